@@ -15,12 +15,12 @@ import {
   type ImportOptions,
   listImports,
   readHealthchecks,
+  startedInWords,
   startImport,
   verdictsInWords,
 } from "../features/imports";
 import { followSettings } from "../features/settings";
 import type { Installation } from "../installation";
-import { plural } from "../kernel/text";
 import { toIso } from "../kernel/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { printReport } from "./import-report";
@@ -119,7 +119,14 @@ function readOptions(
   if (all.length > 0) throw new UsageError(all);
   const page = value("internal-page") ?? "internal";
   const internalPage = page === "none" ? null : page;
-  return { source, isDryRun, isPaused: isSet("paused"), only: part, internalPage };
+  return {
+    source,
+    isDryRun,
+    isPaused: isSet("paused"),
+    only: part,
+    internalPage,
+    takesDomains: isSet("take-domains"),
+  };
 }
 
 /** Rolls back the transaction of a dry run and carries its report. */
@@ -214,16 +221,16 @@ export async function runShow(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-/** Starts the monitors of an import. */
+/** Starts the monitors and webhooks of an import. */
 export async function runStart(invocation: Invocation): Promise<ExitCode> {
   const { output, isSet, positionals } = invocation;
   const [id = ""] = positionals;
   return withInstallation({ name: "import start" }, invocation, READS, async ({ ctx }) => {
     const { started, kept } = await ctx.db.write((tx) => startImport(ctx, tx, id, CLI_ACTOR));
-    const refsOf = (rows: typeof started) => rows.map(({ ref }) => ref);
+    const refsOf = (targets: typeof started) => targets.map(({ ref }) => ref ?? "");
     if (isSet("json")) printJson(output, { started: refsOf(started), kept: refsOf(kept) });
-    else for (const { ref } of started) output.out(ref);
-    output.err(`Started ${plural(started.length, "monitor")}.`);
+    else for (const ref of refsOf(started)) output.out(ref);
+    output.err(`Started ${startedInWords({ started, kept })}.`);
     if (kept.length > 0) output.err(`Edited since, and left: ${refsOf(kept).join(", ")}.`);
   });
 }

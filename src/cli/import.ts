@@ -9,12 +9,16 @@ const IMPORT_FLAGS: readonly Flag[] = [
     placeholder: "NAME",
     help: "Name of the source, to tell several of a kind apart; default: default.",
   },
-  { name: "paused", help: "Create monitors paused, until `import start`." },
-  { name: "only", placeholder: "KIND", help: "Only pages, monitors or webhooks." },
+  { name: "paused", help: "Create monitors paused and webhooks disabled, until `import start`." },
+  { name: "only", placeholder: "KIND", help: "Only pages, monitors, webhooks or history." },
   {
     name: "internal-page",
     placeholder: "SLUG",
     help: "Private page for monitors that are on no page, or none; default: internal.",
+  },
+  {
+    name: "take-domains",
+    help: "Give pages their custom domains; without it they are only listed.",
   },
   { name: "yes", help: "Import without asking." },
   { ...JSON_FLAG, help: "Print the report as JSON." },
@@ -55,7 +59,7 @@ export const importCommands: readonly Command[] = [
   },
   {
     name: "import start",
-    summary: "Start the monitors that an import with --paused created.",
+    summary: "Start the monitors and webhooks that an import with --paused created.",
     positionals: ["ID"],
     flags: [JSON_FLAG],
     options: optionNames("import"),

@@ -4,6 +4,7 @@ import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: 
 import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import heartbeatRuns from "../../migrations/0014_heartbeat_runs.sql" with { type: "text" };
+import importedObjects from "../../migrations/0018_imported_objects.sql" with { type: "text" };
 import incidentTemplates from "../../migrations/0010_incident_templates.sql" with { type: "text" };
 import imports from "../../migrations/0015_imports.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 15, name: "imports", sql: imports },
   { number: 16, name: "compat", sql: compat },
   { number: 17, name: "compat_number_bounds", sql: compatNumberBounds },
+  { number: 18, name: "imported_objects", sql: importedObjects },
 ];
 
 /** Schema version of this build. */

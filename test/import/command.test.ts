@@ -86,7 +86,7 @@ describe("allclear import healthchecks", () => {
     [["--json"], "--json needs --dry-run or --yes."],
     [[], "Without a terminal, --dry-run or --yes is required."],
     [["--yes", "--source", "Mine!"], "--source must have only lower-case letters"],
-    [["--yes", "--only", "history"], "--only is one of pages, monitors, webhooks."],
+    [["--yes", "--only", "users"], "--only is one of pages, monitors, webhooks, history."],
     [["--yes", "--ping-key", "a b"], "--ping-key is no key."],
     [["--yes", "--internal-page", "Not a slug"], "--internal-page must match"],
     [["--yes", "--internal-page", "admin"], "--internal-page is reserved."],

@@ -1,7 +1,12 @@
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportItem, ImportReport } from "../../src/domain/import-report";
-import { importFound, type ImportOptions, readHealthchecks } from "../../src/features/imports";
+import {
+  type Found,
+  importFound,
+  type ImportOptions,
+  readHealthchecks,
+} from "../../src/features/imports";
 import { listStoredMonitors } from "../../src/features/monitors";
 import { createTestApp } from "./app";
 import { temporaryFolder } from "./temporary-folder";
@@ -61,6 +66,24 @@ const OPTIONS: ImportOptions = {
   isPaused: false,
   only: undefined,
   internalPage: "internal",
+  takesDomains: false,
+};
+
+/** A source without objects. */
+const EMPTY: Found = {
+  kind: "uptime-kuma",
+  fingerprint: null,
+  pages: [],
+  groups: [],
+  components: [],
+  monitors: [],
+  webhooks: [],
+  maintenance: [],
+  schedules: [],
+  incidents: [],
+  leftOut: [],
+  notRead: [],
+  toDo: [],
 };
 
 /** Creates an application into which checks are imported. */
@@ -68,8 +91,15 @@ export async function createImportSite() {
   const app = await createTestApp();
   const folder = temporaryFolder();
   const file = join(folder.path, "checks.json");
+  const importAll = (found: Found, options: Partial<ImportOptions>): Promise<ImportReport> =>
+    app.ctx.db.write((tx) =>
+      importFound(app.ctx, tx, found, { ...OPTIONS, ...options }, CLI_ACTOR),
+    );
   return {
     app,
+    /** Imports objects of a source. */
+    importFound: (parts: Partial<Found>, options: Partial<ImportOptions> = {}) =>
+      importAll({ ...EMPTY, ...parts }, options),
     /** Imports checks as the command does. */
     async import(
       checks: readonly unknown[],
@@ -78,9 +108,7 @@ export async function createImportSite() {
       await Bun.write(file, JSON.stringify({ checks }));
       const { pingKey, fingerprint = null, ...others } = options;
       const found = { ...(await readHealthchecks(file, { pingKey })), fingerprint };
-      return app.ctx.db.write((tx) =>
-        importFound(app.ctx, tx, found, { ...OPTIONS, ...others }, CLI_ACTOR),
-      );
+      return importAll(found, others);
     },
     monitors: () => listStoredMonitors(app.ctx.db).map(({ row }) => row),
     async [Symbol.asyncDispose]() {

@@ -24,7 +24,7 @@ export const importRefs = sqliteTable(
     foreignId: text("foreign_id").notNull(),
     kind: text().$type<Imported>().notNull(),
     id: text().notNull(),
-    version: integer().notNull(),
+    mark: integer().notNull(),
     settingsHash: blob("settings_hash", { mode: "buffer" }).notNull(),
     pausedBy: text("paused_by"),
   },

@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MaintenanceStatus } from "../../domain/incident-status";
+import type { Manager } from "../../domain/refs";
 
 export const maintenances = sqliteTable("maintenances", {
   id: text().primaryKey(),
@@ -57,7 +58,7 @@ export const maintenanceSchedules = sqliteTable("maintenance_schedules", {
   remindMinutesBefore: integer("remind_minutes_before"),
   enabled: integer({ mode: "boolean" }).notNull(),
   nextAt: integer("next_at"),
-  managedBy: text("managed_by").$type<"apply">(),
+  managedBy: text("managed_by").$type<Manager>(),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),

@@ -12,4 +12,4 @@ export {
   readBeats,
   readEntries,
 } from "./entries";
-export { keepKey, keepNumber } from "./store";
+export { findKeptKey, findNumber, keepKey, keepNumber, listKeptKeys, listNumbers } from "./store";

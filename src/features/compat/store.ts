@@ -37,6 +37,15 @@ export const keepNumber = mutate((orm, $: { id: string; number: number }) =>
   orm.update(compatNumbers).set({ number: $.number }).where(eq(compatNumbers.id, $.id)),
 );
 
+/** Finds the object of a range with a number. */
+export const findNumber = selectOne(
+  (orm, $: Pick<typeof compatNumbers.$inferSelect, "range" | "number">) =>
+    orm
+      .select({ id: compatNumbers.id })
+      .from(compatNumbers)
+      .where(and(eq(compatNumbers.range, $.range), eq(compatNumbers.number, $.number))),
+);
+
 /** Keeps the key that a component had in another product. */
 export const keepKey = mutate((orm, $: typeof compatKeys.$inferSelect) =>
   orm

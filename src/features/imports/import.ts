@@ -1,24 +1,30 @@
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
-import { type ImportReport, type ImportTarget, PRODUCTS } from "../../domain/import-report";
+import { type Imported, type ImportReport, PRODUCTS } from "../../domain/import-report";
 import { audit } from "../../events";
-import { findMonitor } from "../monitors";
-import { importMonitors } from "./monitors";
-import { type ImportOptions, ImportRun, type Services } from "./run";
-import type { Found, LeftOut } from "./source";
-import type { RefRow } from "./store";
+import { componentWriter, groupWriter, PagePlaces } from "./components";
+import { findTarget, type targetOf } from "./here";
+import { INTERNAL_TYPE, InternalPage } from "./internal-page";
+import { monitorWriter, parentsFirst } from "./monitors";
+import { importObjects, type Writer } from "./objects";
+import { pageWriter } from "./pages";
+import { type ImportOptions, type ImportPart, ImportRun, type Services } from "./run";
+import type { Found, FoundObject, LeftOut } from "./source";
+import { incidentWriter, maintenanceWriter, oldestFirst, scheduleWriter } from "./timeline";
+import { WebhookImport } from "./webhooks";
 import { verdictsInWords } from "./words";
 
-/** Kinds of objects that no importer gives yet. */
-const NOT_WRITTEN = [
-  "pages",
-  "groups",
-  "components",
-  "webhooks",
-  "maintenance",
-  "schedules",
-  "incidents",
-] as const satisfies (keyof Found)[];
+/** Part of an import to which each kind of objects belongs. */
+const PARTS: Readonly<Record<Imported, ImportPart>> = {
+  page: "pages",
+  group: "pages",
+  component: "pages",
+  monitor: "monitors",
+  webhook: "webhooks",
+  schedule: "pages",
+  maintenance: "pages",
+  incident: "pages",
+};
 
 /**
  * Imports what was found, and returns the report. A dry run does the same, and its caller rolls it back. Nobody
@@ -32,15 +38,24 @@ export function importFound(
   options: ImportOptions,
   author: Actor,
 ): ImportReport {
-  requireWritable(found);
+  // No object is left out silently.
+  if (found.history)
+    throw new Error(`an import from ${found.kind} has a history that cannot be written`);
   const action = "import.run";
   const run = new ImportRun(ctx, tx, { ...author, partOf: action }, options, found);
-  const { only = "monitors" } = options;
-  if (only === "monitors") importMonitors(run, found.monitors);
-  else {
-    const reason = `Only ${only} are imported.`;
-    for (const { foreign } of found.monitors) run.report("not_moved", foreign, { reason });
-  }
+  const places = new PagePlaces(run);
+  const internal = new InternalPage(run, places);
+  const webhooks = new WebhookImport(run);
+  importKind(run, pageWriter(run, found.pages), found.pages);
+  importKind(run, groupWriter(run, places), found.groups);
+  importKind(run, componentWriter(run, places), found.components);
+  const monitors = parentsFirst(found.monitors);
+  importKind(run, monitorWriter(run, found.components, internal), monitors);
+  importKind(run, webhooks, found.webhooks);
+  webhooks.finish();
+  importKind(run, scheduleWriter(run), found.schedules);
+  importKind(run, maintenanceWriter(run), found.maintenance);
+  importKind(run, incidentWriter(run), oldestFirst(found.incidents));
   for (const one of found.leftOut) reportLeftOut(run, one);
   reportMissing(run);
   const report = run.finish(found);
@@ -51,38 +66,35 @@ export function importFound(
   return report;
 }
 
-/** Throws an error for parts of a source that no importer gives yet, so that none is left out silently. */
-function requireWritable(found: Found): void {
-  const isWritable =
-    !found.history &&
-    NOT_WRITTEN.every((kind) => found[kind].length === 0) &&
-    found.monitors.every(
-      ({ held, components, dependsOn }) =>
-        held === undefined && components === "internal" && dependsOn.length === 0,
-    );
-  if (!isWritable)
-    throw new Error(`an import from ${found.kind} has objects that cannot be written`);
+/** Imports objects of one kind, unless the import is limited to others. */
+function importKind<Found extends FoundObject<unknown>, Row extends Parameters<typeof targetOf>[1]>(
+  run: ImportRun,
+  writer: Writer<Found, Row>,
+  objects: readonly Found[],
+): void {
+  const { only } = run.options;
+  if (only === undefined || only === PARTS[writer.kind]) {
+    importObjects(run, writer, objects);
+    return;
+  }
+  const reason =
+    only === "history" ? "Only the history is imported." : `Only ${only} are imported.`;
+  for (const { foreign } of objects) reportLeftOut(run, { foreign, reason });
 }
 
-/** Reports an object that is not moved. The monitor that it became at an earlier import stays. */
+/** Reports an object that is not moved. What it became at an earlier import stays. */
 function reportLeftOut(run: ImportRun, { foreign, reason }: LeftOut): void {
   const noted = run.isReported(foreign) ? undefined : run.findRef(foreign);
-  const target = noted ? monitorOf(run, noted) : null;
+  const target = noted ? findTarget(run.tx, noted) : null;
   run.report(target ? "kept" : "not_moved", foreign, { target, reason });
 }
 
-/** Reports monitors that are still here and no longer in the source. */
+/** Reports objects that are still here and no longer in the source. */
 function reportMissing(run: ImportRun): void {
   for (const noted of run.listUnreported()) {
-    const target = monitorOf(run, noted);
+    const target = noted.foreignType === INTERNAL_TYPE ? null : findTarget(run.tx, noted);
     if (!target) continue;
     const foreign = { type: noted.foreignType, id: noted.foreignId, name: target.name };
     run.report("kept", foreign, { target, reason: "It is no longer in the source." });
   }
-}
-
-/** Returns the monitor of an earlier import; null if it was deleted here, and for other objects. */
-function monitorOf({ tx }: ImportRun, { kind, id }: RefRow): ImportTarget | null {
-  const row = kind === "monitor" ? findMonitor(tx, { id }) : undefined;
-  return row ? { kind: "monitor", id, ref: row.ref, name: row.name } : null;
 }

@@ -5,7 +5,7 @@
 export { importFound } from "./import";
 export { readHealthchecks } from "./healthchecks/read";
 export { IMPORT_PARTS, type ImportOptions } from "./run";
-export { type Started, startImport } from "./start";
+export { type Started, startedInWords, startImport } from "./start";
 export type { Found } from "./source";
 export { findImport, findSourceOf, listImports } from "./store";
 export { verdictsInWords } from "./words";

@@ -15,7 +15,9 @@ import { conflict } from "../../errors";
 import { oneLine } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { type Found, type ForeignKey, keyOf } from "./source";
+import { createSettingsMac } from "./settings-mac";
 import {
+  findFirstSource,
   findSource,
   insertImport,
   insertSource,
@@ -25,38 +27,55 @@ import {
   type SourceRow,
 } from "./store";
 
-/** Kinds of objects to which an import can be limited. */
-export const IMPORT_PARTS = ["pages", "monitors", "webhooks"] as const;
+/** Parts to which an import can be limited. Pages have their components, maintenance and incidents. */
+export const IMPORT_PARTS = ["pages", "monitors", "webhooks", "history"] as const;
 export type ImportPart = (typeof IMPORT_PARTS)[number];
 
 export interface ImportOptions {
   /** Name of the source. */
   source: string;
   isDryRun: boolean;
-  /** True to create monitors paused, until the import is started. */
+  /** True to create monitors paused and webhooks disabled, until the import is started. */
   isPaused: boolean;
-  /** Undefined for all kinds. */
+  /** Undefined for all parts. */
   only: ImportPart | undefined;
   /** Slug of the private page for monitors that are on no page; null for none. */
   internalPage: string | null;
+  /** True to give pages the custom domains that they have in the source. */
+  takesDomains: boolean;
+  /** Addresses of receivers of webhooks by host name, as far as they are known. */
+  receivers?: ReadonlyMap<string, readonly string[]>;
 }
 
 export type Services = Pick<
   AppContext,
-  "baseUrl" | "clock" | "newId" | "outbox" | "random" | "signals"
+  | "allowedNetworks"
+  | "baseUrl"
+  | "clock"
+  | "config"
+  | "db"
+  | "newId"
+  | "outbox"
+  | "random"
+  | "signals"
 >;
 
 /** Object that one of the source became, to note for the next import. */
-type NotedRef = Omit<RefRow, "sourceId" | "foreignType" | "foreignId">;
+export type NotedRef = Omit<RefRow, "sourceId" | "foreignType" | "foreignId">;
 
 /** One import with its options, the earlier imports of its source, and its report. */
 export class ImportRun {
   readonly id: string;
+  /** Returns a keyed hash of settings. */
+  readonly macOf: (settings: unknown) => Buffer;
+  /** True if no source of its kind was imported before it. */
+  readonly isFirstOfKind: boolean;
   readonly #startedAt: number;
   readonly #source: SourceRow;
   readonly #isNewSource: boolean;
   readonly #refs: ReadonlyMap<ForeignKey, RefRow>;
-  readonly #noted: RefRow[] = [];
+  readonly #noted = new Map<ForeignKey, RefRow>();
+  readonly #toDo: string[] = [];
   readonly #items: ImportItem[] = [];
   readonly #reported = new Set<ForeignKey>();
 
@@ -80,6 +99,9 @@ export class ImportRun {
     const createdAt = this.#startedAt;
     this.#source = known ?? { id: ctx.newId("src"), kind, name, fingerprint, createdAt };
     this.#isNewSource = known === undefined;
+    const first = findFirstSource(tx, { kind });
+    this.isFirstOfKind = first === undefined || first.id === known?.id;
+    this.macOf = createSettingsMac(ctx, tx);
     const refs = known ? listRefsOfSource(tx, { sourceId: known.id }) : [];
     this.#refs = new Map(refs.map((ref) => [keyOfRef(ref), ref]));
   }
@@ -89,6 +111,11 @@ export class ImportRun {
     return this.#refs.get(keyOf(foreign));
   }
 
+  /** Finds what an object became, at this import or an earlier one. It may be deleted here. */
+  findNoted(key: ForeignKey): RefRow | undefined {
+    return this.#noted.get(key) ?? this.#refs.get(key);
+  }
+
   /** Lists what earlier imports noted of objects that this one has not reported. */
   listUnreported(): RefRow[] {
     return [...this.#refs.values()].filter((ref) => !this.#reported.has(keyOfRef(ref)));
@@ -96,7 +123,19 @@ export class ImportRun {
 
   /** Notes what an object became, which is written with the report. */
   note({ type, id }: ForeignObject, ref: NotedRef): void {
-    this.#noted.push({ sourceId: this.#source.id, foreignType: type, foreignId: id, ...ref });
+    const row = { sourceId: this.#source.id, foreignType: type, foreignId: id, ...ref };
+    this.#noted.set(keyOf({ type, id }), row);
+  }
+
+  /** Adds an instruction to people. */
+  addToDo(text: string): void {
+    this.#toDo.push(text);
+  }
+
+  /** Returns the kind and the name of the source, as they begin references to it. */
+  get sourceName(): string {
+    const { kind, name } = this.#source;
+    return `${kind}:${name}`;
   }
 
   /** Returns true if an object was reported already. */
@@ -122,7 +161,7 @@ export class ImportRun {
 
   /** Writes what was noted, with the report, and returns that. Writes nothing if nothing was noted. */
   finish({ notRead, toDo }: Pick<Found, "notRead" | "toDo">): ImportReport {
-    const hasWritten = this.#noted.length > 0;
+    const hasWritten = this.#noted.size > 0;
     const { kind, name } = this.#source;
     const finishedAt = this.ctx.clock.now();
     const report: ImportReport = {
@@ -135,13 +174,13 @@ export class ImportRun {
       items: this.#items,
       history: null,
       not_read: [...notRead],
-      to_do: [...toDo],
+      to_do: [...toDo, ...this.#toDo],
     };
     if (!hasWritten) return report;
     if (this.#isNewSource) insertSource(this.tx, this.#source);
     const sourceId = this.#source.id;
     insertImport(this.tx, { id: this.id, sourceId, finishedAt, report });
-    for (const ref of this.#noted) saveRef(this.tx, ref);
+    for (const ref of this.#noted.values()) saveRef(this.tx, ref);
     return report;
   }
 

@@ -1,40 +1,68 @@
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
+import type { ImportTarget } from "../../domain/import-report";
 import { notFound } from "../../errors";
 import { audit } from "../../events";
 import { plural } from "../../kernel/text";
-import { findMonitor, type MonitorRow, resumeMonitor } from "../monitors";
+import { findMonitor, resumeMonitor } from "../monitors";
+import { findWebhook, updateWebhook } from "../webhooks";
+import { targetOf } from "./here";
 import type { Services } from "./run";
-import { findImport, listPausedRefs, saveRef } from "./store";
+import { findImport, listPausedRefs, type RefRow, saveRef } from "./store";
 
-/** Monitors of an import that were started, and those that stay paused since they were edited. */
+type Target = ImportTarget & { id: string };
+
+/** Monitors and webhooks of an import that were started, and those that stay as they are since they were edited. */
 export interface Started {
-  started: MonitorRow[];
-  kept: MonitorRow[];
+  started: Target[];
+  kept: Target[];
 }
 
 /**
- * Starts the monitors that an import created paused and that are as it left them. The audit log has one entry.
- * Throws `not_found`.
+ * Starts the monitors and webhooks that an import created switched off and that are as it left them. The audit log
+ * has one entry. Throws `not_found`.
  */
 export function startImport(ctx: Services, tx: Tx, importId: string, author: Actor): Started {
   if (!findImport(tx, { id: importId })) throw notFound("import");
   const action = "import.start";
+  const actor = { ...author, partOf: action };
   const outcome: Started = { started: [], kept: [] };
   for (const noted of listPausedRefs(tx, { importId })) {
-    const before = findMonitor(tx, noted);
-    if (!before?.paused) continue;
-    if (before.version !== noted.version) {
-      outcome.kept.push(before);
+    const before = findSwitchedOff(tx, noted);
+    if (!before) continue;
+    const target = targetOf(noted.kind, before);
+    if (before.version !== noted.mark) {
+      outcome.kept.push(target);
       continue;
     }
-    const { row } = resumeMonitor(ctx, tx, before.id, { ...author, partOf: action });
-    saveRef(tx, { ...noted, version: row.version, pausedBy: null });
-    outcome.started.push(row);
+    const { row } =
+      noted.kind === "monitor"
+        ? resumeMonitor(ctx, tx, noted.id, actor)
+        : updateWebhook(ctx, tx, noted.id, { enabled: true }, actor, { isSilent: true });
+    saveRef(tx, { ...noted, mark: row.version, pausedBy: null });
+    outcome.started.push(target);
   }
   const { length } = outcome.started;
   if (length > 0) {
-    audit(ctx, tx, author, action, importId, `Started ${plural(length, "imported monitor")}`);
+    audit(ctx, tx, author, action, importId, `Started ${startedInWords(outcome)}`);
   }
   return outcome;
+}
+
+/** Returns what was started as a phrase, such as "3 monitors and 1 webhook". */
+export function startedInWords({ started }: Started): string {
+  const count = (kind: ImportTarget["kind"]) => started.filter((one) => one.kind === kind).length;
+  const monitors = plural(count("monitor"), "monitor");
+  const webhooks = count("webhook");
+  return webhooks === 0 ? monitors : `${monitors} and ${plural(webhooks, "webhook")}`;
+}
+
+/** Finds a monitor that is paused, or a webhook that is disabled. */
+function findSwitchedOff(tx: Tx, { kind, id }: RefRow) {
+  if (kind === "monitor") {
+    const row = findMonitor(tx, { id });
+    return row?.paused ? row : undefined;
+  }
+  const row = kind === "webhook" ? findWebhook(tx, { id }) : undefined;
+  return row && !row.enabled ? row : undefined;
 }

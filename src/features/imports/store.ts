@@ -17,6 +17,16 @@ export const findSource = selectOne((orm, $: Pick<SourceRow, "kind" | "name">) =
     .where(and(eq(importSources.kind, $.kind), eq(importSources.name, $.name))),
 );
 
+/** Finds the first source of a kind. */
+export const findFirstSource = selectOne((orm, $: Pick<SourceRow, "kind">) =>
+  orm
+    .select({ id: importSources.id })
+    .from(importSources)
+    .where(eq(importSources.kind, $.kind))
+    .orderBy(importSources.createdAt, importSources.id)
+    .limit(1),
+);
+
 /** Finds the source from which an object was imported. */
 export const findSourceOf = selectOne((orm, $: { id: string }) =>
   orm
@@ -50,7 +60,7 @@ export const saveRef = mutate((orm, $: RefRow) =>
       foreignId: $.foreignId,
       kind: $.kind,
       id: $.id,
-      version: $.version,
+      mark: $.mark,
       settingsHash: $.settingsHash,
       pausedBy: $.pausedBy,
     })
@@ -59,7 +69,7 @@ export const saveRef = mutate((orm, $: RefRow) =>
       set: {
         kind: sql`excluded.kind`,
         id: sql`excluded.id`,
-        version: sql`excluded.version`,
+        mark: sql`excluded.mark`,
         settingsHash: sql`excluded.settings_hash`,
         pausedBy: sql`excluded.paused_by`,
       },

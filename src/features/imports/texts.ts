@@ -1,5 +1,5 @@
 import type { ImportChange } from "../../domain/import-report";
-import { NAME_MAX } from "../../domain/texts";
+import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
 import { oneLine, withoutUnsafeCharacters } from "../../kernel/text";
 
 /** Returns the first code points of a text, without NUL characters and halves of surrogate pairs. */
@@ -29,4 +29,33 @@ export function textChange(
   return from === to
     ? []
     : [{ field, from: oneLine(from.slice(0, 2_000)), to: oneLine(to), reason }];
+}
+
+/** A value within its limits, with the differences to what was found. */
+interface Fitted<Value> {
+  value: Value;
+  changes: ImportChange[];
+}
+
+/** Returns a name within its limits; one that is made from the type of the object if it has none. */
+export function fitName(name: string, type: string): Fitted<string> {
+  const value = cutName(name, `Unnamed ${type}`);
+  const reason =
+    name.trim() === ""
+      ? "It has no name."
+      : `Names have at most ${NAME_MAX} characters, and no control characters.`;
+  return { value, changes: textChange("name", name, value, reason) };
+}
+
+/** Returns a text on any number of lines within its limit. */
+export function fitText(field: string, text: string, max: number): Fitted<string> {
+  const value = cutText(text, max);
+  const reason = `At most ${max.toLocaleString("en")} characters of it are kept.`;
+  return { value, changes: textChange(field, text, value, reason) };
+}
+
+/** Returns a description within its limit. */
+export function fitDescription(text: string | null | undefined): Fitted<string | null> {
+  const { value, changes } = fitText("description", text ?? "", DESCRIPTION_MAX);
+  return { value: value === "" ? null : value, changes };
 }

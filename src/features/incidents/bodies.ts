@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { NameText, LineText } from "../../domain/texts";
 import { InstantText, Nullable, Text } from "../../kernel/schema";
-import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../timeline";
+import { NAMED_COMPONENTS_MAX, Notify, UPDATES_MAX, UpdateText } from "../timeline";
 import { Status } from "../components";
 import { ImpactText, IncidentStatusText } from "./model";
 
@@ -12,6 +12,9 @@ const ExternalRef = LineText({
   maxLength: 255,
   description: "Identifier in the caller's own system. Unique on its page.",
 });
+/** Maximum length of a post-mortem, in code points. */
+export const POSTMORTEM_MAX = 50_000;
+const PostmortemText = Text({ minLength: 1, maxLength: POSTMORTEM_MAX, description: "Markdown." });
 const NamedComponents = Type.Record(Type.String(), Status, {
   maxProperties: NAMED_COMPONENTS_MAX,
   description:
@@ -101,9 +104,31 @@ export const EditUpdateBody = Type.Object(
 );
 export type EditUpdateBody = Static<typeof EditUpdateBody>;
 
+/** A whole incident of another product. */
+export const ImportIncidentBody = Type.Object(
+  {
+    name: NameText,
+    impact_override: Nullable(ImpactText),
+    external_ref: ExternalRef,
+    started_at: InstantText(),
+    updates: Type.Array(
+      Type.Object({
+        status: IncidentStatusText,
+        body: UpdateText,
+        display_at: InstantText(),
+        components: NamedComponents,
+      }),
+      { minItems: 1, maxItems: UPDATES_MAX },
+    ),
+    postmortem: Nullable(Type.Object({ body: PostmortemText, published_at: InstantText() })),
+  },
+  { additionalProperties: false },
+);
+export type ImportIncidentBody = Static<typeof ImportIncidentBody>;
+
 export const PutPostmortemBody = Type.Object(
   {
-    body: Text({ minLength: 1, maxLength: 50_000, description: "Markdown." }),
+    body: PostmortemText,
     publish: Type.Optional(
       Type.Boolean({
         description: "True publishes it, false withdraws it. By default nothing changes.",

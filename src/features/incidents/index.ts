@@ -22,6 +22,8 @@ export {
   listIncidentsBetween,
   listOpenSummariesOf,
 } from "./summaries";
+export { POSTMORTEM_MAX } from "./bodies";
+export { importIncident } from "./import";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export { createIncidentCache } from "./incident-cache";
 export { ImpactText, Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";

@@ -33,6 +33,10 @@ export const insertIncident = insertInto(incidents);
 export const updateIncidentRow = updateById(incidents);
 export const insertUpdate = insertInto(incidentUpdates);
 export const updateUpdateRow = updateById(incidentUpdates);
+/** Deletes all updates of an incident with the statuses that they gave. */
+export const deleteUpdates = mutate((orm, $: { incidentId: string }) =>
+  orm.delete(incidentUpdates).where(eq(incidentUpdates.incidentId, $.incidentId)),
+);
 export const insertNaming = insertInto(incidentUpdateComponents);
 
 const COLUMNS = { row: incidents, page: pageAddress };

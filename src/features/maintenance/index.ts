@@ -16,6 +16,7 @@ export {
   nextEdge,
 } from "./lists";
 export { findMaintenanceNames, listPlannedBetween } from "./list-store";
+export { importMaintenance } from "./import";
 export {
   AddMaintenanceUpdateBody,
   Maintenance,

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
-import { insertAllInto, insertInto, selectMany, selectOne } from "../../db";
+import { insertAllInto, insertInto, mutate, selectMany, selectOne } from "../../db";
 import { maintenanceUpdates } from "../../db/tables/maintenances";
 import { isAmongNewest, newestFirst } from "../timeline";
 
@@ -10,6 +10,9 @@ const { id, maintenanceId, displayAt, notify } = maintenanceUpdates;
 export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
 
 export const insertMaintenanceUpdate = insertInto(maintenanceUpdates);
+export const deleteMaintenanceUpdates = mutate((orm, $: { maintenanceId: string }) =>
+  orm.delete(maintenanceUpdates).where(eq(maintenanceId, $.maintenanceId)),
+);
 export const insertMaintenanceUpdates = insertAllInto(maintenanceUpdates);
 
 /** Lists the newest updates of maintenances (`ids`: a JSON list), at most `each` of one. */

@@ -93,6 +93,7 @@ export { searchMonitors } from "./search-store";
 export { startRollUps } from "./rollup-clock";
 export { invertResult } from "./probe";
 export { defaultSettings } from "./settings";
+export { type ReplacingMonitor, replaceMonitor, validateReplacingMonitor } from "./replace";
 export { createUnsupportedMonitor, requireSupported, type UnsupportedMonitor } from "./unsupported";
 export { intervalsOf } from "./bodies";
 export {

@@ -1,7 +1,7 @@
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import { conflict, type FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
-import type { ApplyMetadata } from "../../domain/refs";
+import type { ManagedMetadata } from "../../domain/refs";
 import {
   creationOf,
   type MonitorSettings,
@@ -9,7 +9,7 @@ import {
   type UpdateMonitorBody,
 } from "./bodies";
 import type { Services } from "./changes";
-import { insertNewMonitor, readNewMonitor } from "./create";
+import { type AppliedIds, insertNewMonitor, readNewMonitor } from "./create";
 import { originOf, probeOf } from "./probes";
 import type { UnsupportedConfig } from "./probes/unsupported";
 import type { MonitorRecord } from "./records";
@@ -44,12 +44,20 @@ export function createUnsupportedMonitor(
   tx: Tx,
   monitor: UnsupportedMonitor,
   actor: Actor,
-  metadata: Pick<ApplyMetadata, "ref"> = {},
+  metadata: ManagedMetadata & AppliedIds = {},
 ): MonitorRecord {
   const input = { ...monitor, type: "unsupported" } as const;
-  validate(UnsupportedMonitorBody, input);
-  const created = { ...input, paused: true, ...readNewMonitor(tx, input) };
+  const created = { ...input, paused: true, ...validateUnsupportedMonitor(tx, input) };
   return insertNewMonitor(ctx, tx, created, actor, metadata).record;
+}
+
+/** Validates such a monitor and completes its settings, without writing. Throws `validation_failed`. */
+export function validateUnsupportedMonitor(
+  reader: Reader,
+  monitor: UnsupportedMonitor & { type: "unsupported" },
+) {
+  validate(UnsupportedMonitorBody, monitor);
+  return readNewMonitor(reader, monitor);
 }
 
 /** Throws `conflict` that names the type of a monitor which this version cannot check. */

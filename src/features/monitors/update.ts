@@ -70,6 +70,26 @@ export function updateMonitor(
   const { name = row.name } = input;
   const { ref = row.ref, parentIds = validated.parentIds } = metadata;
   const desired: MonitorRow = { ...row, ...settings, config, name, ref };
+  return saveMonitor(ctx, tx, before, { desired, componentIds, parentIds }, actor);
+}
+
+/** State of a monitor after a change; components and parents that are undefined stay. */
+interface MonitorChange {
+  desired: MonitorRow;
+  componentIds: readonly string[] | undefined;
+  parentIds: readonly string[] | undefined;
+}
+
+/** Writes a valid change of a monitor, if it changes anything. Throws `conflict` for a ref that is taken. */
+export function saveMonitor(
+  ctx: Services,
+  tx: Tx,
+  before: MonitorRecord,
+  { desired, componentIds, parentIds }: MonitorChange,
+  actor: Actor,
+): MonitorRecord {
+  const { row } = before;
+  const { id, ref } = desired;
   const changed = changedFields(before, desired, { componentIds, parentIds });
   if (changed.length === 0) return before;
   if (changed.includes("ref")) requireFreeRef(tx, ref);
@@ -92,6 +112,7 @@ export function updateMonitor(
 const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
   name: "name",
   ref: "ref",
+  type: "type",
   config: "configuration",
   intervalSeconds: "interval",
   timeoutMs: "timeout",
@@ -119,7 +140,7 @@ const PRIVATE_WORDS: ReadonlySet<string | undefined> = new Set([
 function changedFields(
   before: MonitorRecord,
   desired: MonitorRow,
-  { componentIds, parentIds }: Partial<Record<"componentIds" | "parentIds", readonly string[]>>,
+  { componentIds, parentIds }: Omit<MonitorChange, "desired">,
 ): string[] {
   const changed = (Object.keys(WORDS) as (keyof MonitorRow)[])
     .filter((field) => !Bun.deepEquals(before.row[field], desired[field]))

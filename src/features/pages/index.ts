@@ -33,7 +33,7 @@ export {
   validatePageInput,
 } from "./service";
 export { findNextDefaultPage, removePage } from "./remove";
-export { compatOf, isTimeZone } from "./rules";
+export { compatOf, isReservedSlug, isTimeZone } from "./rules";
 export { listOldSlugs, type OldSlug, releaseSlug } from "./slugs";
 export {
   findDefaultPage,

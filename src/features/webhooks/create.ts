@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
-import { type ApplyMetadata, freeRef } from "../../domain/refs";
+import { freeRef, type ManagedMetadata } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { ANY_EVENT, ANY_MONITOR } from "../../domain/webhook";
 import { mailConfirmation } from "./alerts/confirmation";
@@ -22,6 +22,11 @@ import {
 } from "./settings";
 import { findWebhookByRef, insertWebhook, type WebhookRow } from "./store";
 
+/** True for an import, which sends no mail: the address of an endpoint for e-mail is not asked to confirm. */
+export interface Silence {
+  isSilent?: boolean;
+}
+
 /**
  * Creates an endpoint, which receives events from now on. Its secret is in the returned row: show
  * it once. Throws `validation_failed` that names every invalid field, or `conflict` for a ref that
@@ -32,7 +37,7 @@ export function createWebhook(
   tx: Tx,
   input: CreateWebhookBody,
   actor: Actor,
-  metadata: ApplyMetadata = {},
+  metadata: ManagedMetadata & Silence = {},
 ): WebhookRecord {
   validate(CreateWebhookBody, input);
   const errors = new FieldErrors();
@@ -76,7 +81,7 @@ export function createWebhook(
     deletedAt: null,
   };
   insertWebhook(tx, row);
-  if (!isOpenToEvents(tx, row)) mailConfirmation(ctx, tx, row);
+  if (!metadata.isSilent && !isOpenToEvents(tx, row)) mailConfirmation(ctx, tx, row);
   audit(ctx, tx, actor, "webhook.create", row.id, `Created ${nameInWords(row)}`);
   return getWebhookRecord(tx, row.id, now);
 }

@@ -13,6 +13,7 @@ export {
   validateDeclaredWebhook,
 } from "./declared";
 export { listStoredWebhooks, type StoredWebhook, planWebhook } from "./apply-plan";
+export { isOpenToEvents } from "./alerts/receivers";
 export { confirmAlerts, declineAlerts, openAlertLink } from "./alerts/answer";
 export { describeQuestion, findQuestion, type Question } from "./alerts/question";
 export { ALERT_TEMPLATES } from "./alerts/templates";

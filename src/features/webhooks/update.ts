@@ -2,12 +2,12 @@ import { changedRow, type Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
-import type { ApplyMetadata } from "../../domain/refs";
+import type { ManagedMetadata } from "../../domain/refs";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { UpdateWebhookBody } from "./bodies";
 import { nameInWords, type Services, wakeDeliverer } from "./changes";
-import { requireFreeRef } from "./create";
+import { requireFreeRef, type Silence } from "./create";
 import { describeMissing, mailReadiness } from "../mail";
 import { FORMATS, shownUrl } from "./formats";
 import { maskedMailto } from "./recipient";
@@ -40,7 +40,7 @@ export function updateWebhook(
   id: string,
   input: UpdateWebhookBody,
   actor: Actor,
-  metadata: Pick<ApplyMetadata, "ref"> = {},
+  metadata: Pick<ManagedMetadata, "ref"> & Silence = {},
 ): WebhookRecord {
   validate(UpdateWebhookBody, input);
   const now = ctx.clock.now();
@@ -71,7 +71,8 @@ export function updateWebhook(
     ...(isReachChanged ? { confirmedAt: confirmedAtOf(tx, desired) } : {}),
   };
   updateWebhookRow(tx, after);
-  if (isReachChanged && !isOpenToEvents(tx, after)) mailConfirmation(ctx, tx, after);
+  const isAsked = isReachChanged && !metadata.isSilent && !isOpenToEvents(tx, after);
+  if (isAsked) mailConfirmation(ctx, tx, after);
   if (changed.length > 0) {
     const summary = `Changed ${nameInWords(before)}: ${changed.join(", ")}`;
     audit(ctx, tx, actor, "webhook.update", id, summary);

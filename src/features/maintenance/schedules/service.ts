@@ -1,6 +1,6 @@
 import { changedRow, type Reader, type Tx } from "../../../db";
 import type { Actor } from "../../../domain/actor";
-import { type ApplyMetadata, freeRef } from "../../../domain/refs";
+import { type ManagedMetadata, freeRef } from "../../../domain/refs";
 import { conflict, FieldErrors, validate } from "../../../errors";
 import { audit } from "../../../events";
 import { toRef } from "../../../kernel/text";
@@ -46,7 +46,7 @@ export function createSchedule(
   tx: Tx,
   input: CreateScheduleBody,
   actor: Actor,
-  metadata: ApplyMetadata = {},
+  metadata: ManagedMetadata = {},
 ): ScheduleRecord {
   validate(CreateScheduleBody, input);
   const errors = new FieldErrors();
@@ -86,7 +86,7 @@ export function updateSchedule(
   id: string,
   input: Partial<CreateScheduleBody>,
   actor: Actor,
-  metadata: Pick<ApplyMetadata, "ref"> = {},
+  metadata: Pick<ManagedMetadata, "ref"> = {},
 ): ScheduleRecord {
   const record = getSchedule(tx, id);
   const { row: before } = record;
