@@ -1,62 +1,52 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { OperatorError } from "../db";
+import { type Db, OperatorError } from "../db";
 import { hasInstallation } from "../db/data-directory";
 import { CLI_ACTOR } from "../domain/actor";
 import { type ImportReport, PRODUCTS, type Verdict } from "../domain/import-report";
-import { RefText } from "../domain/refs";
-import { schemaErrors } from "../errors";
+import type { ImportSource, OptionValues } from "../domain/import-sources";
 import {
   findImport,
-  type Found,
-  IMPORT_PARTS,
-  importFound,
   type ImportOptions,
   listImports,
-  readHealthchecks,
+  parseOptions,
+  performImport,
+  type ReadContext,
+  readSource,
   startedInWords,
   startImport,
+  validateOptions,
   verdictsInWords,
 } from "../features/imports";
 import { followSettings } from "../features/settings";
-import type { Installation } from "../installation";
+import { openForCommand } from "../installation";
+import { systemClock } from "../kernel/clock";
 import { toIso } from "../kernel/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
+import { flagOf } from "./import";
 import { printReport } from "./import-report";
+import { firstLine } from "./input";
 import { printJson, printTable } from "./output";
 import { withInstallation } from "./with-installation";
 
-const PING_KEY = /^[A-Za-z0-9_-]{1,100}$/;
-
-/** Imports checks of Healthchecks. */
-export async function runHealthchecks(invocation: Invocation): Promise<ExitCode> {
-  const [path = ""] = invocation.positionals;
-  const pingKey = invocation.value("ping-key");
-  // Not shown, since it is a secret.
-  const problems = pingKey === undefined || PING_KEY.test(pingKey) ? [] : ["--ping-key is no key."];
-  return runImport("import healthchecks", invocation, problems, () =>
-    readHealthchecks(path, { pingKey }),
-  );
-}
-
-/** Reads a source, and imports it after the person has seen the plan. `problems` are those of further flags. */
-async function runImport(
-  name: string,
-  invocation: Invocation,
-  problems: readonly string[],
-  read: () => Promise<Found>,
-): Promise<ExitCode> {
+/** Reads a source, and imports it after the person has seen the plan. */
+export async function runImport(source: ImportSource, invocation: Invocation): Promise<ExitCode> {
   const { isSet, output } = invocation;
-  const options = readOptions(invocation, problems);
-  const found = await read();
+  const name = `import ${source.kind}`;
+  const { options, values } = await readOptions(source, invocation);
+  const [path = ""] = invocation.positionals;
+  const found = await readSource(source.kind, path, values, readContext(source, invocation));
   const access = { canCreate: true, fields: { flags: { slug: "--internal-page" } } };
   using place = placeOf(invocation, options);
-  return await withInstallation({ name }, place.invocation, access, async (installation) => {
+  return await withInstallation({ name }, place.invocation, access, async ({ ctx }) => {
     // Links in events contain the public address.
-    followSettings(installation.ctx);
+    followSettings(ctx);
+    const write: Db["write"] = (change) => ctx.db.write(change);
     const isAsked = !options.isDryRun && !isSet("yes");
-    const plan = isAsked && (await importOnce(installation, found, { ...options, isDryRun: true }));
+    const plan =
+      isAsked &&
+      (await performImport(ctx, write, found, { ...options, isDryRun: true }, CLI_ACTOR));
     if (plan) {
       printReport(output, plan);
       if (hasWork(plan)) await requireYes(invocation);
@@ -64,7 +54,7 @@ async function runImport(
     const file = invocation.value("report");
     // Before the import, so that one without its report is rare.
     if (file !== undefined) toReportFile(file, "", () => closeSync(openSync(file, "a", 0o600)));
-    const report = await importOnce(installation, found, options);
+    const report = await performImport(ctx, write, found, options, CLI_ACTOR);
     if (file !== undefined) {
       const text = `${JSON.stringify(report, null, 2)}\n`;
       toReportFile(file, `${resultInWords(report)} `, () => writeFileSync(file, text));
@@ -73,6 +63,19 @@ async function runImport(
     else if (!plan) printReport(output, report);
     output.err(resultInWords(report));
   });
+}
+
+/** Returns what an importer needs to fetch a source, with the networks that the settings allow. */
+function readContext({ takes, kind }: ImportSource, { config }: Invocation): ReadContext {
+  const context = { config, clock: systemClock(), allowedNetworks: config.outboundAllow ?? [] };
+  if (!takes.includes("url") || !hasInstallation(config.dataDir)) return context;
+  const { ctx, close } = openForCommand(config, `import ${kind}`, { canCreate: false });
+  try {
+    followSettings(ctx);
+    return { ...context, allowedNetworks: ctx.allowedNetworks };
+  } finally {
+    close();
+  }
 }
 
 /** Asks the person. Throws an OperatorError for any other answer than yes. */
@@ -95,65 +98,52 @@ function placeOf(invocation: Invocation, { isDryRun }: ImportOptions) {
   };
 }
 
-/** Returns the options of an import. Throws a UsageError with all problems. */
-function readOptions(
+/** Returns the options of an import and of its importer. Throws a UsageError with all problems. */
+async function readOptions(
+  source: ImportSource,
   { isSet, value, input, positionals }: Invocation,
-  problems: readonly string[],
-): ImportOptions {
-  const { source = "default", only } = { source: value("source"), only: value("only") };
-  const all = [...problems];
-  const [fault] = schemaErrors(RefText, source);
-  if (fault) all.push(`--source ${fault.detail}.`);
-  const part = IMPORT_PARTS.find((each) => each === only);
-  if (only !== undefined && !part) all.push(`--only is one of ${IMPORT_PARTS.join(", ")}.`);
+): Promise<{ options: ImportOptions; values: OptionValues }> {
+  const problems: string[] = [];
+  const values: Record<string, string> = {};
+  for (const option of source.options) {
+    const flag = flagOf(option);
+    const given = option.type === "switch" ? (isSet(flag) ? "yes" : undefined) : value(flag);
+    if (given === undefined) continue;
+    values[option.name] = option.isInFile ? await firstLineOf(given, flag) : given;
+  }
+  const { options, errors } = parseOptions({
+    source: value("source"),
+    only: value("only"),
+    internal_page: value("internal-page"),
+    isPaused: isSet("paused"),
+    isDryRun: isSet("dry-run"),
+    takesDomains: isSet("take-domains"),
+  });
+  const flags = new Map(source.options.map((option) => [option.name, flagOf(option)]));
+  for (const { pointer, detail } of [...validateOptions(source, values), ...errors]) {
+    const name = pointer.slice(2);
+    problems.push(`--${flags.get(name) ?? name.replaceAll("_", "-")} ${detail}.`);
+  }
   const [path = ""] = positionals;
   const file = value("report");
   if (file !== undefined && resolve(file) === resolve(path)) {
-    all.push("--report is the source, which is only read.");
+    problems.push("--report is the source, which is only read.");
   }
-  const isDryRun = isSet("dry-run");
-  if (!isDryRun && !isSet("yes")) {
-    if (isSet("json")) all.push("--json needs --dry-run or --yes.");
-    else if (!input.isTerminal) all.push("Without a terminal, --dry-run or --yes is required.");
+  if (!options.isDryRun && !isSet("yes")) {
+    if (isSet("json")) problems.push("--json needs --dry-run or --yes.");
+    else if (!input.isTerminal)
+      problems.push("Without a terminal, --dry-run or --yes is required.");
   }
-  if (all.length > 0) throw new UsageError(all);
-  const page = value("internal-page") ?? "internal";
-  const internalPage = page === "none" ? null : page;
-  return {
-    source,
-    isDryRun,
-    isPaused: isSet("paused"),
-    only: part,
-    internalPage,
-    takesDomains: isSet("take-domains"),
-  };
+  if (problems.length > 0) throw new UsageError(problems);
+  return { options, values };
 }
 
-/** Rolls back the transaction of a dry run and carries its report. */
-class DryRun extends Error {
-  readonly report: ImportReport;
-
-  constructor(report: ImportReport) {
-    super("a dry run is rolled back");
-    this.report = report;
-  }
-}
-
-/** Imports in one transaction. A dry run does the same and is rolled back, so that it reports the same. */
-async function importOnce(
-  { ctx }: Installation,
-  found: Found,
-  options: ImportOptions,
-): Promise<ImportReport> {
+/** Reads a secret from the first line of a file. */
+async function firstLineOf(path: string, flag: string): Promise<string> {
   try {
-    return await ctx.db.write((tx) => {
-      const report = importFound(ctx, tx, found, options, CLI_ACTOR);
-      if (options.isDryRun) throw new DryRun(report);
-      return report;
-    });
+    return (await firstLine(Bun.file(path).stream())).trim();
   } catch (error) {
-    if (error instanceof DryRun) return error.report;
-    throw error;
+    throw new UsageError([`--${flag} ${path} cannot be read: ${(error as Error).message}.`]);
   }
 }
 

@@ -1,5 +1,6 @@
 import { optionNames } from "../config";
-import { type Command, type Flag, JSON_FLAG } from "./command";
+import { IMPORT_SOURCES, type ImportSource, type SourceOption } from "../domain/import-sources";
+import { type Command, type Flag, type Invocation, JSON_FLAG } from "./command";
 
 /** Flags of every import. */
 const IMPORT_FLAGS: readonly Flag[] = [
@@ -25,23 +26,36 @@ const IMPORT_FLAGS: readonly Flag[] = [
   { name: "report", placeholder: "FILE", help: "Also write the report to FILE, as JSON." },
 ];
 
+/** Returns the name of an option's flag. */
+export function flagOf({ name, isInFile }: SourceOption): string {
+  return `${name.replaceAll("_", "-")}${isInFile ? "-file" : ""}`;
+}
+
+function declareFlag(option: SourceOption): Flag {
+  const { type, placeholder, help } = option;
+  return {
+    name: flagOf(option),
+    ...(type === "switch" || placeholder === undefined ? {} : { placeholder }),
+    help,
+  };
+}
+
+/** Placeholder of the source in the help. */
+function placeholderOf({ takes }: ImportSource): string {
+  return takes.includes("url") ? "URL|PATH" : "PATH";
+}
+
 // The code is loaded on demand, since other commands do not need it.
 export const importCommands: readonly Command[] = [
-  {
-    name: "import healthchecks",
-    summary: "Import checks from PATH, an answer of Healthchecks to GET /api/v3/checks/.",
-    positionals: ["PATH"],
-    flags: [
-      {
-        name: "ping-key",
-        placeholder: "KEY",
-        help: "Take over addresses with this ping key and slugs.",
-      },
-      ...IMPORT_FLAGS,
-    ],
+  ...IMPORT_SOURCES.map((source) => ({
+    name: `import ${source.kind}`,
+    summary: `Import from ${placeholderOf(source)}, ${source.content}.`,
+    positionals: [placeholderOf(source)],
+    flags: [...source.options.map(declareFlag), ...IMPORT_FLAGS],
     options: optionNames("import"),
-    run: async (invocation) => (await import("./import-run")).runHealthchecks(invocation),
-  },
+    run: async (invocation: Invocation) =>
+      (await import("./import-run")).runImport(source, invocation),
+  })),
   {
     name: "import list",
     summary: "List imports, newest first.",

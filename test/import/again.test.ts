@@ -192,7 +192,9 @@ describe("an import", () => {
     await using site = await createImportSite();
     await site.import([checkOf(FIRST)], { fingerprint: "a".repeat(64) });
     const other = { fingerprint: "b".repeat(64) };
-    await expect(site.import([checkOf(SECOND)], other)).rejects.toThrow("--source");
+    await expect(site.import([checkOf(SECOND)], other)).rejects.toThrow(
+      "another name for the source",
+    );
     expect(site.monitors()).toHaveLength(1);
     expect((await site.import([checkOf(SECOND)], { ...other, source: "two" })).id).not.toBeNull();
   });

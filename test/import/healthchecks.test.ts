@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findTokenOwner, tokensOf } from "../../src/features/monitors";
-import { readHealthchecks } from "../../src/features/imports";
+import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -210,13 +210,13 @@ describe("addresses with a ping key and a slug", () => {
     await using site = await createImportSite();
     const report = await site.import([checkOf(FIRST)], { pingKey });
     expect(ownerOf(site, "nightly-backup")?.monitorId).toBe(site.monitors()[0]?.id ?? "");
-    expect(report.to_do.join()).not.toContain("--ping-key");
+    expect(report.to_do.join()).not.toContain("import again");
   });
 
   test("are added by a later import with --ping-key, which the first one asks for", async () => {
     await using site = await createImportSite();
     const first = await site.import([checkOf(FIRST)]);
-    expect(first.to_do.join()).toContain("--ping-key");
+    expect(first.to_do.join()).toContain("import again with the ping key");
     expect(ownerOf(site, "nightly-backup")).toBeUndefined();
     const second = await site.import([checkOf(FIRST)], { pingKey });
     expect(second.counts).toEqual({ updated: 1 });

@@ -1,12 +1,10 @@
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportItem, ImportReport } from "../../src/domain/import-report";
-import {
-  type Found,
-  importFound,
-  type ImportOptions,
-  readHealthchecks,
-} from "../../src/features/imports";
+import type { ImportOptions } from "../../src/features/imports";
+import { importFound } from "../../src/features/imports/import";
+import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
+import type { Found } from "../../src/features/imports/source";
 import { listStoredMonitors } from "../../src/features/monitors";
 import { createTestApp } from "./app";
 import { temporaryFolder } from "./temporary-folder";

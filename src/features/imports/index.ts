@@ -1,10 +1,11 @@
 /**
- * Imports from other products. Importers read a source into one form (`source.ts`); the import decides what each
- * object becomes, writes it, and reports it.
+ * Imports from other products. Importers (`importers.ts`) read a source into one form (`source.ts`); the import decides
+ * what each object becomes, writes it, and reports it. Both are loaded when an import runs.
  */
-export { importFound } from "./import";
-export { readHealthchecks } from "./healthchecks/read";
-export { IMPORT_PARTS, type ImportOptions } from "./run";
+export { type ReadContext, readSource, validateOptions } from "./importers";
+export { parseOptions } from "./options";
+export { performImport } from "./perform";
+export type { ImportOptions } from "./run";
 export { type Started, startedInWords, startImport } from "./start";
 export type { Found } from "./source";
 export { findImport, findSourceOf, listImports } from "./store";

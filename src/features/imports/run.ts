@@ -93,7 +93,7 @@ export class ImportRun {
     const known = findSource(tx, { kind, name });
     if (known && known.fingerprint !== fingerprint) {
       throw conflict(
-        `The source ${name} was imported from another installation. Choose another name with --source.`,
+        `The source ${name} was imported from another installation. Choose another name for the source.`,
       );
     }
     const createdAt = this.#startedAt;

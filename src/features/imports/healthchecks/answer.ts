@@ -116,7 +116,7 @@ function toDoOf(
           `In the addresses that jobs call, replace ${oneLine(address)} by the address of this server and /ping/.`,
       ),
     ...(hasSlugs && pingKey === undefined
-      ? ["If jobs call addresses with a ping key and a slug, import again with --ping-key."]
+      ? ["If jobs call addresses with a ping key and a slug, import again with the ping key."]
       : []),
   ];
 }

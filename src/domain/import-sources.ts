@@ -1,0 +1,85 @@
+import { type ImportKind, PRODUCTS } from "./import-report";
+
+/*
+ * The products from which this version imports, with the places and options of their importers. The command, the form
+ * of the dashboard and their help are made from them; `features/imports/importers.ts` reads them.
+ */
+
+/** Kinds of places from which a source is read. */
+type PlaceKind = "file" | "folder" | "url";
+
+/** Option of one importer. */
+export interface SourceOption {
+  /** Field of the form; the flag has dashes in the place of underscores. */
+  name: string;
+  /**
+   * `secret`: kept for one import only, and never shown. `file`: path of another file of the source. `output`: path of a
+   * file that is written, by the command only. `switch`: its value is `yes`.
+   */
+  type: "text" | "secret" | "file" | "output" | "switch";
+  /** Label of the field. */
+  label: string;
+  /** Purpose, in one sentence. */
+  help: string;
+  /** Placeholder in the help of the command; none for a switch. */
+  placeholder?: string;
+  /** True for a secret that the command reads from the first line of a file, by a flag that ends in `-file`. */
+  isInFile?: boolean;
+  /** Valid values, and the error of others after the name of the field. */
+  pattern?: RegExp;
+  invalid?: string;
+}
+
+/** Values of options by their names, without those that are not set. */
+export type OptionValues = Readonly<Partial<Record<string, string>>>;
+
+interface SourceDeclaration {
+  takes: readonly PlaceKind[];
+  /** What the place has, as the end of a sentence. */
+  content: string;
+  /** File name extensions that forms offer, such as `.json`. */
+  accept: readonly string[];
+  options: readonly SourceOption[];
+}
+
+const DECLARATIONS = {
+  healthchecks: {
+    takes: ["file"],
+    content: "an answer of Healthchecks to GET /api/v3/checks/ with a read-write key",
+    accept: [".json", "application/json"],
+    options: [
+      {
+        name: "ping_key",
+        type: "secret",
+        label: "Ping key",
+        help: "Take over addresses with this ping key and slugs.",
+        placeholder: "KEY",
+        pattern: /^[A-Za-z0-9_-]{1,100}$/,
+        invalid: "is no key",
+      },
+    ],
+  },
+} as const satisfies Partial<Record<ImportKind, SourceDeclaration>>;
+
+/** Kinds of sources that this version imports. */
+export type SourceKind = keyof typeof DECLARATIONS;
+
+/** A product from which this version imports. */
+export interface ImportSource extends SourceDeclaration {
+  kind: SourceKind;
+  product: string;
+}
+
+/** All sources, in the order in which they are offered. */
+export const IMPORT_SOURCES: readonly ImportSource[] = Object.entries(DECLARATIONS).map(
+  ([kind, declaration]: [string, SourceDeclaration]) => ({
+    ...declaration,
+    kind: kind as SourceKind,
+    product: PRODUCTS[kind as SourceKind],
+  }),
+);
+
+/** Finds a source by its kind. */
+export function findImportSource(kind: string): ImportSource | undefined {
+  return IMPORT_SOURCES.find((source) => source.kind === kind);
+}

@@ -1,0 +1,38 @@
+import type { AppContext } from "../../context";
+import type { ImportSource, OptionValues, SourceKind } from "../../domain/import-sources";
+import type { FieldError } from "../../errors";
+import type { Found } from "./source";
+
+/** What importers need to fetch a source. */
+export type ReadContext = Pick<AppContext, "allowedNetworks" | "clock" | "config">;
+
+/** Reads a source from a path or an address. Throws an OperatorError for one that cannot be used. */
+type ReadSource = (place: string, values: OptionValues, context: ReadContext) => Promise<Found>;
+
+/** The importers. Their code is loaded when a source is read, so that a start takes no more time or memory. */
+const IMPORTERS: Readonly<Record<SourceKind, () => Promise<ReadSource>>> = {
+  async healthchecks() {
+    const { readHealthchecks } = await import("./healthchecks/read");
+    return (path, { ping_key: pingKey }) => readHealthchecks(path, { pingKey });
+  },
+};
+
+/** Reads a source. Throws an OperatorError for one that cannot be used. */
+export async function readSource(
+  kind: SourceKind,
+  place: string,
+  values: OptionValues,
+  context: ReadContext,
+): Promise<Found> {
+  const read = await IMPORTERS[kind]();
+  return read(place, values, context);
+}
+
+/** Returns the errors of the values of options. Values themselves are not in them, since they may be secrets. */
+export function validateOptions({ options }: ImportSource, values: OptionValues): FieldError[] {
+  return options.flatMap(({ name, pattern, invalid = "is not valid" }) => {
+    const value = values[name];
+    const isValid = value === undefined || !pattern || pattern.test(value);
+    return isValid ? [] : [{ pointer: `#/${name}`, detail: invalid }];
+  });
+}

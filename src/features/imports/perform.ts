@@ -1,0 +1,39 @@
+import type { Actor } from "../../domain/actor";
+import type { ImportReport } from "../../domain/import-report";
+import type { Db } from "../../db";
+import type { ImportOptions, Services } from "./run";
+import type { Found } from "./source";
+
+/** Rolls back the transaction of a dry run and carries its report. */
+class DryRun extends Error {
+  readonly report: ImportReport;
+
+  constructor(report: ImportReport) {
+    super("a dry run is rolled back");
+    this.report = report;
+  }
+}
+
+/**
+ * Imports in one transaction of `write`. A dry run does the same and is rolled back, so that it reports the same. The
+ * code of imports is loaded here.
+ */
+export async function performImport(
+  ctx: Services,
+  write: Db["write"],
+  found: Found,
+  options: ImportOptions,
+  author: Actor,
+): Promise<ImportReport> {
+  const { importFound } = await import("./import");
+  try {
+    return await write((tx) => {
+      const report = importFound(ctx, tx, found, options, author);
+      if (options.isDryRun) throw new DryRun(report);
+      return report;
+    });
+  } catch (error) {
+    if (error instanceof DryRun) return error.report;
+    throw error;
+  }
+}
