@@ -15,6 +15,11 @@ export interface Flag {
 export interface Output {
   out(line: string): void;
   err(line: string): void;
+  /**
+   * Shows a state below the lines, in the place of the one before; an empty one removes it. Absent if standard error is no
+   * terminal.
+   */
+  show?(state: string): void;
 }
 
 /**

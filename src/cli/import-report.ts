@@ -1,6 +1,6 @@
-import type { ImportItem, ImportReport } from "../domain/import-report";
+import type { ImportHistory, ImportItem, ImportReport } from "../domain/import-report";
 import { verdictsInWords } from "../features/imports";
-import { spaced } from "../kernel/text";
+import { plural, spaced } from "../kernel/text";
 import type { Output } from "./command";
 
 /** Width of the longest verdict. */
@@ -14,9 +14,23 @@ export function printReport(output: Output, report: ImportReport): void {
     output.out(`${type}:`);
     for (const item of ofType) printItem(output, item);
   }
+  if (report.history) printHistory(output, report.history, report.dry_run);
   printList(output, "Not read, since this version does not know it:", notRead);
   printList(output, "To do:", toDo);
   output.out(`${verdictsInWords(report.counts)}.`);
+}
+
+function printHistory(
+  output: Output,
+  { results, days, from, until, skipped }: ImportHistory,
+  isEstimate: boolean,
+): void {
+  const count = `${isEstimate ? "about " : ""}${results.toLocaleString("en")}`;
+  const period = from === null ? "" : ` of ${plural(days, "day")}, from ${from} to ${until}`;
+  output.out(`History: ${count} results${period}.`);
+  for (const [reason, rows] of Object.entries(skipped)) {
+    output.out(`  ${rows.toLocaleString("en")} not taken over: ${reason}`);
+  }
 }
 
 function printItem(output: Output, { verdict, foreign, target, changes, reason }: ImportItem) {

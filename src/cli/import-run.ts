@@ -25,6 +25,7 @@ import { systemClock } from "../kernel/clock";
 import { toIso } from "../kernel/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { flagOf } from "./import";
+import { writeHistory } from "./import-history";
 import { printReport } from "./import-report";
 import { firstLine } from "./input";
 import { printJson, printTable } from "./output";
@@ -37,6 +38,7 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
   const { options, values } = await readOptions(source, invocation);
   const [path = ""] = invocation.positionals;
   const found = await readSource(source.kind, path, values, readContext(source, invocation));
+  using _history = found.history;
   const access = { canCreate: true, fields: { flags: { slug: "--internal-page" } } };
   using place = placeOf(invocation, options);
   return await withInstallation({ name }, place.invocation, access, async ({ ctx }) => {
@@ -54,7 +56,8 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
     const file = invocation.value("report");
     // Before the import, so that one without its report is rare.
     if (file !== undefined) toReportFile(file, "", () => closeSync(openSync(file, "a", 0o600)));
-    const report = await performImport(ctx, write, found, options, CLI_ACTOR);
+    const begun = await performImport(ctx, write, found, options, CLI_ACTOR);
+    const report = await writeHistory(ctx, found, options, begun, output);
     if (file !== undefined) {
       const text = `${JSON.stringify(report, null, 2)}\n`;
       toReportFile(file, `${resultInWords(report)} `, () => writeFileSync(file, text));
@@ -114,6 +117,7 @@ async function readOptions(
   const { options, errors } = parseOptions({
     source: value("source"),
     only: value("only"),
+    history_days: value("history-days"),
     internal_page: value("internal-page"),
     isPaused: isSet("paused"),
     isDryRun: isSet("dry-run"),
@@ -151,8 +155,8 @@ async function firstLineOf(path: string, flag: string): Promise<string> {
 const IDLE: ReadonlySet<string> = new Set(["unchanged", "kept", "not_moved"] satisfies Verdict[]);
 
 /** Returns true if an import changes something. */
-function hasWork({ counts }: ImportReport): boolean {
-  return Object.keys(counts).some((verdict) => !IDLE.has(verdict));
+function hasWork({ counts, history }: ImportReport): boolean {
+  return history !== null || Object.keys(counts).some((verdict) => !IDLE.has(verdict));
 }
 
 function resultInWords(report: ImportReport): string {

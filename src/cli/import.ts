@@ -13,6 +13,11 @@ const IMPORT_FLAGS: readonly Flag[] = [
   { name: "paused", help: "Create monitors paused and webhooks disabled, until `import start`." },
   { name: "only", placeholder: "KIND", help: "Only pages, monitors, webhooks or history." },
   {
+    name: "history-days",
+    placeholder: "N",
+    help: "Days of history to import, all, or none; default: all.",
+  },
+  {
     name: "internal-page",
     placeholder: "SLUG",
     help: "Private page for monitors that are on no page, or none; default: internal.",

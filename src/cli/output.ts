@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
 import type { Output } from "./command";
 
 /**
@@ -7,20 +8,37 @@ import type { Output } from "./command";
  * full disk, since a new key would be lost. A closed pipe, such as by `head`, is ignored.
  */
 export function processOutput(): Output {
+  let shown = "";
+  function writeError(text: string): void {
+    try {
+      writeText(2, text);
+    } catch {
+      // The error cannot be reported anywhere.
+    }
+  }
+  function show(state: string): void {
+    if (state === shown) return;
+    shown = state;
+    writeError(`\r${ERASE_LINE}${state}`);
+  }
   return {
-    out: (line) => writeLine(1, line),
-    err(line) {
-      try {
-        writeLine(2, line);
-      } catch {
-        // The error cannot be reported anywhere.
-      }
+    out(line) {
+      show("");
+      writeText(1, `${line}\n`);
     },
+    err(line) {
+      show("");
+      writeError(`${line}\n`);
+    },
+    ...(isatty(2) && { show }),
   };
 }
 
-function writeLine(descriptor: number, line: string): void {
-  let rest = Buffer.from(`${line}\n`);
+/** Erases a line of a terminal from the cursor on. */
+const ERASE_LINE = "\u001B[K";
+
+function writeText(descriptor: number, text: string): void {
+  let rest = Buffer.from(text);
   while (rest.byteLength > 0) {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));

@@ -12,6 +12,7 @@ export {
   changedRow,
   insertAllInto,
   insertInto,
+  insertMissingInto,
   mutate,
   type Reader,
   selectMany,

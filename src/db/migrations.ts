@@ -6,6 +6,7 @@ import foundation from "../../migrations/0001_foundation.sql" with { type: "text
 import heartbeatRuns from "../../migrations/0014_heartbeat_runs.sql" with { type: "text" };
 import importedObjects from "../../migrations/0018_imported_objects.sql" with { type: "text" };
 import incidentTemplates from "../../migrations/0010_incident_templates.sql" with { type: "text" };
+import importHistories from "../../migrations/0019_import_histories.sql" with { type: "text" };
 import imports from "../../migrations/0015_imports.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import maintenanceSchedules from "../../migrations/0013_maintenance_schedules.sql" with { type: "text" };
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 16, name: "compat", sql: compat },
   { number: 17, name: "compat_number_bounds", sql: compatNumberBounds },
   { number: 18, name: "imported_objects", sql: importedObjects },
+  { number: 19, name: "import_histories", sql: importHistories },
 ];
 
 /** Schema version of this build. */

@@ -117,7 +117,20 @@ export function insertInto<Table extends SQLiteTable>(
 export function insertAllInto<Table extends SQLiteTable>(
   table: Table,
 ): (tx: Tx, rows: readonly Table["$inferInsert"][]) => void {
-  const inserts = BATCH_SIZES.map((size) => ({ size, insert: insertRows(table, size) }));
+  return insertInBatches((size) => insertRows(table, size));
+}
+
+/** Declares statements as `insertAllInto` does, which leave out rows whose key is taken. */
+export function insertMissingInto<Table extends SQLiteTable>(
+  table: Table,
+): (tx: Tx, rows: readonly Table["$inferInsert"][]) => void {
+  return insertInBatches((size) => insertRows(table, size, true));
+}
+
+function insertInBatches<Row>(
+  ofSize: (size: number) => (tx: Tx, rows: readonly Row[]) => void,
+): (tx: Tx, rows: readonly Row[]) => void {
+  const inserts = BATCH_SIZES.map((size) => ({ size, insert: ofSize(size) }));
   return (tx, rows) => {
     let from = 0;
     for (const { size, insert } of inserts) {
@@ -126,15 +139,17 @@ export function insertAllInto<Table extends SQLiteTable>(
   };
 }
 
-/** Declares a statement that inserts exactly `count` whole rows. */
+/** Declares a statement that inserts exactly `count` whole rows, or those of them whose key is free. */
 function insertRows<Table extends SQLiteTable>(
   table: Table,
   count: number,
+  isMissing = false,
 ): (tx: Tx, rows: readonly Table["$inferInsert"][]) => void {
   const columns = Object.entries(getTableColumns(table));
   const build: BuildChange<Record<string, unknown>> = (orm, $) => {
     const row = Object.fromEntries(columns.map(([name]) => [name, $[name]]));
-    return orm.insert(table).values(Array<Table["$inferInsert"]>(count).fill(row as never));
+    const insert = orm.insert(table).values(Array<Table["$inferInsert"]>(count).fill(row as never));
+    return isMissing ? insert.onConflictDoNothing() : insert;
   };
   return (tx, rows) => {
     runChange(tx, build, () => {

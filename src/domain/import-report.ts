@@ -73,6 +73,19 @@ export interface ImportItem {
   reason: string | null;
 }
 
+/** History of an import, from the first to the last time. In a dry run it is an estimate. */
+export interface ImportHistory {
+  /** Results of checks, also those of which only sums are kept. */
+  results: number;
+  /** UTC days. */
+  days: number;
+  /** Null without a history, as the next one. */
+  from: string | null;
+  until: string | null;
+  /** Numbers of rows that were not taken over, by reason. */
+  skipped: Record<string, number>;
+}
+
 /** Report of an import, as JSON has it. */
 export interface ImportReport {
   /** Null if nothing was written. */
@@ -84,8 +97,8 @@ export interface ImportReport {
   /** Numbers of items by verdict, without those of which there is none. */
   counts: Partial<Record<Verdict, number>>;
   items: ImportItem[];
-  /** Null for a source without a history. */
-  history: null;
+  /** Null if no history is left to be written. */
+  history: ImportHistory | null;
   /** Parts of the source that this version does not know. */
   not_read: string[];
   /** Instructions. */

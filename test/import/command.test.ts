@@ -87,6 +87,7 @@ describe("allclear import healthchecks", () => {
     [[], "Without a terminal, --dry-run or --yes is required."],
     [["--yes", "--source", "Mine!"], "--source must have only lower-case letters"],
     [["--yes", "--only", "users"], "--only is one of pages, monitors, webhooks, history."],
+    [["--yes", "--history-days", "0"], "--history-days is a number from 1 to 36500, all or none."],
     [["--yes", "--ping-key", "a b"], "--ping-key is no key."],
     [["--yes", "--internal-page", "Not a slug"], "--internal-page must match"],
     [["--yes", "--internal-page", "admin"], "--internal-page is reserved."],

@@ -63,6 +63,7 @@ const OPTIONS: ImportOptions = {
   isDryRun: false,
   isPaused: false,
   only: undefined,
+  historyDays: null,
   internalPage: "internal",
   takesDomains: false,
 };

@@ -30,3 +30,17 @@ export const importRefs = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.sourceId, table.foreignType, table.foreignId] })],
 );
+
+/** Progress of a monitor's history: the part of it that is being written is JSON. */
+export const importHistories = sqliteTable("import_histories", {
+  monitorNum: integer("monitor_num").primaryKey(),
+  sourceId: text("source_id").notNull(),
+  writtenFrom: integer("written_from").notNull(),
+  part: text({ mode: "json" }),
+  step: integer().notNull(),
+  rows: integer().notNull(),
+  results: integer().notNull(),
+  firstAt: integer("first_at"),
+  lastAt: integer("last_at"),
+  skipped: text({ mode: "json" }).$type<Record<string, number>>().notNull(),
+});

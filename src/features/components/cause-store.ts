@@ -6,6 +6,7 @@ import {
   mutateByIds,
   selectByIds,
   selectMany,
+  selectOne,
   updateById,
 } from "../../db";
 import { componentCauses, componentChanges, components } from "../../db/tables/components";
@@ -107,6 +108,23 @@ export const listCausesOfSource = selectMany((orm, $: { source: CauseSource; sou
     .select()
     .from(componentCauses)
     .where(and(eq(componentCauses.source, $.source), eq(componentCauses.sourceId, $.sourceId))),
+);
+
+/** Finds an imported cause of a component by its source and its times. */
+export const findImportCause = selectOne(
+  (orm, $: { componentId: string; sourceId: string; startedAt: number; endedAt: number }) =>
+    orm
+      .select({ id: componentCauses.id })
+      .from(componentCauses)
+      .where(
+        and(
+          eq(componentCauses.componentId, $.componentId),
+          eq(componentCauses.endedAt, $.endedAt),
+          eq(componentCauses.startedAt, $.startedAt),
+          eq(componentCauses.source, "import"),
+          eq(componentCauses.sourceId, $.sourceId),
+        ),
+      ),
 );
 
 export const deleteCause = mutate((orm, $: { id: number }) =>

@@ -58,6 +58,7 @@ export {
   uptimeOfDays,
   uptimeOfTime,
 } from "./rules";
+export { addPastCauses, knowEarlier } from "./past";
 export { setManualStatuses } from "./set-status";
 export {
   type CauseRow,
@@ -77,6 +78,7 @@ export {
 } from "./trouble-store";
 export {
   countStatuses,
+  type ComponentOnPage,
   type ComponentRow,
   findComponent,
   findComponents,

@@ -56,6 +56,11 @@ export function updateShownStatuses(
   }
 }
 
+/** Saves the day from which a component is known. */
+export const saveStartDate = mutate((orm, $: { id: string; startDate: string }) =>
+  orm.update(components).set({ startDate: $.startDate }).where(eq(components.id, $.id)),
+);
+
 export const findGroup = selectOne((orm, $: { id: string }) =>
   orm
     .select()

@@ -4,6 +4,7 @@ import { type Imported, type ImportReport, PRODUCTS } from "../../domain/import-
 import { audit } from "../../events";
 import { componentWriter, groupWriter, PagePlaces } from "./components";
 import { findTarget, type targetOf } from "./here";
+import { planHistory } from "./history/plan";
 import { INTERNAL_TYPE, InternalPage } from "./internal-page";
 import { monitorWriter, parentsFirst } from "./monitors";
 import { importObjects, type Writer } from "./objects";
@@ -38,9 +39,6 @@ export function importFound(
   options: ImportOptions,
   author: Actor,
 ): ImportReport {
-  // No object is left out silently.
-  if (found.history)
-    throw new Error(`an import from ${found.kind} has a history that cannot be written`);
   const action = "import.run";
   const run = new ImportRun(ctx, tx, { ...author, partOf: action }, options, found);
   const places = new PagePlaces(run);
@@ -58,7 +56,7 @@ export function importFound(
   importKind(run, incidentWriter(run), oldestFirst(found.incidents));
   for (const one of found.leftOut) reportLeftOut(run, one);
   reportMissing(run);
-  const report = run.finish(found);
+  const report = run.finish(found, planHistory(run, found));
   if (report.id !== null) {
     const summary = `Imported from ${PRODUCTS[found.kind]} (${options.source}): ${verdictsInWords(report.counts)}`;
     audit(ctx, tx, author, action, report.id, summary);

@@ -3,8 +3,9 @@
  * what each object becomes, writes it, and reports it. Both are loaded when an import runs.
  */
 export { type ReadContext, readSource, validateOptions } from "./importers";
+export type { HistoryStep } from "./history/write";
 export { parseOptions } from "./options";
-export { performImport } from "./perform";
+export { performHistory, performImport } from "./perform";
 export type { ImportOptions } from "./run";
 export { type Started, startedInWords, startImport } from "./start";
 export type { Found } from "./source";

@@ -8,6 +8,8 @@ export interface TypedOptions {
   only: string | undefined;
   /** Slug, or `none`. */
   internal_page: string | undefined;
+  /** Number, `all` or `none`. */
+  history_days?: string | undefined;
   isPaused: boolean;
   isDryRun: boolean;
   takesDomains: boolean;
@@ -18,13 +20,28 @@ export function parseOptions(typed: TypedOptions): {
   options: ImportOptions;
   errors: FieldError[];
 } {
-  const { source = "default", only, internal_page: page = "internal", ...switches } = typed;
+  const { source = "default", only, internal_page: page = "internal", isPaused } = typed;
+  const { history_days: days = "all", isDryRun, takesDomains } = typed;
   const [fault] = schemaErrors(RefText, source);
   const part = IMPORT_PARTS.find((each) => each === only);
   const errors = fault ? [{ pointer: "#/source", detail: fault.detail }] : [];
   if (only !== undefined && !part) {
     errors.push({ pointer: "#/only", detail: `is one of ${IMPORT_PARTS.join(", ")}` });
   }
+  const historyDays = daysOf(days);
+  if (historyDays === undefined) {
+    errors.push({ pointer: "#/history_days", detail: "is a number from 1 to 36500, all or none" });
+  }
   const internalPage = page === "none" ? null : page;
-  return { options: { ...switches, source, only: part, internalPage }, errors };
+  const switches = { isPaused, isDryRun, takesDomains };
+  const options = { ...switches, source, only: part, internalPage };
+  return { options: { ...options, historyDays: historyDays ?? null }, errors };
+}
+
+/** Returns the number of days of history; null for all, and undefined for another text. */
+function daysOf(text: string): number | null | undefined {
+  if (text === "all") return null;
+  if (text === "none") return 0;
+  const days = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return days >= 1 && days <= 36_500 ? days : undefined;
 }

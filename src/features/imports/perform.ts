@@ -1,6 +1,7 @@
 import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
 import type { Db } from "../../db";
+import type * as WriteHistory from "./history/write";
 import type { ImportOptions, Services } from "./run";
 import type { Found } from "./source";
 
@@ -36,4 +37,15 @@ export async function performImport(
     if (error instanceof DryRun) return error.report;
     throw error;
   }
+}
+
+/**
+ * Writes the history that an import has left to be written, in many transactions, and returns its report with it. What
+ * an interrupted one has written stays, and the next import of the source goes on there.
+ */
+export async function performHistory(
+  ...args: Parameters<typeof WriteHistory.importHistory>
+): Promise<ImportReport> {
+  const { importHistory } = await import("./history/write");
+  return importHistory(...args);
 }

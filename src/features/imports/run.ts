@@ -3,6 +3,7 @@ import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import {
   type ForeignObject,
+  type ImportHistory,
   type ImportItem,
   type ImportKind,
   type ImportReport,
@@ -39,6 +40,8 @@ export interface ImportOptions {
   isPaused: boolean;
   /** Undefined for all parts. */
   only: ImportPart | undefined;
+  /** Number of days of history to import; null for all, and 0 for none. */
+  historyDays: number | null;
   /** Slug of the private page for monitors that are on no page; null for none. */
   internalPage: string | null;
   /** True to give pages the custom domains that they have in the source. */
@@ -72,7 +75,7 @@ export class ImportRun {
   readonly isFirstOfKind: boolean;
   readonly #startedAt: number;
   readonly #source: SourceRow;
-  readonly #isNewSource: boolean;
+  #isNewSource: boolean;
   readonly #refs: ReadonlyMap<ForeignKey, RefRow>;
   readonly #noted = new Map<ForeignKey, RefRow>();
   readonly #toDo: string[] = [];
@@ -114,6 +117,13 @@ export class ImportRun {
   /** Finds what an object became, at this import or an earlier one. It may be deleted here. */
   findNoted(key: ForeignKey): RefRow | undefined {
     return this.#noted.get(key) ?? this.#refs.get(key);
+  }
+
+  /** Stores the source, unless it is stored, and returns its id. */
+  saveSource(): string {
+    if (this.#isNewSource) insertSource(this.tx, this.#source);
+    this.#isNewSource = false;
+    return this.#source.id;
   }
 
   /** Lists what earlier imports noted of objects that this one has not reported. */
@@ -159,9 +169,15 @@ export class ImportRun {
     this.#items.push({ verdict, foreign: shown, target, changes, reason });
   }
 
-  /** Writes what was noted, with the report, and returns that. Writes nothing if nothing was noted. */
-  finish({ notRead, toDo }: Pick<Found, "notRead" | "toDo">): ImportReport {
-    const hasWritten = this.#noted.size > 0;
+  /**
+   * Writes what was noted, with the report, and returns that. Writes nothing if nothing was noted and no history is left
+   * to be written.
+   */
+  finish(
+    { notRead, toDo }: Pick<Found, "notRead" | "toDo">,
+    history: ImportHistory | null,
+  ): ImportReport {
+    const hasWritten = this.#noted.size > 0 || history !== null;
     const { kind, name } = this.#source;
     const finishedAt = this.ctx.clock.now();
     const report: ImportReport = {
@@ -172,13 +188,12 @@ export class ImportRun {
       dry_run: this.options.isDryRun,
       counts: countVerdicts(this.#items),
       items: this.#items,
-      history: null,
+      history,
       not_read: [...notRead],
       to_do: [...toDo, ...this.#toDo],
     };
     if (!hasWritten) return report;
-    if (this.#isNewSource) insertSource(this.tx, this.#source);
-    const sourceId = this.#source.id;
+    const sourceId = this.saveSource();
     insertImport(this.tx, { id: this.id, sourceId, finishedAt, report });
     for (const ref of this.#noted.values()) saveRef(this.tx, ref);
     return report;

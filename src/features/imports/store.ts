@@ -1,4 +1,5 @@
 import { and, desc, eq, isNotNull, sql } from "drizzle-orm";
+import type { ImportReport } from "../../domain/import-report";
 import { insertInto, mutate, selectMany, selectOne } from "../../db";
 import { importRefs, imports, importSources } from "../../db/tables/imports";
 
@@ -93,4 +94,8 @@ export const listImports = selectMany((orm, _$: Nothing) =>
 
 export const findImport = selectOne((orm, $: { id: string }) =>
   orm.select({ report: imports.report }).from(imports).where(eq(imports.id, $.id)),
+);
+
+export const saveReport = mutate((orm, $: { id: string; report: ImportReport }) =>
+  orm.update(imports).set({ report: $.report }).where(eq(imports.id, $.id)),
 );

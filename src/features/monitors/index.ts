@@ -9,6 +9,7 @@ export {
   listNewestSpans,
   listNoDataOfPage,
   listSpans,
+  type SpanRow,
 } from "./checks-store";
 export { createMonitor, type NewMonitor, validateNewMonitor } from "./create";
 export {
@@ -58,6 +59,18 @@ export {
   latencyTogether,
 } from "./latency";
 export { type Monitor, presentMonitor } from "./model";
+export { type Figures, figuresOf, figuresToRow, mergeFigures } from "./figures";
+export { continueFrom, type PastState, rememberState } from "./past";
+export {
+  findFirstSpan,
+  insertPastChecks,
+  insertPastNoData,
+  insertPastRollups,
+  insertPastSpans,
+  listMonitorsOfComponent,
+  rollUpAgainFrom,
+} from "./past-store";
+export type { RollupRow } from "./rollups-store";
 export { SERVER_OFFLINE } from "./engine/liveness";
 export { pageIdOf } from "./engine/transitions";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";

@@ -7,7 +7,7 @@ import { and, asc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
 import { monitorChecks, monitorRollups, monitorStates } from "../../db/tables/monitors";
 
-type RollupRow = typeof monitorRollups.$inferSelect;
+export type RollupRow = typeof monitorRollups.$inferSelect;
 
 const inSpan = ($: { monitorNum: number; from: number; to: number }) =>
   and(

@@ -1,0 +1,51 @@
+/*
+ * Times before a monitor was created here, which an import writes. Rows that are there stay as they are. Nothing is
+ * hot, but an import writes millions of rows, so that they are inserted many at once.
+ */
+import { and, eq, gt, isNull } from "drizzle-orm";
+import { insertMissingInto, mutate, selectMany, selectOne } from "../../db";
+import {
+  componentNoData,
+  monitorChecks,
+  monitorComponents,
+  monitorRollups,
+  monitors,
+  monitorSpans,
+  monitorStates,
+} from "../../db/tables/monitors";
+
+export const insertPastChecks = insertMissingInto(monitorChecks);
+export const insertPastRollups = insertMissingInto(monitorRollups);
+export const insertPastSpans = insertMissingInto(monitorSpans);
+export const insertPastNoData = insertMissingInto(componentNoData);
+
+/** Finds the first span of a monitor. */
+export const findFirstSpan = selectOne((orm, $: { monitorNum: number }) =>
+  orm
+    .select({ startedAt: monitorSpans.startedAt, state: monitorSpans.state })
+    .from(monitorSpans)
+    .where(eq(monitorSpans.monitorNum, $.monitorNum))
+    .orderBy(monitorSpans.startedAt)
+    .limit(1),
+);
+
+export const deleteSpans = mutate((orm, $: { monitorNum: number }) =>
+  orm.delete(monitorSpans).where(eq(monitorSpans.monitorNum, $.monitorNum)),
+);
+
+/** Lets the results of a monitor from a time on (unix ms) be rolled up again. */
+export const rollUpAgainFrom = mutate((orm, $: { monitorNum: number; at: number }) =>
+  orm
+    .update(monitorStates)
+    .set({ rolledUntil: $.at })
+    .where(and(eq(monitorStates.monitorNum, $.monitorNum), gt(monitorStates.rolledUntil, $.at))),
+);
+
+/** Lists the monitors of a component. */
+export const listMonitorsOfComponent = selectMany((orm, $: { componentId: string }) =>
+  orm
+    .select({ num: monitors.num, intervalSeconds: monitors.intervalSeconds })
+    .from(monitorComponents)
+    .innerJoin(monitors, eq(monitors.id, monitorComponents.monitorId))
+    .where(and(eq(monitorComponents.componentId, $.componentId), isNull(monitors.deletedAt))),
+);

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import { dumpRows } from "../../support/past-dump";
+import { listAllPages } from "../../../src/features/pages";
+import { listComponentsOfPage } from "../../../src/features/components";
+import type { HistoryStep } from "../../../src/features/imports";
+import type { FoundHistory } from "../../../src/features/imports/source";
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/kernel/time";
+import { createTestApp, type TestApp } from "../../support/app";
+import { TEST_START } from "../../support/clock";
+import {
+  type Beat,
+  foundPast,
+  importPast,
+  pastMonitor,
+  pastSource,
+  regularBeats,
+} from "../../support/past-source";
+
+const NOW = TEST_START;
+const TODAY = startOfDay(NOW);
+
+/** Beats of 120 days, in the last week one a minute, with an outage each week whose first hour is unconfirmed. */
+function longPast(shiftHours = 0): Beat[] {
+  const lastWeek = NOW - 7 * DAY_MS;
+  const make = (index: number, at: number) => {
+    const place = (at - shiftHours * HOUR_MS) % (7 * DAY_MS);
+    if (place >= 5 * HOUR_MS) return { kind: "up", latencyMs: (index * 37) % 500 } as const;
+    if (place < HOUR_MS) return { kind: "pending" } as const;
+    return { kind: "down", message: "refused" } as const;
+  };
+  return [
+    ...regularBeats({ from: TODAY - 120 * DAY_MS, until: lastWeek }, 30 * MINUTE_MS, make),
+    ...regularBeats({ from: lastWeek, until: NOW }, MINUTE_MS, make),
+  ];
+}
+
+const BODY = { interval_seconds: 1_800 };
+const MONITORS = ["api", "web"].map((name) => pastMonitor(name, BODY));
+const PASTS = { "monitor:api": { beats: longPast() }, "monitor:web": { beats: longPast(75) } };
+
+const foundWith = (history: FoundHistory) => foundPast(MONITORS, history);
+
+/** Imports everything at once, and returns the rows. */
+async function importedAtOnce() {
+  await using app = await createTestApp();
+  await importPast(app, foundWith(pastSource(PASTS)));
+  return dumpRows(app);
+}
+
+/** Returns a source that fails before one of its chunks. */
+function brokenAt(chunk: number): FoundHistory {
+  let chunks = 0;
+  return pastSource(PASTS, () => {
+    chunks += 1;
+    if (chunks === chunk) throw new Error("the process has ended");
+  });
+}
+
+const startDates = ({ ctx }: TestApp) =>
+  listAllPages(ctx.db, {}).flatMap(({ id }) =>
+    listComponentsOfPage(ctx.db, { pageId: id }).map(({ startDate }) => startDate),
+  );
+
+describe("the import of a history", () => {
+  test("goes on where it was interrupted, and ends as if it had not been", async () => {
+    const whole = await importedAtOnce();
+    for (const chunk of [1, 4, 9, 12, 15, 16, 21, 27, 31, 33]) {
+      await using app = await createTestApp();
+      // At a start, within a part of which something is written, between monitors and between parts.
+      const broken = importPast(app, foundWith(brokenAt(chunk)));
+      await expect(broken).rejects.toThrow("the process has ended");
+      const report = await importPast(app, foundWith(pastSource(PASTS)));
+      expect(report.counts).toEqual({ unchanged: 2 });
+      expect(report.history).toMatchObject({ results: 2 * PASTS["monitor:api"].beats.length });
+      expect(dumpRows(app)).toEqual(whole);
+    }
+  });
+
+  test("changes nothing when it is run again", async () => {
+    await using app = await createTestApp();
+    await importPast(app, foundWith(pastSource(PASTS)));
+    const before = [dumpRows(app), app.audit().length];
+    const longer = { "monitor:api": { beats: longPast(33) }, "monitor:web": { beats: [] } };
+    const report = await importPast(app, foundWith(pastSource(longer)));
+    expect(report).toMatchObject({ id: null, history: null });
+    expect([dumpRows(app), app.audit().length]).toEqual(before);
+  });
+
+  test("extends it to older days", async () => {
+    await using app = await createTestApp();
+    const step = async (historyDays: number | null) => {
+      const report = await importPast(app, foundWith(pastSource(PASTS)), { historyDays });
+      return [startDates(app)[0], report.history?.days];
+    };
+    expect(await step(0)).toEqual([null, undefined]);
+    expect(await step(30)).toEqual(["2026-02-08", 31]);
+    expect(await step(10)).toEqual(["2026-02-08", undefined]);
+    expect(await step(100)).toEqual(["2025-11-30", 101]);
+    expect(await step(null)).toEqual(["2025-11-10", 121]);
+    const tables = ["monitor_rollups", "component_no_data", "monitor_checks"] as const;
+    const [whole, extended] = [await importedAtOnce(), dumpRows(app)];
+    for (const table of tables) expect(extended[table]).toEqual(whole[table]);
+  });
+
+  test("writes nothing in a dry run, and estimates", async () => {
+    await using app = await createTestApp();
+    const before = dumpRows(app);
+    const report = await importPast(app, foundWith(pastSource(PASTS)), { isDryRun: true });
+    expect(report.history).toEqual({
+      results: 2 * PASTS["monitor:api"].beats.length,
+      days: 121,
+      from: "2025-11-10T00:00:00.000Z",
+      until: "2026-03-10T11:59:00.000Z",
+      skipped: {},
+    });
+    expect(dumpRows(app)).toEqual(before);
+  });
+
+  test("writes the last 90 days of every monitor first, and tells how far it is", async () => {
+    await using app = await createTestApp();
+    const steps: HistoryStep[] = [];
+    await importPast(app, foundWith(pastSource(PASTS)), {}, (step) => steps.push(step));
+    const places = steps.map(
+      ({ isOlder, monitor }) => `${isOlder ? "older" : "recent"} ${monitor}`,
+    );
+    expect([...new Set(places)]).toEqual(["recent 1", "recent 2", "older 1", "older 2"]);
+    const rows = steps.map((step) => step.rows);
+    expect(rows).toEqual(rows.toSorted((a, b) => a - b));
+    const total = 2 * PASTS["monitor:api"].beats.length;
+    expect(steps.at(-1)).toMatchObject({ monitors: 2, rows: total, totalRows: total });
+  });
+
+  test("is refused while another import writes the same history", async () => {
+    await using app = await createTestApp();
+    const found = foundWith(pastSource(PASTS));
+    await importPast(app, found, { historyDays: 0 });
+    const outcomes = await Promise.allSettled([importPast(app, found), importPast(app, found)]);
+    const reasons = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    expect(reasons.map(({ message }: Error) => message)).toEqual([
+      "Another import writes the same history. Wait for its end.",
+    ]);
+    const whole = await importedAtOnce();
+    expect(dumpRows(app)["monitor_rollups"]).toEqual(whole["monitor_rollups"]);
+    expect(dumpRows(app)["component_causes"]).toEqual(whole["component_causes"]);
+  });
+
+  test("leaves what was checked here as it is", async () => {
+    await using app = await createTestApp();
+    const late = regularBeats({ from: NOW - HOUR_MS, until: NOW + 5 * HOUR_MS }, MINUTE_MS);
+    const report = await importPast(
+      app,
+      foundPast([pastMonitor("api")], pastSource({ "monitor:api": { beats: late } })),
+    );
+    expect(report.history).toMatchObject({ results: 60, until: "2026-03-10T11:59:00.000Z" });
+  });
+});
