@@ -59,7 +59,7 @@ const TABLES = {
 };
 
 /** Returns all rows of histories, without ids, in the order of their keys. */
-export function dumpRows({ ctx }: TestApp): Record<keyof typeof TABLES, unknown[]> {
+export function dumpRows({ ctx }: Pick<TestApp, "ctx">): Record<keyof typeof TABLES, unknown[]> {
   return Object.fromEntries(
     Object.entries(TABLES).map(([name, list]) => [name, list(ctx.db, {})]),
   ) as Record<keyof typeof TABLES, unknown[]>;

@@ -4,11 +4,11 @@ import { listAllPages } from "../../../src/features/pages";
 import { listComponentsOfPage } from "../../../src/features/components";
 import type { HistoryStep } from "../../../src/features/imports";
 import type { FoundHistory } from "../../../src/features/imports/source";
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
+import { LONG_MONITORS, longPast, longPasts } from "../../support/long-past";
 import {
-  type Beat,
   foundPast,
   importPast,
   pastMonitor,
@@ -17,28 +17,10 @@ import {
 } from "../../support/past-source";
 
 const NOW = TEST_START;
-const TODAY = startOfDay(NOW);
 
-/** Beats of 120 days, in the last week one a minute, with an outage each week whose first hour is unconfirmed. */
-function longPast(shiftHours = 0): Beat[] {
-  const lastWeek = NOW - 7 * DAY_MS;
-  const make = (index: number, at: number) => {
-    const place = (at - shiftHours * HOUR_MS) % (7 * DAY_MS);
-    if (place >= 5 * HOUR_MS) return { kind: "up", latencyMs: (index * 37) % 500 } as const;
-    if (place < HOUR_MS) return { kind: "pending" } as const;
-    return { kind: "down", message: "refused" } as const;
-  };
-  return [
-    ...regularBeats({ from: TODAY - 120 * DAY_MS, until: lastWeek }, 30 * MINUTE_MS, make),
-    ...regularBeats({ from: lastWeek, until: NOW }, MINUTE_MS, make),
-  ];
-}
+const PASTS = longPasts(NOW);
 
-const BODY = { interval_seconds: 1_800 };
-const MONITORS = ["api", "web"].map((name) => pastMonitor(name, BODY));
-const PASTS = { "monitor:api": { beats: longPast() }, "monitor:web": { beats: longPast(75) } };
-
-const foundWith = (history: FoundHistory) => foundPast(MONITORS, history);
+const foundWith = (history: FoundHistory) => foundPast(LONG_MONITORS, history);
 
 /** Imports everything at once, and returns the rows. */
 async function importedAtOnce() {
@@ -80,7 +62,7 @@ describe("the import of a history", () => {
     await using app = await createTestApp();
     await importPast(app, foundWith(pastSource(PASTS)));
     const before = [dumpRows(app), app.audit().length];
-    const longer = { "monitor:api": { beats: longPast(33) }, "monitor:web": { beats: [] } };
+    const longer = { "monitor:api": { beats: longPast(NOW, 33) }, "monitor:web": { beats: [] } };
     const report = await importPast(app, foundWith(pastSource(longer)));
     expect(report).toMatchObject({ id: null, history: null });
     expect([dumpRows(app), app.audit().length]).toEqual(before);
