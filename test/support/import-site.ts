@@ -85,9 +85,9 @@ const EMPTY: Found = {
   toDo: [],
 };
 
-/** Creates an application into which checks are imported. */
-export async function createImportSite() {
-  const app = await createTestApp();
+/** Creates an application into which checks are imported. `env` has its options. */
+export async function createImportSite(env: Record<string, string> = {}) {
+  const app = await createTestApp({ env });
   const folder = temporaryFolder();
   const file = join(folder.path, "checks.json");
   const importAll = (found: Found, options: Partial<ImportOptions>): Promise<ImportReport> =>
