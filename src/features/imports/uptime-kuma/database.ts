@@ -1,0 +1,203 @@
+import { constants, Database, type SQLQueryBindings } from "bun:sqlite";
+import { rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { OperatorError } from "../../../db";
+import { oneLine } from "../../../kernel/text";
+import { copyDatabase, type DatabaseFile, findDatabaseFile } from "./database-file";
+import { listUnknownParts, readTables, type Tables } from "./schema";
+
+/** Value of a column. */
+export type KumaValue = string | number | null;
+
+/** Longest wait for a process that writes, in ms. It blocks the thread. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Maximum number of rows of a table that is read whole, and of characters of a text. */
+const ROWS_MAX = 100_000;
+const TEXT_MAX = 1_000_000;
+
+/** Maximum size of a value that is cut, in bytes. SQLite needs memory for the whole value. */
+const CUT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Longest time of a beat, in characters, with milliseconds and a zone. */
+const TIME_MAX = 30;
+
+/**
+ * Opens the database of Uptime Kuma in a file or in its data directory for reading, in one transaction. Throws an
+ * OperatorError for everything else. Nothing is written into the folder unless Uptime Kuma has the database open,
+ * or its write-ahead log lies beside it: then shared memory is.
+ */
+export async function openKumaDatabase(given: string): Promise<KumaDatabase> {
+  const file = findDatabaseFile(given);
+  if (file.access !== "copy") return new KumaDatabase(given, file);
+  const path = await copyDatabase(file.path);
+  return new KumaDatabase(given, { path, access: "copy" });
+}
+
+/**
+ * Database of Uptime Kuma, in one read transaction. Its content is foreign: tables and columns are looked up before
+ * they are read, and errors of SQLite become OperatorErrors.
+ */
+export class KumaDatabase implements Disposable {
+  readonly #file: DatabaseFile;
+  readonly #sqlite: Database;
+  readonly #tables: Tables;
+  readonly #identity: string;
+  /** Tables and columns that this version does not know. */
+  readonly notRead: readonly string[];
+  /** Instructions about missing files. */
+  readonly toDo: readonly string[];
+
+  /** `path` is what people know the file by. */
+  constructor(
+    readonly path: string,
+    file: DatabaseFile,
+  ) {
+    this.#file = file;
+    this.#identity = identityOf(file.path);
+    try {
+      this.#sqlite = open(file);
+    } catch (error) {
+      removeCopy(file);
+      throw this.#explain(error);
+    }
+    try {
+      this.#tables = readTables(this.#sqlite, path);
+      this.notRead = listUnknownParts(this.#tables);
+      this.toDo = file.access === "lone" ? [toCopyBoth(path, this.#newestBeat())] : [];
+      // The open files stay until they are closed, and also a process that is killed leaves nothing. Windows
+      // removes them when they are closed.
+      if (process.platform !== "win32") removeCopy(file);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw this.#explain(error);
+    }
+  }
+
+  /** Returns true if the database has a table, with a column if one is named. */
+  has(table: string, column?: string): boolean {
+    const columns = this.#tables.get(table);
+    return columns !== undefined && (column === undefined || columns.has(column));
+  }
+
+  /**
+   * Reads all rows of a table, by id. A table that the database lacks is empty, and a column is null. Texts are cut
+   * to `textMax` characters. Binary values, and values over 16 MiB, are null. Throws an OperatorError for more than
+   * 100,000 rows.
+   */
+  rows<Column extends string>(
+    table: string,
+    columns: readonly Column[],
+    textMax = TEXT_MAX,
+  ): Record<Column, KumaValue>[] {
+    if (!this.has(table)) return [];
+    const selected = columns.map((column) => {
+      const name = quoted(column);
+      return `${this.has(table, column) ? cut(name, textMax) : "NULL"} AS ${name}`;
+    });
+    const order = this.has(table, "id") ? "ORDER BY id" : "";
+    const sql = `SELECT ${selected.join(", ")} FROM ${quoted(table)} ${order} LIMIT ${ROWS_MAX + 1}`;
+    const rows = this.#read(() => this.#sqlite.prepare<Record<Column, KumaValue>, []>(sql).all());
+    if (rows.length > ROWS_MAX) {
+      const most = ROWS_MAX.toLocaleString("en");
+      throw new OperatorError(`${this.path} has more than ${most} rows in the table ${table}.`);
+    }
+    return rows;
+  }
+
+  /** Prepares a query of tables and columns that the database has. It returns rows as lists of their values. */
+  prepare<Row extends KumaValue[]>(sql: string): (...values: SQLQueryBindings[]) => Row[] {
+    const statement = this.#read(() => this.#sqlite.prepare(sql));
+    return (...values) => this.#read(() => statement.values(...values) as Row[]);
+  }
+
+  /**
+   * Throws an OperatorError if the database was opened by another process since it was opened here without locks,
+   * since what was read may then be wrong.
+   */
+  requireUnchanged(): void {
+    if (this.#file.access === "lone" && identityOf(this.#file.path) !== this.#identity) {
+      throw new OperatorError(`${this.path} was changed while it was read. Read it again.`);
+    }
+  }
+
+  #newestBeat(): string | undefined {
+    if (!this.has("heartbeat", "id") || !this.has("heartbeat", "time")) return undefined;
+    const time = cut("time", TIME_MAX);
+    const [row] = this.prepare(`SELECT ${time} FROM heartbeat ORDER BY id DESC LIMIT 1`)();
+    return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.exec(String(row?.[0]))?.[0];
+  }
+
+  #read<Result>(read: () => Result): Result {
+    try {
+      return read();
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  #explain(error: unknown): unknown {
+    if (error instanceof OperatorError) return error;
+    return new OperatorError(
+      `${this.path} cannot be read: ${oneLine((error as Error).message)}.`,
+      error,
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#sqlite.close(true);
+    removeCopy(this.#file);
+  }
+}
+
+/** Opens a database in a read transaction. */
+function open({ path, access }: DatabaseFile): Database {
+  const sqlite =
+    access === "lone"
+      ? new Database(
+          `${pathToFileURL(path).href}?immutable=1`,
+          constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+        )
+      : new Database(path, { readonly: true });
+  try {
+    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    // Functions in views and triggers are not called, and pages are checked before they are used.
+    sqlite.run("PRAGMA trusted_schema = OFF");
+    sqlite.run("PRAGMA cell_size_check = ON");
+    // Sorting needs no further files.
+    sqlite.run("PRAGMA temp_store = MEMORY");
+    sqlite.run("BEGIN");
+    // The transaction starts with the first read.
+    sqlite.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return sqlite;
+  } catch (error) {
+    sqlite.close(true);
+    throw error;
+  }
+}
+
+function removeCopy({ path, access }: DatabaseFile): void {
+  if (access === "copy") rmSync(dirname(path), { recursive: true, force: true });
+}
+
+/** Returns text that changes when another process opens or writes the database. */
+function identityOf(path: string): string {
+  const { mtimeMs, size } = statSync(path);
+  return `${mtimeMs}:${size}:${statSync(`${path}-wal`, { throwIfNoEntry: false })?.size}`;
+}
+
+function toCopyBoth(path: string, newest: string | undefined): string {
+  const last =
+    newest === undefined ? "It has no heartbeats." : `Its newest heartbeat is of ${newest} UTC.`;
+  return `${path} has no -wal file beside it, in which Uptime Kuma keeps the newest changes while it runs. ${last} If later ones are missing, copy both files, or stop Uptime Kuma before you copy.`;
+}
+
+/** Returns an expression for a value without reading a huge one. */
+function cut(name: string, textMax: number): string {
+  return `CASE typeof(${name}) WHEN 'text' THEN iif(octet_length(${name}) > ${CUT_BYTES_MAX}, NULL, substr(${name}, 1, ${textMax})) WHEN 'blob' THEN NULL ELSE ${name} END`;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
