@@ -98,6 +98,7 @@ export {
   scheduleOf,
   storedField,
 } from "./probes";
+export type { Assertion } from "./assertions";
 export { type CertificateFacts, certificatesIn, PRIVATE_KEY } from "./probes/client-certificate";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";

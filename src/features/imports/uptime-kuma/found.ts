@@ -1,0 +1,163 @@
+import { sha256Hex } from "../../../kernel/hash";
+import { oneLine, plural } from "../../../kernel/text";
+import type { Found, LeftOut } from "../source";
+import type { MonitorRow } from "./checked";
+import { byId, groupedBy, idOf, type KumaData, settingsOf } from "./data";
+import { dockerInstruction, dockerNames } from "./docker-hosts";
+import { findDomains } from "./domains";
+import { findIncidents } from "./incidents";
+import { findMaintenance } from "./maintenance";
+import { typeOf } from "./monitor-types";
+import { findMonitor, foreignMonitor } from "./monitors";
+import { findWebhooks } from "./notifications";
+import { findPages, type ReadPicture } from "./pages";
+import { findPlaces, type Places } from "./places";
+import { INTERNAL_SETTINGS, SETTINGS } from "./table-columns";
+import { isGroup, MonitorTree } from "./tree";
+import { number, text } from "./values";
+
+/** Days before an expiry, of an Uptime Kuma whose settings name none. */
+const USUAL_DAYS = 21;
+const DAYS_MAX = 365;
+
+/** Returns everything that an Uptime Kuma has, without its history. */
+export function findInData(data: KumaData, readPicture: ReadPicture): Found {
+  const settings = settingsOf(data);
+  const tree = new MonitorTree(data.monitor);
+  const places = findPlaces(data, tree);
+  const context = {
+    proxies: byId(data.proxy),
+    dockerHosts: dockerNames(data.docker_host),
+    warningDays: largestOf(settings.get("tlsExpiryNotifyDays")),
+  };
+  const parts = {
+    tree,
+    context,
+    tagsOf: tagsReader(data),
+    componentsOf: places.componentsOf,
+  };
+  const monitors = inListOrder(data.monitor)
+    .filter((monitor) => !isGroup(monitor) && text(monitor.type) !== "manual")
+    .map((monitor) => findMonitor(monitor, parts));
+  const domains = findDomains(data, tree, largestOf(settings.get("domainExpiryNotifyDays")));
+  const webhooks = findWebhooks(data, tree, domains.domains);
+  const maintenance = findMaintenance(data, settings, places);
+  const incidents = findIncidents(data);
+  const usedHosts = data.docker_host.filter((host) =>
+    data.monitor.some(
+      ({ type, docker_host: id }) => text(type) === "docker" && number(id, 0) === idOf(host),
+    ),
+  );
+  const docker = dockerInstruction(usedHosts, context.dockerHosts);
+  const secret = settings.get("jwtSecret");
+  return {
+    kind: "uptime-kuma",
+    fingerprint: typeof secret === "string" ? sha256Hex(`allclear-import:${secret}`) : null,
+    pages: findPages(data, settings, readPicture),
+    groups: places.groups,
+    components: places.components,
+    monitors: [...monitors, ...domains.domains.map(({ monitor }) => monitor)],
+    webhooks: webhooks.webhooks,
+    maintenance: maintenance.maintenance,
+    schedules: maintenance.schedules,
+    incidents: incidents.incidents,
+    leftOut: [
+      ...places.leftOut,
+      ...monitorsLeftOut(data, tree, places),
+      ...domains.leftOut,
+      ...webhooks.leftOut,
+      ...maintenance.leftOut,
+      ...incidents.leftOut,
+      ...othersLeftOut(data, settings),
+    ],
+    notRead: [],
+    toDo: docker === undefined ? [] : [docker],
+  };
+}
+
+/** Returns monitors in the order of their list: heavy ones first, then by name. */
+function inListOrder(monitors: readonly MonitorRow[]): MonitorRow[] {
+  return monitors.toSorted(
+    (first, second) =>
+      number(second.weight, 0) - number(first.weight, 0) ||
+      text(first.name).localeCompare(text(second.name), "en") ||
+      idOf(first) - idOf(second),
+  );
+}
+
+function largestOf(days: unknown): number {
+  const found = Array.isArray(days) ? days.map(Number).filter((day) => day >= 0) : [];
+  return found.length === 0 ? USUAL_DAYS : Math.min(DAYS_MAX, Math.round(Math.max(...found)));
+}
+
+/** Returns a function that gives the tags of a monitor, each with its value. */
+function tagsReader({ tag, monitor_tag }: KumaData): (monitor: MonitorRow) => string[] {
+  const tags = byId(tag);
+  const byMonitor = groupedBy(monitor_tag, "monitor_id");
+  return (monitor) =>
+    (byMonitor.get(idOf(monitor)) ?? []).flatMap((row) => {
+      const name = text(tags.get(idOf(row, "tag_id"))?.["name"]);
+      const value = text(row["value"]);
+      return name === "" ? [] : [value === "" ? name : `${name}:${value}`];
+    });
+}
+
+/** Lists groups and monitors set by hand that are on no page. Others become components. */
+function monitorsLeftOut(
+  { monitor: rows }: KumaData,
+  tree: MonitorTree,
+  places: Places,
+): LeftOut[] {
+  const shown = new Set(places.components.map(({ foreign }) => foreign.id.split("/")[1]));
+  return rows.flatMap((monitor) => {
+    if (shown.has(String(idOf(monitor)))) return [];
+    const foreign = foreignMonitor(monitor);
+    if (isGroup(monitor)) {
+      const count = plural(tree.membersOf(monitor).length, "monitor");
+      return [{ foreign, reason: `It is the label of ${count} here.` }];
+    }
+    if (text(monitor.type) !== "manual") return [];
+    return [{ foreign, reason: "Its status is set by hand, and it is on no status page." }];
+  });
+}
+
+/** Lists kinds of objects that are not moved, each on one line. */
+function othersLeftOut(data: KumaData, settings: ReadonlyMap<string, unknown>): LeftOut[] {
+  const others = [...settings.keys()].filter(
+    (key) => !Object.hasOwn(SETTINGS, key) && !INTERNAL_SETTINGS.has(key),
+  );
+  const line = (type: string, count: number, noun: string, reason: string): LeftOut[] =>
+    count === 0 ? [] : [{ foreign: { type, id: "all", name: plural(count, noun) }, reason }];
+  return [
+    ...line("user", data.user.length, "user", "Passwords are not moved. Invite people."),
+    ...line("api_key", data.api_key.length, "API key", "Create keys for what reads metrics."),
+    ...line("tag", data.tag.length, "tag", "Tags are words of monitors here, without colours."),
+    ...line("proxy", data.proxy.length, "proxy server", "Each monitor has the address of its own."),
+    ...line(
+      "docker_host",
+      data.docker_host.length,
+      "Docker host",
+      "ALLCLEAR_DOCKER_HOSTS defines those that monitors may ask.",
+    ),
+    ...line(
+      "remote_browser",
+      data.remote_browser.length,
+      "remote browser",
+      "Pages are not opened in browsers.",
+    ),
+    ...line(
+      "setting",
+      others.length,
+      "setting",
+      oneLine(`They have no counterpart: ${others.join(", ")}.`),
+    ),
+  ];
+}
+
+/** Lists types of monitors that this version does not know. */
+export function listUnknownTypes({ monitor }: KumaData): string[] {
+  const types = new Set(monitor.map(({ type }) => text(type)));
+  return [...types]
+    .filter((type) => type !== "" && !typeOf(type))
+    .map((type) => oneLine(`monitor type ${type}`));
+}
