@@ -11,6 +11,20 @@ const SUMS = `id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, monitor_id INTEGER 
   timestamp INTEGER NOT NULL, ping FLOAT NOT NULL, up INTEGER NOT NULL, down INTEGER NOT NULL,
   ping_min FLOAT NOT NULL DEFAULT 0, ping_max FLOAT NOT NULL DEFAULT 0, extras TEXT`;
 
+/** Returns the indexes of heartbeats, which decide how queries are planned. */
+export function beatIndexes(version: 1 | 2): string[] {
+  const important =
+    version === 1
+      ? "monitor_important_time_index ON heartbeat (monitor_id, important, time)"
+      : "monitor_important_time_index ON heartbeat (monitor_id, time) WHERE important = 1";
+  return [
+    "monitor_id ON heartbeat (monitor_id)",
+    "important ON heartbeat (important)",
+    "monitor_time_index ON heartbeat (monitor_id, time)",
+    important,
+  ].map((index) => `CREATE INDEX ${index}`);
+}
+
 /** Tables with the sums of Uptime Kuma 2. */
 export const SUM_TABLES = ["stat_minutely", "stat_hourly", "stat_daily"] as const;
 
@@ -22,7 +36,7 @@ export function createKumaDatabase(path: string, version: 1 | 2 = 2): Database {
   const added =
     version === 2 ? ", end_time DATETIME, retries INTEGER NOT NULL DEFAULT 0, response TEXT" : "";
   sqlite.run(`CREATE TABLE heartbeat (${BEATS}${added})`);
-  sqlite.run("CREATE INDEX monitor_time_index ON heartbeat (monitor_id, time)");
+  for (const index of beatIndexes(version)) sqlite.run(index);
   if (version === 1) return sqlite;
   for (const table of SUM_TABLES) {
     sqlite.run(`CREATE TABLE ${table} (${SUMS})`);

@@ -3,12 +3,20 @@ import { rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { OperatorError } from "../../../db";
+import { closeSqlite, pragma } from "../../../db/open";
 import { oneLine } from "../../../kernel/text";
 import { copyDatabase, type DatabaseFile, findDatabaseFile } from "./database-file";
 import { listUnknownParts, readTables, type Tables } from "./schema";
 
 /** Value of a column. */
 export type KumaValue = string | number | null;
+
+/** Prepared query, whose values are foreign. Its errors are OperatorErrors. */
+export interface Query<Row extends object> {
+  all(...values: SQLQueryBindings[]): Row[];
+  /** Reads rows one after another. Only one such reading can be under way. */
+  iterate(...values: SQLQueryBindings[]): Generator<Row>;
+}
 
 /** Longest wait for a process that writes, in ms. It blocks the thread. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -19,6 +27,9 @@ const TEXT_MAX = 1_000_000;
 
 /** Maximum size of a value that is cut, in bytes. SQLite needs memory for the whole value. */
 const CUT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Size of the smallest row with some values, in bytes. */
+const ROW_BYTES_MIN = 8;
 
 /** Longest time of a beat, in characters, with milliseconds and a zone. */
 const TIME_MAX = 30;
@@ -48,6 +59,8 @@ export class KumaDatabase implements Disposable {
   readonly notRead: readonly string[];
   /** Instructions about missing files. */
   readonly toDo: readonly string[];
+  /** Number of rows for which the database has room. A damaged one can seem to have more. */
+  readonly rowsMax: number;
 
   /** `path` is what people know the file by. */
   constructor(
@@ -64,6 +77,7 @@ export class KumaDatabase implements Disposable {
     }
     try {
       this.#tables = readTables(this.#sqlite, path);
+      this.rowsMax = sizeOf(this.#sqlite) / ROW_BYTES_MIN;
       this.notRead = listUnknownParts(this.#tables);
       this.toDo = file.access === "lone" ? [toCopyBoth(path, this.#newestBeat())] : [];
       // The open files stay until they are closed, and also a process that is killed leaves nothing. Windows
@@ -106,10 +120,20 @@ export class KumaDatabase implements Disposable {
     return rows;
   }
 
-  /** Prepares a query of tables and columns that the database has. It returns rows as lists of their values. */
-  prepare<Row extends KumaValue[]>(sql: string): (...values: SQLQueryBindings[]) => Row[] {
-    const statement = this.#read(() => this.#sqlite.prepare(sql));
-    return (...values) => this.#read(() => statement.values(...values) as Row[]);
+  /** Prepares a query of tables and columns that the database has. */
+  prepare<Row extends object>(sql: string): Query<Row> {
+    const statement = this.#read(() => this.#sqlite.prepare<Row, SQLQueryBindings[]>(sql));
+    const explain = (error: unknown) => this.#explain(error);
+    return {
+      all: (...values) => this.#read(() => statement.all(...values)),
+      *iterate(...values) {
+        try {
+          yield* statement.iterate(...values);
+        } catch (error) {
+          throw explain(error);
+        }
+      },
+    };
   }
 
   /**
@@ -124,9 +148,10 @@ export class KumaDatabase implements Disposable {
 
   #newestBeat(): string | undefined {
     if (!this.has("heartbeat", "id") || !this.has("heartbeat", "time")) return undefined;
-    const time = cut("time", TIME_MAX);
-    const [row] = this.prepare(`SELECT ${time} FROM heartbeat ORDER BY id DESC LIMIT 1`)();
-    return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.exec(String(row?.[0]))?.[0];
+    const [row] = this.prepare<{ time: KumaValue }>(
+      `SELECT ${cut("time", TIME_MAX)} AS time FROM heartbeat ORDER BY id DESC LIMIT 1`,
+    ).all();
+    return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.exec(String(row?.time))?.[0];
   }
 
   #read<Result>(read: () => Result): Result {
@@ -146,7 +171,7 @@ export class KumaDatabase implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#sqlite.close(true);
+    closeSqlite(this.#sqlite);
     removeCopy(this.#file);
   }
 }
@@ -172,9 +197,13 @@ function open({ path, access }: DatabaseFile): Database {
     sqlite.prepare("SELECT count(*) FROM sqlite_schema").get();
     return sqlite;
   } catch (error) {
-    sqlite.close(true);
+    closeSqlite(sqlite);
     throw error;
   }
+}
+
+function sizeOf(sqlite: Database): number {
+  return Number(pragma(sqlite, "page_count")) * Number(pragma(sqlite, "page_size"));
 }
 
 function removeCopy({ path, access }: DatabaseFile): void {
@@ -193,9 +222,14 @@ function toCopyBoth(path: string, newest: string | undefined): string {
   return `${path} has no -wal file beside it, in which Uptime Kuma keeps the newest changes while it runs. ${last} If later ones are missing, copy both files, or stop Uptime Kuma before you copy.`;
 }
 
-/** Returns an expression for a value without reading a huge one. */
-function cut(name: string, textMax: number): string {
+/** Returns an expression for a column with its text cut, and null for a huge one. */
+export function cut(name: string, textMax: number): string {
   return `CASE typeof(${name}) WHEN 'text' THEN iif(octet_length(${name}) > ${CUT_BYTES_MAX}, NULL, substr(${name}, 1, ${textMax})) WHEN 'blob' THEN NULL ELSE ${name} END`;
+}
+
+/** Returns an expression for a column with numbers; null for other values. */
+export function numeric(name: string): string {
+  return `iif(typeof(${name}) IN ('integer', 'real'), ${name}, NULL)`;
 }
 
 function quoted(name: string): string {
