@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { keepKey } from "../../src/features/compat";
-import { readGoDuration } from "../../src/features/compat/go-duration";
+import { readGoDuration } from "../../src/kernel/go-duration";
 import type { PageInput } from "../../src/features/pages";
 import { chargeOf } from "../support/app";
 import { createCompatSite } from "../support/compat-site";

@@ -11,7 +11,7 @@ import {
   sendPlainText,
 } from "../../http";
 import { type ImportedToken, messageOf, type Monitoring } from "../monitors";
-import { readGoDuration } from "./go-duration";
+import { readGoDuration } from "../../kernel/go-duration";
 import { findKeptKey } from "./store";
 
 const MESSAGE_MAX = 1_000;
