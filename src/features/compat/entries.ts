@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import type { CompatProduct } from "../../domain/compat";
+import { type CompatProduct, gatusKeyOf } from "../../domain/compat";
 import type { DomainPage } from "../pages";
 import type { Snapshot, Snapshots } from "../status";
 import {
@@ -84,7 +84,7 @@ export function keysOf(reader: Reader, { document, records }: Snapshot): Map<str
   const used = new Map<string, number>();
   for (const { id, name, group_id } of document.components) {
     if (keys.has(id)) continue;
-    const key = `${sanitize(groups.get(group_id ?? "") ?? "")}_${sanitize(name)}`;
+    const key = gatusKeyOf(groups.get(group_id ?? "") ?? "", name);
     let n = (used.get(key) ?? 0) + 1;
     while (taken.has(numbered(key, n))) n += 1;
     used.set(key, n);
@@ -97,13 +97,6 @@ export function keysOf(reader: Reader, { document, records }: Snapshot): Map<str
 
 function numbered(key: string, n: number): string {
   return n === 1 ? key : `${key}-${n}`;
-}
-
-function sanitize(text: string): string {
-  return text
-    .toLowerCase()
-    .trim()
-    .replace(/[/_., #+&]/g, "-");
 }
 
 /** Finds the entry with a number on the oldest page that shows it, with the snapshot of that page. */

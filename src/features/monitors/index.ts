@@ -3,6 +3,7 @@
  * the engine schedules checks and applies transitions.
  */
 export { changeSchemaOf, CreateMonitorBody, PARENTS_MAX, UpdateMonitorBody } from "./bodies";
+export { type Assertion, patternProblem } from "./assertions";
 export {
   type CheckRow,
   listChecksBefore,

@@ -1,0 +1,104 @@
+import type { Impact } from "../../../domain/incident-status";
+import { NAME_MAX } from "../../../domain/texts";
+import { sha256Hex } from "../../../kernel/hash";
+import { toIso } from "../../../kernel/time";
+import type { FoundIncident, LeftOut } from "../source";
+import { keyOf } from "../source";
+import { cutName, cutText } from "../texts";
+import { ANNOUNCEMENT } from "./document";
+import { readTable, WrongField } from "./fields";
+import { PAGE } from "./page";
+import type { Yaml } from "./yaml";
+
+const TYPE = "announcement";
+const PATH = "announcements";
+/** Maximum length of the text of an update. */
+const TEXT_MAX = 10_000;
+
+const IMPACTS: Readonly<Record<string, Impact>> = { outage: "major", warning: "minor" };
+
+/** Returns announcements as incidents, oldest first. */
+export function incidentsOf(
+  values: readonly Yaml[],
+  notRead: Set<string>,
+): { incidents: FoundIncident[]; leftOut: LeftOut[] } {
+  const incidents: FoundIncident[] = [];
+  const leftOut: LeftOut[] = [];
+  const taken = new Map<string, number>();
+  for (const [index, value] of values.entries()) {
+    const name = `Announcement ${index + 1}`;
+    const leaveOut = (reason: string) => {
+      leftOut.push({ foreign: { type: TYPE, id: `${PATH}[${index}]`, name }, reason });
+    };
+    try {
+      const read = readTable(ANNOUNCEMENT, value, { path: `${PATH}[]`, notRead });
+      const at = timeOf(read.timestamp ?? "");
+      const { message = "", type = "none", archived = false } = read;
+      if (at === undefined) leaveOut("Its timestamp is no time.");
+      else if (message.trim() === "") leaveOut("It has no message.");
+      else {
+        // One that was edited stays the same object.
+        const count = (taken.get(`${at} ${type}`) ?? 0) + 1;
+        taken.set(`${at} ${type}`, count);
+        const id = sha256Hex(`${at} ${type} ${count}`).slice(0, 12);
+        incidents.push(incidentOf(id, { at, message, type, archived }));
+      }
+    } catch (error) {
+      if (!(error instanceof WrongField)) throw error;
+      leaveOut(`${error.message}.`);
+    }
+  }
+  const startOf = ({ body }: FoundIncident) => Date.parse(body.started_at);
+  return { incidents: incidents.sort((a, b) => startOf(a) - startOf(b)), leftOut };
+}
+
+function incidentOf(
+  id: string,
+  { at, message, type, archived }: { at: number; message: string; type: string; archived: boolean },
+): FoundIncident {
+  const time = toIso(at);
+  const name = cutName(message.trim().split("\n")[0] ?? "", "Announcement", NAME_MAX);
+  const text = cutText(message, TEXT_MAX);
+  const changes =
+    text === message
+      ? []
+      : [
+          {
+            field: "message",
+            from: `${message.length} characters`,
+            to: `${TEXT_MAX} characters`,
+            reason: "Updates are no longer.",
+          },
+        ];
+  return {
+    foreign: { type: TYPE, id, name },
+    body: {
+      name,
+      impact_override: IMPACTS[type] ?? "none",
+      started_at: time,
+      updates: [
+        {
+          status: archived ? "resolved" : "investigating",
+          body: text,
+          display_at: time,
+          components: {},
+        },
+      ],
+      postmortem: null,
+    },
+    changes,
+    page: keyOf(PAGE),
+    externalId: `${TYPE}:${id}`,
+    number: null,
+  };
+}
+
+/** Reads a timestamp of YAML, which is in UTC without a zone. */
+function timeOf(text: string): number | undefined {
+  const [, day, time = "00:00:00", zone = "Z"] =
+    /^(\d{4}-\d{2}-\d{2})(?:(?:[Tt]|\s+)(\d{2}:\d{2}:\d{2}(?:\.\d+)?)\s*(Z|[+-]\d{2}:\d{2})?)?$/.exec(
+      text.trim(),
+    ) ?? [];
+  const at = day === undefined ? Number.NaN : Date.parse(`${day}T${time}${zone}`);
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,52 @@
+import type { ImportChange } from "../../../domain/import-report";
+
+/** Differences and reasons that reading one object found. */
+export class Notes {
+  readonly changes: ImportChange[] = [];
+  readonly #reasons: string[] = [];
+
+  change(field: string, from: unknown, to: unknown, reason: string): void {
+    this.changes.push({ field, from, to, reason });
+  }
+
+  /** Switches the object off, for a reason in one sentence. */
+  disable(reason: string): void {
+    this.#reasons.push(reason);
+  }
+
+  /** Reasons for which the object is switched off; undefined without one. */
+  get disabled(): string | undefined {
+    if (this.#reasons.length === 0) return undefined;
+    return `${this.#reasons.join(" ")} Change that here, and resume it.`;
+  }
+
+  /** Returns a number within limits, and notes a difference. */
+  limited(field: string, value: number, { min, max }: { min: number; max: number }): number {
+    const limited = Math.min(Math.max(Math.round(value), min), max);
+    if (limited !== value) {
+      const reason = `It is between ${min.toLocaleString("en")} and ${max.toLocaleString("en")}, without a fraction.`;
+      this.change(field, value, limited, reason);
+    }
+    return limited;
+  }
+}
+
+/** Texts of a configuration that no report may show. */
+export class Secrets {
+  readonly #texts = new Set<string>();
+
+  /** Remembers a secret, unless it is so short that it stands in other words. */
+  add(text: string | null | undefined): void {
+    const trimmed = text?.trim() ?? "";
+    if (trimmed.length >= SHORTEST) this.#texts.add(trimmed);
+  }
+
+  /** Replaces all secrets in a text. */
+  hide(text: string): string {
+    let hidden = text;
+    for (const secret of this.#texts) hidden = hidden.replaceAll(secret, "[redacted]");
+    return hidden;
+  }
+}
+
+const SHORTEST = 6;
