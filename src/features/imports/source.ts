@@ -1,5 +1,10 @@
 import type { NamedStatus } from "../../domain/component-status";
-import type { ForeignObject, ImportChange, ImportKind } from "../../domain/import-report";
+import type {
+  ForeignObject,
+  ImportChange,
+  ImportKind,
+  ImportReport,
+} from "../../domain/import-report";
 import type { Impact, IncidentStatus, MaintenanceStatus } from "../../domain/incident-status";
 import type { ComponentInput, GroupInput } from "../components";
 import type { CreateScheduleBody, PlanMaintenanceBody } from "../maintenance";
@@ -234,6 +239,14 @@ export interface FoundHistory extends Disposable {
   leftOut(): Readonly<Record<string, number>>;
 }
 
+/** File that is written beside an import, readable by its owner only. */
+export interface OutputFile {
+  path: string;
+  text: string;
+  /** Content and next step, as a sentence. */
+  summary: string;
+}
+
 /** Everything that an importer found. Lists are in the order in which the source shows them. */
 export interface Found {
   kind: ImportKind;
@@ -249,6 +262,8 @@ export interface Found {
   incidents: readonly FoundIncident[];
   /** Absent without a history. */
   history?: FoundHistory;
+  /** Returns files to write when the import is done, as the person asked; absent without any. */
+  files?: (report: ImportReport) => readonly OutputFile[];
   leftOut: readonly LeftOut[];
   /** Fields and files of the source that this version does not know. */
   notRead: readonly string[];

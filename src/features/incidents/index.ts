@@ -29,6 +29,7 @@ export { createIncidentCache } from "./incident-cache";
 export { ImpactText, Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
 export { findLastIncidentStart, listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, type IncidentRecord } from "./records";
+export { impactOf } from "./rules";
 export { searchIncidents } from "./search-store";
 export { countOpenImpacts, countPublished, findIncidentNames } from "./list-store";
 export { findIncident, listOpenImpacts } from "./store";

@@ -1,10 +1,9 @@
 import { OperatorError } from "../../../db";
 import { parseJson, plural } from "../../../kernel/text";
+import { readText } from "../read-text";
 import type { Found } from "../source";
 import { findInAnswer } from "./answer";
 
-/** Maximum size of an answer: 10,000 checks are about 10 MB. */
-const BYTES_MAX = 64 * 1024 * 1024;
 const CHECKS_MAX = 5_000;
 
 export interface HealthchecksOptions {
@@ -36,26 +35,6 @@ export async function readHealthchecks(path: string, options: HealthchecksOption
     );
   }
   return findInAnswer(document, checks, options);
-}
-
-/** Reads a file or a pipe, up to its limit. */
-async function readText(path: string): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const piece of Bun.file(path).stream()) {
-      length += piece.byteLength;
-      if (length > BYTES_MAX) throw new OperatorError(`${path} is larger than 64 MiB.`);
-      pieces.push(piece);
-    }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof OperatorError) throw error;
-    if (code === "ENOENT") throw new OperatorError(`There is no file ${path}.`);
-    if (code === "EISDIR") throw new OperatorError(`${path} is a directory; import needs a file.`);
-    throw new OperatorError(`${path} cannot be read: ${message}`);
-  }
-  return new TextDecoder().decode(Buffer.concat(pieces));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,0 +1,122 @@
+import {
+  COMPONENT_STATUSES,
+  NAMED_STATUSES,
+  type ComponentStatus,
+  type NamedStatus,
+} from "../../../domain/component-status";
+import type { ForeignObject, ImportChange } from "../../../domain/import-report";
+import { DESCRIPTION_MAX } from "../../../domain/texts";
+import { parseDay, toIso } from "../../../kernel/time";
+import { type ForeignKey, type FoundComponent, type FoundGroup, keyOf } from "../source";
+import { cutName, cutText, textChange } from "../texts";
+import { type SourceComponent, timeOf } from "./document";
+
+/** Returns the identity of a component or of a group. */
+export function foreignOf({ id, name, group }: SourceComponent): ForeignObject {
+  const type = group ? "group" : "component";
+  return { type, id, name: cutName(name, `Unnamed ${type}`) };
+}
+
+export function keyOfComponent(id: string): ForeignKey {
+  return keyOf({ type: "component", id });
+}
+
+/** Returns the status of a text, if people can set it. */
+export function namedStatusOf(text: string | null | undefined): NamedStatus | undefined {
+  return NAMED_STATUSES.find((status) => status === text);
+}
+
+/**
+ * Returns groups and components in the order in which the page shows them. `given` are the statuses that open
+ * incidents give to components, by id.
+ */
+export function componentsOf(
+  list: readonly SourceComponent[],
+  page: ForeignKey,
+  given: ReadonlyMap<string, ComponentStatus>,
+): { groups: FoundGroup[]; components: FoundComponent[] } {
+  const ordered = list.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
+  const groups = ordered.filter(({ group }) => group);
+  const groupIds = new Set(groups.map(({ id }) => id));
+  const byGroup = Map.groupBy(
+    ordered.filter(({ group }) => !group),
+    ({ group_id: id }) => (id && groupIds.has(id) ? id : null),
+  );
+  const components = [null, ...groupIds].flatMap((id) => byGroup.get(id) ?? []);
+  return {
+    groups: groups.map((group) => groupOf(group, page)),
+    components: components.map((one) => componentOf(one, page, groupIds, given.get(one.id))),
+  };
+}
+
+function groupOf(group: SourceComponent, page: ForeignKey): FoundGroup {
+  const { description, changes } = descriptionOf(group);
+  const body = { name: group.name, description };
+  return { foreign: foreignOf(group), page, body, changes, number: null };
+}
+
+function componentOf(
+  component: SourceComponent,
+  page: ForeignKey,
+  groupIds: ReadonlySet<string>,
+  given: ComponentStatus = "operational",
+): FoundComponent {
+  const { group_id: groupId } = component;
+  const { description, changes } = descriptionOf(component);
+  const { baseline, changes: ofStatus } = baselineOf(component, given);
+  const isInGroup = Boolean(groupId) && groupIds.has(groupId ?? "");
+  return {
+    foreign: foreignOf(component),
+    page,
+    group: isInGroup ? keyOf({ type: "group", id: groupId ?? "" }) : null,
+    body: {
+      name: component.name,
+      description,
+      showcase: component.showcase ?? true,
+      start_date: startOf(component),
+      only_show_if_degraded: component.only_show_if_degraded ?? false,
+    },
+    changes: [
+      ...changes,
+      ...ofStatus,
+      ...textChange(
+        "group_id",
+        (!isInGroup && groupId) || "",
+        "",
+        "The source does not have this group.",
+      ),
+    ],
+    number: null,
+    key: null,
+    baseline,
+  };
+}
+
+function descriptionOf({ description: text }: SourceComponent) {
+  const description = cutText(text ?? "", DESCRIPTION_MAX);
+  const reason = `Descriptions have at most ${DESCRIPTION_MAX} characters.`;
+  const changes = textChange("description", text ?? "", description, reason);
+  return { description: description || null, changes };
+}
+
+/** Returns the day from which uptime is known. */
+function startOf({ start_date: day, created_at: createdAt }: SourceComponent): string | null {
+  if (day && parseDay(day) !== undefined) return day;
+  const at = timeOf(createdAt);
+  return at === undefined ? null : toIso(at).slice(0, 10);
+}
+
+/** Returns the status that people set: what is worse than that of open incidents. Maintenance gives its own. */
+function baselineOf({ status }: SourceComponent, given: ComponentStatus) {
+  const baseline = namedStatusOf(status) ?? null;
+  const changes: ImportChange[] =
+    !status || baseline !== null || status === "under_maintenance"
+      ? []
+      : textChange("status", status, "operational", "This status is not known.");
+  return { baseline: baseline !== null && isWorse(baseline, given) ? baseline : null, changes };
+}
+
+/** Returns true if a status is worse than another. */
+export function isWorse(status: ComponentStatus, than: ComponentStatus): boolean {
+  return COMPONENT_STATUSES.indexOf(status) > COMPONENT_STATUSES.indexOf(than);
+}

@@ -1,0 +1,145 @@
+import { type NamedStatus, worstStatus } from "../../../domain/component-status";
+import type { ForeignObject, ImportChange } from "../../../domain/import-report";
+import { IMPACTS, INCIDENT_STATUSES } from "../../../domain/incident-status";
+import { oneLine } from "../../../kernel/text";
+import { toIso } from "../../../kernel/time";
+import { impactOf } from "../../incidents";
+import type { ForeignKey, FoundIncident, LeftOut } from "../source";
+import { cutName, cutText, textChange } from "../texts";
+import { keyOfComponent, namedStatusOf } from "./components";
+import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
+import { updatesOf } from "./updates";
+
+const POSTMORTEM_MAX = 50_000;
+
+/** Page and components that are moved, and to which incidents and maintenance refer. */
+export interface Place {
+  page: ForeignKey;
+  /** Ids of the components. */
+  components: ReadonlySet<string>;
+}
+
+/** Returns true for a maintenance, which Statuspage counts as an incident. */
+export function isMaintenance({ scheduled_for: scheduledFor }: SourceIncident): boolean {
+  return Boolean(scheduledFor);
+}
+
+/** Returns the incident of one of Statuspage, or the reason for which it cannot be moved. */
+export function incidentOf(incident: SourceIncident, place: Place): FoundIncident | LeftOut {
+  const changes: ImportChange[] = [];
+  const foreign = foreignOf(incident, "incident");
+  const isOver = incident.status === "resolved" || incident.status === "postmortem";
+  const steps = { statuses: INCIDENT_STATUSES, first: "investigating" as const };
+  const updates = updatesOf(
+    incident,
+    isOver ? { ...steps, ending: "resolved" } : steps,
+    changes,
+  ).map(({ source, ...update }) => ({
+    ...update,
+    components: statusesOf(source, place, changes),
+  }));
+  const [first] = updates;
+  if (!first) return { foreign, reason: "It has no valid time." };
+  const startedAt = timeOf(incident.started_at) ?? first.at;
+  return {
+    foreign,
+    page: place.page,
+    body: {
+      name: incident.name,
+      impact_override: overrideOf(incident, updates, changes),
+      started_at: toIso(startedAt),
+      updates: updates.map(({ at: _at, ...update }) => update),
+      postmortem: postmortemOf(incident, changes),
+    },
+    changes,
+    number: null,
+    externalId: incident.id,
+  };
+}
+
+export function foreignOf({ id, name }: SourceIncident, type: string): ForeignObject {
+  return { type, id, name: cutName(name, `Unnamed ${type}`) };
+}
+
+/** Returns the statuses that an update gives to components. */
+function statusesOf(
+  update: SourceUpdate | undefined,
+  { components }: Place,
+  changes: ImportChange[],
+): Record<ForeignKey, NamedStatus> {
+  const statuses: Record<ForeignKey, NamedStatus> = {};
+  for (const { code, name, new_status: text } of update?.affected_components ?? []) {
+    if (!components.has(code)) {
+      noteMissing(name ?? code, changes);
+      continue;
+    }
+    const status = namedStatusOf(text) ?? "operational";
+    if (text !== status) {
+      const reason = "An incident does not set this status.";
+      changes.push(...textChange("new_status", text ?? "", status, reason));
+    }
+    statuses[keyOfComponent(code)] = status;
+  }
+  return statuses;
+}
+
+/** Notes a component that is no longer on the page, once. */
+export function noteMissing(name: string, changes: ImportChange[]): void {
+  const from = oneLine(name.slice(0, 300));
+  if (changes.some((change) => change.field === "components" && change.from === from)) return;
+  const reason = "The page does not have this component.";
+  changes.push({ field: "components", from, to: null, reason });
+}
+
+/** Returns the impact where that of the components is another one; else null. */
+function overrideOf(
+  incident: SourceIncident,
+  updates: readonly { components: Readonly<Record<ForeignKey, NamedStatus>> }[],
+  changes: ImportChange[],
+) {
+  const text = incident.impact_override ?? incident.impact;
+  if (!text) return null;
+  const impact = IMPACTS.find((each) => each === text);
+  const named = updates.flatMap(({ components }) => Object.values(components));
+  const computed = impactOf([worstStatus(named)], null);
+  if (impact === undefined) {
+    changes.push(...textChange("impact", text, computed, "This impact is not known."));
+  }
+  return impact === undefined || impact === computed ? null : impact;
+}
+
+/** Returns the post-mortem if it is published. */
+function postmortemOf(incident: SourceIncident, changes: ImportChange[]) {
+  const update = incident.incident_updates?.find(({ status }) => status === "postmortem");
+  const isPublished =
+    incident.status === "postmortem" || update !== undefined || incident.postmortem_published_at;
+  const text = incident.postmortem_body || update?.body || "";
+  const body = cutText(text, POSTMORTEM_MAX);
+  const note = (from: string | null, reason: string) =>
+    void changes.push({ field: "postmortem_body", from, to: null, reason });
+  if (!isPublished) {
+    if (text !== "") note("set", "It is a draft, and only published ones are moved.");
+    return null;
+  }
+  if (body.trim() === "") {
+    note(null, "The text of its post-mortem is not in the source.");
+    return null;
+  }
+  if (body !== text) {
+    note("set", `It is cut after ${POSTMORTEM_MAX.toLocaleString("en")} characters.`);
+  }
+  const { postmortem_published_at: at } = incident;
+  const publishedAt = timeOf(
+    typeof at === "string" ? at : null,
+    update?.display_at,
+    update?.created_at,
+    incident.resolved_at,
+    incident.updated_at,
+    incident.created_at,
+  );
+  if (publishedAt === undefined) {
+    note("set", "It has no valid time.");
+    return null;
+  }
+  return { body, published_at: toIso(publishedAt) };
+}

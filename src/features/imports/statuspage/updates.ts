@@ -1,0 +1,96 @@
+import type { ImportChange } from "../../../domain/import-report";
+import { capitalised, oneLine, plural, spaced } from "../../../kernel/text";
+import { toIso } from "../../../kernel/time";
+import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../timeline";
+import { cutText } from "../texts";
+import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
+
+/** An update with a status of this installation. */
+export interface UsableUpdate<Status> {
+  /** Unix ms. */
+  at: number;
+  status: Status;
+  body: string;
+  display_at: string;
+  /** Undefined for one that was added. */
+  source: SourceUpdate | undefined;
+}
+
+/**
+ * Returns the updates of an incident or a maintenance in the order of their effect, at least one. Adds what is
+ * different to `changes`. `ending` is the status that the last one must have; undefined while it goes on.
+ */
+export function updatesOf<Status extends string>(
+  incident: SourceIncident,
+  { statuses, ending, first }: { statuses: readonly Status[]; ending?: Status; first: Status },
+  changes: ImportChange[],
+): UsableUpdate<Status>[] {
+  const updates: UsableUpdate<Status>[] = [];
+  // Newest first in the source, so that of two at one time the later one is written later.
+  for (const source of (incident.incident_updates ?? []).toReversed()) {
+    // The text of the post-mortem.
+    if (source.status === "postmortem") continue;
+    const at = timeOf(source.display_at, source.created_at);
+    const status = statuses.find((each) => each === source.status);
+    if (at === undefined || status === undefined) {
+      const from = oneLine((source.status ?? "").slice(0, 100));
+      const reason = `An update with ${at === undefined ? "no valid time" : "an unknown status"} is not moved.`;
+      changes.push({ field: "incident_updates", from, to: null, reason });
+      continue;
+    }
+    updates.push({ at, status, body: bodyOf(source, changes), display_at: toIso(at), source });
+  }
+  updates.sort((a, b) => a.at - b.at);
+  const created = timeOf(incident.created_at, incident.started_at, incident.scheduled_for);
+  if (updates.length === 0 && created !== undefined) {
+    updates.push(addedUpdate(first, created));
+    changes.push(differenceOf("It has no update, and gets one."));
+  }
+  const last = updates.at(-1);
+  if (ending !== undefined && last !== undefined && last.status !== ending) {
+    const at = timeOf(incident.resolved_at, incident.updated_at) ?? last.at;
+    updates.push(addedUpdate(ending, Math.max(at, last.at)));
+    changes.push(differenceOf("No update ends it, so one is added."));
+  }
+  return withinLimit(updates, changes);
+}
+
+function differenceOf(reason: string): ImportChange {
+  return { field: "incident_updates", from: null, to: "added", reason };
+}
+
+/** Returns an update that says its status. */
+function addedUpdate<Status extends string>(status: Status, at: number) {
+  return { at, status, body: wordsOf(status), display_at: toIso(at), source: undefined };
+}
+
+function wordsOf(status: string): string {
+  return `${capitalised(spaced(status))}.`;
+}
+
+function bodyOf({ body: text, status }: SourceUpdate, changes: ImportChange[]): string {
+  const body = cutText(text ?? "", UPDATE_TEXT_MAX);
+  if (body.trim() === "") {
+    const words = wordsOf(status ?? "");
+    changes.push({ field: "body", from: "", to: words, reason: "Updates have a text." });
+    return words;
+  }
+  if (body !== text) {
+    const reason = `Updates have at most ${UPDATE_TEXT_MAX.toLocaleString("en")} characters, and no NUL.`;
+    changes.push({ field: "body", from: oneLine((text ?? "").slice(0, 300)), to: "cut", reason });
+  }
+  return body;
+}
+
+/** Returns the first update and the newest ones, as many as an incident can have. */
+function withinLimit<Update>(updates: Update[], changes: ImportChange[]): Update[] {
+  if (updates.length <= UPDATES_MAX) return updates;
+  const dropped = updates.length - UPDATES_MAX;
+  changes.push({
+    field: "incident_updates",
+    from: updates.length,
+    to: UPDATES_MAX,
+    reason: `${plural(dropped, "update")} after the first ${dropped === 1 ? "is" : "are"} not moved, since there can be ${UPDATES_MAX}.`,
+  });
+  return [...updates.slice(0, 1), ...updates.slice(1 + dropped)];
+}
