@@ -55,22 +55,29 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
     }
     const file = invocation.value("report");
     // Before the import, so that one without its report is rare.
-    if (file !== undefined) toReportFile(file, "", () => closeSync(openSync(file, "a", 0o600)));
+    if (file !== undefined) toFile("report", file, "", () => closeSync(openSync(file, "a", 0o600)));
     const begun = await performImport(ctx, write, found, options, CLI_ACTOR);
     const report = await writeHistory(ctx, found, options, begun, output);
     if (file !== undefined) {
       const text = `${JSON.stringify(report, null, 2)}\n`;
-      toReportFile(file, `${resultInWords(report)} `, () => writeFileSync(file, text));
+      toFile("report", file, `${resultInWords(report)} `, () => writeFileSync(file, text));
     }
     if (isSet("json")) printJson(output, report);
     else if (!plan) printReport(output, report);
     output.err(resultInWords(report));
+    const files = options.isDryRun ? [] : (found.files?.(report) ?? []);
+    for (const { path: target, text, summary } of files) {
+      toFile("file", target, "", () => writeFileSync(target, text, { mode: 0o600 }));
+      output.err(summary);
+    }
   });
 }
 
 /** Returns what an importer needs to fetch a source, with the networks that the settings allow. */
-function readContext({ takes, kind }: ImportSource, { config }: Invocation): ReadContext {
-  const context = { config, clock: systemClock(), allowedNetworks: config.outboundAllow ?? [] };
+function readContext({ takes, kind }: ImportSource, { config, output }: Invocation): ReadContext {
+  const progress = (line: string) => output.err(line);
+  const allowedNetworks = config.outboundAllow ?? [];
+  const context = { config, clock: systemClock(), allowedNetworks, progress };
   if (!takes.includes("url") || !hasInstallation(config.dataDir)) return context;
   const { ctx, close } = openForCommand(config, `import ${kind}`, { canCreate: false });
   try {
@@ -165,15 +172,15 @@ function resultInWords(report: ImportReport): string {
 }
 
 /**
- * Writes to the file of a report, which only this user can read if it is new. Throws an OperatorError that begins
- * with the result of the import.
+ * Writes to a file, which only this user can read if it is new. Throws an OperatorError that begins with the result of
+ * the import.
  */
-function toReportFile(path: string, result: string, write: () => void): void {
+function toFile(noun: string, path: string, result: string, write: () => void): void {
   try {
     write();
   } catch (error) {
     throw new OperatorError(
-      `${result}The report cannot be written to ${path}: ${(error as Error).message}.`,
+      `${result}The ${noun} cannot be written to ${path}: ${(error as Error).message}.`,
     );
   }
 }

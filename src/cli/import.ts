@@ -57,7 +57,9 @@ export const importCommands: readonly Command[] = [
     summary: `Import from ${placeholderOf(source)}, ${source.content}.`,
     positionals: [placeholderOf(source)],
     flags: [...source.options.map(declareFlag), ...IMPORT_FLAGS],
-    options: optionNames("import"),
+    options: source.takes.includes("url")
+      ? [...optionNames("import"), "outboundAllow" as const]
+      : optionNames("import"),
     run: async (invocation: Invocation) =>
       (await import("./import-run")).runImport(source, invocation),
   })),

@@ -43,6 +43,39 @@ interface SourceDeclaration {
 }
 
 const DECLARATIONS = {
+  statuspage: {
+    takes: ["url", "file", "folder"],
+    content: "a page of Statuspage, one with the same JSON, or its saved documents",
+    accept: [".json", "application/json"],
+    options: [
+      {
+        name: "api_key",
+        type: "secret",
+        label: "API key",
+        help: "Read everything by the REST API with this key. Without it, the 50 newest incidents.",
+        placeholder: "FILE",
+        isInFile: true,
+        pattern: /^[!-~]{1,200}$/,
+        invalid: "is no key",
+      },
+      {
+        name: "page_id",
+        type: "text",
+        label: "Page ID",
+        help: "Id of the page for the API key, if the page is not public.",
+        placeholder: "ID",
+        pattern: /^[A-Za-z0-9_-]{1,100}$/,
+        invalid: "is no id",
+      },
+      {
+        name: "subscribers",
+        type: "output",
+        label: "Subscribers",
+        help: "Write subscribers by e-mail to this file, for `subscriber import`.",
+        placeholder: "OUT.csv",
+      },
+    ],
+  },
   healthchecks: {
     takes: ["file"],
     content: "an answer of Healthchecks to GET /api/v3/checks/ with a read-write key",

@@ -1,10 +1,14 @@
 import type { AppContext } from "../../context";
 import type { ImportSource, OptionValues, SourceKind } from "../../domain/import-sources";
+import { createEgress } from "../../egress";
 import type { FieldError } from "../../errors";
 import type { Found } from "./source";
 
 /** What importers need to fetch a source. */
-export type ReadContext = Pick<AppContext, "allowedNetworks" | "clock" | "config">;
+export interface ReadContext extends Pick<AppContext, "allowedNetworks" | "clock" | "config"> {
+  /** Shows a line to a person who waits. */
+  progress?: (line: string) => void;
+}
 
 /** Reads a source from a path or an address. Throws an OperatorError for one that cannot be used. */
 type ReadSource = (place: string, values: OptionValues, context: ReadContext) => Promise<Found>;
@@ -14,6 +18,16 @@ const IMPORTERS: Readonly<Record<SourceKind, () => Promise<ReadSource>>> = {
   async healthchecks() {
     const { readHealthchecks } = await import("./healthchecks/read");
     return (path, { ping_key: pingKey }) => readHealthchecks(path, { pingKey });
+  },
+  async statuspage() {
+    const { readStatuspage } = await import("./statuspage/read");
+    return (place, { api_key: apiKey, page_id: pageId, subscribers: file }, context) => {
+      const { clock, progress = () => {} } = context;
+      // Unlike a timer of the clock, it keeps the process of a command alive.
+      const wait = (ms: number) => Bun.sleep(ms);
+      const deps = { egress: createEgress(context), clock, progress, wait };
+      return readStatuspage(place, { apiKey, pageId, subscribersFile: file }, deps);
+    };
   },
 };
 
