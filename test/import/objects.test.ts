@@ -32,6 +32,32 @@ const verdictsIn = ({ items }: ImportReport) => items.map(({ verdict }) => verdi
 const changesIn = ({ items }: ImportReport) => items.flatMap(({ changes }) => changes);
 const reasonsIn = ({ items }: ImportReport) => items.map(({ reason }) => reason);
 
+describe("an import of all kinds", () => {
+  test("reports the differences that the importer found, at the first time and after a change", async () => {
+    await using site = await createReadSite();
+    const changes = [{ field: "colour", from: "red", to: null, reason: "It has none." }];
+    const objectsNamed = (name: string) => ({
+      pages: [foundPage("1", { changes, body: { name } })],
+      groups: [foundGroup("1", { changes, body: { name } })],
+      components: [foundComponent("1", { changes, body: { name } })],
+      monitors: [foundMonitor("1", { changes, body: { name } })],
+      webhooks: [foundWebhook("1", { changes, body: { description: name } })],
+      maintenance: [foundMaintenance("1", { changes, body: { name } })],
+      schedules: [foundSchedule("1", { changes, body: { name } })],
+      incidents: [foundIncident("1", { changes, body: { name } })],
+    });
+    const imported = (report: ImportReport) =>
+      report.items
+        .filter((item) => item.foreign.type !== "internal page")
+        .map((item) => [item.verdict, item.changes]);
+    const options = { internalPage: null };
+    const first = await site.importFound(objectsNamed("One"), options);
+    expect(imported(first)).toEqual(Array.from({ length: 8 }, () => ["changed", changes]));
+    const second = await site.importFound(objectsNamed("Two"), options);
+    expect(imported(second)).toEqual(Array.from({ length: 8 }, () => ["updated", changes]));
+  });
+});
+
 describe("an import of pages", () => {
   test("creates them with groups and components in their order, with one audit entry", async () => {
     await using site = await createReadSite();

@@ -161,7 +161,7 @@ function fit(run: ImportRun, found: FoundMonitor, before: MonitorRow | undefined
   const { foreign, disabled } = found;
   const name = fitName(found.body.name, foreign.type);
   const body: ReplacingMonitor = { ...DEFAULTS, ...found.body, name: name.value };
-  const changes = [...name.changes, ...found.changes];
+  const { changes } = name;
   const isPaused = "paused" in body && body.paused === true;
   const areTaken = found.tokens.map((token) => {
     const owner = findTokenOwner(run.tx, token);

@@ -9,6 +9,7 @@ import type { FoundObject } from "./source";
 /** Object that one of the source became. */
 export interface Written<Row> {
   row: Row;
+  /** Differences in addition to those that the importer found. */
   changes?: readonly ImportChange[];
   /** Reason, in one sentence, for which it is switched off until something is done. */
   disabled?: string | undefined;
@@ -74,14 +75,15 @@ function create<Found extends FoundObject<unknown>, Row extends AnyRow>(
     run.report("not_moved", foreign, { reason: written });
     return;
   }
-  const { row, changes = [], disabled, held, isWaiting } = written;
+  const { row, disabled, held, isWaiting } = written;
+  const changes = [...found.changes, ...(written.changes ?? [])];
   const settingsHash = run.macOf(writer.settingsOf(found));
   const pausedBy = isWaiting ? run.id : null;
   noteRow(run, writer, found, row, { settingsHash, pausedBy });
   const verdict = changes.length > 0 ? "changed" : "created";
   run.report(held ? "held" : disabled ? "disabled" : verdict, foreign, {
     target: run.newTarget(targetOf(writer.kind, row)),
-    changes: [...changes],
+    changes,
     reason: held ?? disabled ?? null,
   });
 }
@@ -127,12 +129,13 @@ function update<Found extends FoundObject<unknown>, Row extends AnyRow>(
     run.report("kept", foreign, { target: before.target, reason: written });
     return;
   }
-  const { row, changes = [], disabled, held, isWaiting } = written;
+  const { row, disabled, held, isWaiting } = written;
+  const changes = [...found.changes, ...(written.changes ?? [])];
   const pausedBy = isWaiting ? (noted.pausedBy ?? run.id) : null;
   noteRow(run, writer, found, row, { settingsHash, pausedBy });
   run.report(held ? "held" : disabled ? "disabled" : "updated", foreign, {
     target: targetOf(writer.kind, row),
-    changes: [...changes],
+    changes,
     reason: held ?? disabled ?? null,
   });
 }
