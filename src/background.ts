@@ -1,6 +1,7 @@
 import type { AppContext } from "./context";
 import { createEgress, type Egress } from "./egress";
 import { type Backups, createBackups } from "./features/backups";
+import { createImportJobs, type ImportJobs } from "./features/imports";
 import { createMailingTemplate, MAILING_TEMPLATE, startMailings } from "./features/mailings";
 import { startMaintenanceClock } from "./features/maintenance";
 import { startSending } from "./features/mail";
@@ -30,6 +31,7 @@ import { DRAIN_MS, type Listener } from "./listening";
 export interface Background {
   monitoring: Monitoring;
   backups: Backups;
+  imports: ImportJobs;
   /** Outgoing connections of the process. */
   egress: Egress;
 }
@@ -52,7 +54,8 @@ interface RunningBackground extends Background {
 /** Creates monitoring that runs no checks, for processes other than servers. */
 export function createIdleBackground(ctx: AppContext): Background {
   const egress = createEgress(ctx);
-  return { monitoring: createIdleMonitoring(), backups: createBackups(ctx), egress };
+  const imports = createImportJobs(ctx);
+  return { monitoring: createIdleMonitoring(), backups: createBackups(ctx), imports, egress };
 }
 
 /** Starts checks, deliveries, mails, planned changes and the deletion of obsolete data. */
@@ -74,6 +77,8 @@ export function startBackground(
   });
   const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
   void backups.sweep();
+  const imports = createImportJobs(ctx);
+  void imports.sweep();
   // Shared, so that both together leave the processor to requests.
   const throttle = createLoadThrottle(ctx.clock, observed);
   const deliverer = startDelivering(ctx, egress, readHeadline, throttle);
@@ -97,6 +102,7 @@ export function startBackground(
   return {
     monitoring,
     backups,
+    imports,
     egress,
     metrics: [
       ...checkFamilies(() => monitoring.figures()),
@@ -106,6 +112,7 @@ export function startBackground(
     ],
     async stop(answered) {
       backups.stop();
+      imports.stop();
       for (const timer of timers) timer.cancel();
       await Promise.all([
         answered,

@@ -7,6 +7,7 @@ import {
 } from "../features/auth";
 import type { Egress } from "../egress";
 import type { Backups } from "../features/backups";
+import type { ImportJobs } from "../features/imports";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import { type ClientAddresses, createElysia, type RequestContexts, type RouteTable } from "../http";
@@ -30,6 +31,7 @@ interface DashboardDependencies {
   usage: KeyUsage;
   monitoring: Monitoring;
   backups: Backups;
+  imports: ImportJobs;
   egress: Egress;
   /** Table of all routes. */
   routes: RouteTable;

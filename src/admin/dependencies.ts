@@ -2,6 +2,7 @@ import type { AppContext } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
 import type { Egress } from "../egress";
 import type { Backups } from "../features/backups";
+import type { ImportJobs } from "../features/imports";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import type { RequestContexts, RouteTable } from "../http";
@@ -28,6 +29,7 @@ export interface AdminDependencies {
   /** Runner of the checks. */
   monitoring: Monitoring;
   backups: Backups;
+  imports: ImportJobs;
   egress: Egress;
   /** Table of all routes, complete before the first request. */
   routes: RouteTable;

@@ -19,6 +19,7 @@ export const WEBHOOKS_PATH = "/admin/settings/webhooks";
 export const USERS_PATH = "/admin/settings/users";
 export const ACTIVITY_PATH = "/admin/settings/activity";
 export const GENERAL_PATH = "/admin/settings/general";
+export const IMPORTS_PATH = "/admin/settings/import";
 export const NETWORKS_PATH = `${GENERAL_PATH}/networks`;
 export const BACKUP_PATH = `${GENERAL_PATH}/backup`;
 export const MAILINGS_PATH = "/admin/mailings";
@@ -60,6 +61,11 @@ export function componentsOfPagePath(slug: string): string {
 
 export function monitorPath(id: string): string {
   return `${MONITORS_PATH}/${encodeURIComponent(id)}`;
+}
+
+/** Returns the path of the report of an import. */
+export function importReportPath(id: string): string {
+  return `${IMPORTS_PATH}/reports/${encodeURIComponent(id)}`;
 }
 
 export function subscriberPath(id: string): string {

@@ -8,6 +8,7 @@ import { signInAdminRoutes } from "./entry/sign-in-routes";
 import { forgotAdminRoutes } from "./entry/forgot-routes";
 import { oneTimeLinkAdminRoutes } from "./entry/one-time-link-routes";
 import { generalAdminRoutes } from "./general/routes";
+import { importAdminRoutes } from "./imports/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
 import { incidentTemplateAdminRoutes } from "./incident-templates/routes";
 import { scheduleAdminRoutes } from "./maintenance/schedules/routes";
@@ -52,6 +53,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(webhookAdminRoutes(deps))
     .use(userAdminRoutes(deps))
     .use(activityAdminRoutes(deps))
+    .use(importAdminRoutes(deps))
     .use(generalAdminRoutes(deps))
     .use(mailAdminRoutes(deps))
     .use(mailingAdminRoutes(deps))

@@ -1,3 +1,4 @@
+import { answerImportCommand } from "./answer-import";
 import { applyCommand, exportCommand } from "./apply";
 import { backupCommand } from "./backup";
 import type { Command } from "./command";
@@ -31,4 +32,4 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands that only this program runs. */
-export const INTERNAL_COMMANDS: readonly Command[] = [copyDatabaseCommand];
+export const INTERNAL_COMMANDS: readonly Command[] = [copyDatabaseCommand, answerImportCommand];

@@ -2,12 +2,19 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Db, OperatorError } from "../db";
-import { hasInstallation } from "../db/data-directory";
+import {
+  type DataDirectory,
+  type DirectoryLock,
+  hasInstallation,
+  tryImportLock,
+} from "../db/data-directory";
 import { CLI_ACTOR } from "../domain/actor";
-import { type ImportReport, PRODUCTS, type Verdict } from "../domain/import-report";
+import { type ImportReport, PRODUCTS } from "../domain/import-report";
 import type { ImportSource, OptionValues } from "../domain/import-sources";
 import {
   findImport,
+  hasWork,
+  IMPORT_RUNS,
   type ImportOptions,
   listImports,
   parseOptions,
@@ -31,6 +38,10 @@ import { firstLine } from "./input";
 import { printJson, printTable } from "./output";
 import { withInstallation } from "./with-installation";
 
+/** Longest wait for another import, and pause between two attempts. */
+const LOCK_WAIT_MS = 5_000;
+const LOCK_POLL_MS = 50;
+
 /** Reads a source, and imports it after the person has seen the plan. */
 export async function runImport(source: ImportSource, invocation: Invocation): Promise<ExitCode> {
   const { isSet, output } = invocation;
@@ -41,7 +52,7 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
   using _history = found.history;
   const access = { canCreate: true, fields: { flags: { slug: "--internal-page" } } };
   using place = placeOf(invocation, options);
-  return await withInstallation({ name }, place.invocation, access, async ({ ctx }) => {
+  return await withInstallation({ name }, place.invocation, access, async ({ ctx, directory }) => {
     // Links in events contain the public address.
     followSettings(ctx);
     const write: Db["write"] = (change) => ctx.db.write(change);
@@ -56,8 +67,14 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
     const file = invocation.value("report");
     // Before the import, so that one without its report is rare.
     if (file !== undefined) toFile("report", file, "", () => closeSync(openSync(file, "a", 0o600)));
-    const begun = await performImport(ctx, write, found, options, CLI_ACTOR);
-    const report = await writeHistory(ctx, found, options, begun, output);
+    const lock = options.isDryRun ? undefined : await lockImports(directory);
+    let report: ImportReport;
+    try {
+      report = await performImport(ctx, write, found, options, CLI_ACTOR);
+      report = await writeHistory(ctx, found, options, report, output);
+    } finally {
+      lock?.release();
+    }
     if (file !== undefined) {
       const text = `${JSON.stringify(report, null, 2)}\n`;
       toFile("report", file, `${resultInWords(report)} `, () => writeFileSync(file, text));
@@ -71,6 +88,16 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
       output.err(summary);
     }
   });
+}
+
+/** Waits for another import to end. Throws an OperatorError if it does not end soon. */
+async function lockImports(directory: DataDirectory): Promise<DirectoryLock> {
+  for (let waitedMs = 0; waitedMs < LOCK_WAIT_MS; waitedMs += LOCK_POLL_MS) {
+    const lock = tryImportLock(directory);
+    if (lock) return lock;
+    await Bun.sleep(LOCK_POLL_MS);
+  }
+  throw new OperatorError(IMPORT_RUNS);
 }
 
 /** Returns what an importer needs to fetch a source, with the networks that the settings allow. */
@@ -127,8 +154,8 @@ async function readOptions(
     history_days: value("history-days"),
     internal_page: value("internal-page"),
     isPaused: isSet("paused"),
-    isDryRun: isSet("dry-run"),
     takesDomains: isSet("take-domains"),
+    isDryRun: isSet("dry-run"),
   });
   const flags = new Map(source.options.map((option) => [option.name, flagOf(option)]));
   for (const { pointer, detail } of [...validateOptions(source, values), ...errors]) {
@@ -156,14 +183,6 @@ async function firstLineOf(path: string, flag: string): Promise<string> {
   } catch (error) {
     throw new UsageError([`--${flag} ${path} cannot be read: ${(error as Error).message}.`]);
   }
-}
-
-/** Verdicts of objects that an import does not change. */
-const IDLE: ReadonlySet<string> = new Set(["unchanged", "kept", "not_moved"] satisfies Verdict[]);
-
-/** Returns true if an import changes something. */
-function hasWork({ counts, history }: ImportReport): boolean {
-  return history !== null || Object.keys(counts).some((verdict) => !IDLE.has(verdict));
 }
 
 function resultInWords(report: ImportReport): string {

@@ -27,3 +27,4 @@ export {
   parseHostName,
   parseNetworks,
 } from "./parse";
+export { readConfig, writeConfig } from "./transfer";

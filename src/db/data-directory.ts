@@ -100,7 +100,7 @@ function databaseIn(directory: string): string {
  * while another process uses the database under another name of the same file.
  */
 export function tryLock(directory: DataDirectory, command: string): DirectoryLock | undefined {
-  const lock = claim(directory);
+  const lock = claim(directory, lockFile(directory));
   if (!lock) return undefined;
   if (isUsedByOtherName(directory.database)) {
     lock.close(true);
@@ -119,8 +119,24 @@ export function tryLock(directory: DataDirectory, command: string): DirectoryLoc
   };
 }
 
-function claim(directory: DataDirectory): Database | undefined {
-  const file = lockFile(directory);
+/**
+ * Locks imports into the directory for this process, which the caller releases; returns undefined while another process
+ * imports. The operating system releases the lock when the process dies.
+ */
+export function tryImportLock(directory: DataDirectory): DirectoryLock | undefined {
+  const lock = claim(directory, besides(directory, ".import-lock"));
+  return (
+    lock && {
+      release() {
+        lock.run("ROLLBACK");
+        lock.close(true);
+      },
+    }
+  );
+}
+
+/** Takes the exclusive lock of a file, which is created; undefined if another process has it. */
+function claim(directory: DataDirectory, file: string): Database | undefined {
   let lock: Database | undefined;
   try {
     lock = new Database(file, { create: true, readwrite: true });
@@ -194,11 +210,15 @@ function readNote(directory: DataDirectory): Holder | undefined {
   }
 }
 
-// Next to the database itself, not to a symbolic link, and named after it: each database has its own lock.
-function lockFile({ database }: DataDirectory): string {
-  return join(dirname(database), `${basename(database, ".db")}.lock`);
+function lockFile(directory: DataDirectory): string {
+  return besides(directory, ".lock");
 }
 
-function holderFile({ database }: DataDirectory): string {
-  return join(dirname(database), `${basename(database, ".db")}.pid`);
+function holderFile(directory: DataDirectory): string {
+  return besides(directory, ".pid");
+}
+
+// Next to the database itself, not to a symbolic link, and named after it: each database has its own lock.
+function besides({ database }: DataDirectory, extension: string): string {
+  return join(dirname(database), `${basename(database, ".db")}${extension}`);
 }

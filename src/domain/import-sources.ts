@@ -5,6 +5,9 @@ import { type ImportKind, PRODUCTS } from "./import-report";
  * of the dashboard and their help are made from them; `features/imports/importers.ts` reads them.
  */
 
+/** Name of the internal command that imports what standard input asks for. */
+export const IMPORT_COMMAND = "answer-import";
+
 /** Kinds of places from which a source is read. */
 type PlaceKind = "file" | "folder" | "url";
 
@@ -35,7 +38,7 @@ export type OptionValues = Readonly<Partial<Record<string, string>>>;
 
 interface SourceDeclaration {
   takes: readonly PlaceKind[];
-  /** What the place has, as the end of a sentence. */
+  /** Content of the place, as the end of a sentence. */
   content: string;
   /** File name extensions that forms offer, such as `.json`. */
   accept: readonly string[];

@@ -11,6 +11,7 @@ import { auditLog, events } from "../../src/db/tables/events";
 import { type ErrorCode, ERRORS, schemaErrors } from "../../src/errors";
 import { createEgress, type Egress } from "../../src/egress";
 import type { Backups } from "../../src/features/backups";
+import type { ImportJobs } from "../../src/features/imports";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
 import { createIdleMonitoring, type Monitoring } from "../../src/features/monitors";
@@ -25,6 +26,7 @@ import { systemRandom } from "../../src/kernel/random";
 import { lazy } from "../../src/kernel/lazy";
 import type { Role } from "../../src/domain/role";
 import { createTestBackups } from "./backups";
+import { createTestImports } from "./imports";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
@@ -138,6 +140,8 @@ export async function createTestApp(
     monitoring?: (ctx: AppContext) => Monitoring;
     /** Writes backups; by default in this process, into a temporary folder. */
     backups?: (ctx: AppContext) => Backups;
+    /** Imports from other products; by default in this process, with a temporary data directory. */
+    imports?: (ctx: AppContext) => ImportJobs;
     /** Creates the outgoing connections of the dashboard. */
     egress?: (ctx: AppContext) => Egress;
     /** Verifies passwords; by default with real hashes. */
@@ -156,7 +160,9 @@ export async function createTestApp(
   const backups = options.backups?.(ctx) ?? own.backups;
   const monitoring = options.monitoring?.(ctx) ?? createIdleMonitoring();
   const egress = (options.egress ?? createEgress)(ctx);
-  const background = async () => ({ monitoring, backups, egress });
+  const ownImports = createTestImports(ctx);
+  const imports = options.imports?.(ctx) ?? ownImports.imports;
+  const background = async () => ({ monitoring, backups, imports, egress });
   const app = createApp(ctx, { background, passwords: options.passwords });
   if (options.dashboard) await app.loadRoutes();
 
@@ -235,6 +241,7 @@ export async function createTestApp(
       await settle();
       db.close();
       own[Symbol.dispose]();
+      ownImports[Symbol.dispose]();
     },
   };
 }

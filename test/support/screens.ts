@@ -4,6 +4,7 @@ import { COMPONENT_SCREENS } from "./screens/components";
 import { EMPTY_SCREENS } from "./screens/empty";
 import { ENTRY_SCREENS } from "./screens/entry";
 import { GENERAL_SCREENS } from "./screens/general";
+import { IMPORT_SCREENS } from "./screens/imports";
 import { INCIDENT_SCREENS } from "./screens/incidents";
 import { KEY_SCREENS } from "./screens/keys";
 import { MAIL_SCREENS } from "./screens/mail";
@@ -38,6 +39,7 @@ export const SCREEN_PARTS = {
     ...ACTIVITY_SCREENS,
     ...USER_SCREENS,
     ...GENERAL_SCREENS,
+    ...IMPORT_SCREENS,
     ...MAIL_SCREENS,
     ...MAILING_SCREENS,
     ...SUBSCRIBER_TRANSFER_SCREENS,

@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { findComponent, findGroup } from "../../features/components";
 import { findTemplate } from "../../features/incident-templates";
+import { findImport } from "../../features/imports";
 import { findIncident } from "../../features/incidents";
 import { findKey } from "../../features/keys";
 import { findMailing } from "../../features/mailings";
@@ -16,6 +17,7 @@ import {
   componentPath,
   GENERAL_PATH,
   groupPath,
+  importReportPath,
   INCIDENT_TEMPLATES_PATH,
   incidentPath,
   incidentTemplatePath,
@@ -62,6 +64,7 @@ const KINDS: readonly Kind[] = [
   { prefix: "sub_", role: "admin", path: subscriberPath, find: findSubscriber },
   { prefix: "key_", role: "admin", path: keyPath, find: findKey },
   { prefix: "whk_", role: "admin", path: webhookPath, find: findWebhook },
+  { prefix: "imp_", role: "owner", path: importReportPath, find: findImport },
   { prefix: "usr_", role: "owner", path: userPath, find: findUser },
   ...["public_address", "allowed_networks", "database"].map((prefix): Kind => ({
     prefix,

@@ -90,6 +90,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
   return {
     deps,
     elysia,
+    declare,
     answer,
     attempt,
 

@@ -1,5 +1,5 @@
-import { dirname, join } from "node:path";
-import { IS_COMPILED } from "../../version";
+import { dirname } from "node:path";
+import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";
 
 /** Name of the internal command that copies a database: `copy-database DATABASE FILE`. */
 export const COPY_COMMAND = "copy-database";
@@ -20,8 +20,9 @@ export type CopyDatabase = (
  */
 export const copyInProcess: CopyDatabase = async (database, file, signal) => {
   if (signal.aborted) return "aborted";
-  const child = Bun.spawn([...program(), COPY_COMMAND, database, file], {
-    env: environment(),
+  const child = Bun.spawn([...ownProgram(), COPY_COMMAND, database, file], {
+    // The child neither needs nor validates the settings.
+    env: environmentWithoutSettings(),
     // Not the working directory of the server, which could contain settings for the runtime.
     cwd: dirname(file),
     stdin: "ignore",
@@ -38,15 +39,3 @@ export const copyInProcess: CopyDatabase = async (database, file, signal) => {
     signal.removeEventListener("abort", kill);
   }
 };
-
-/** Returns the words that start this program: the executable, or the runtime with the sources. */
-function program(): string[] {
-  const sources = join(import.meta.dir, "..", "..", "main.ts");
-  return IS_COMPILED ? [process.execPath] : [process.execPath, sources];
-}
-
-/** Returns the environment without the server's settings, which the child neither needs nor validates. */
-function environment(): Record<string, string | undefined> {
-  const isOfServer = (name: string) => name.startsWith("ALLCLEAR_");
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfServer(name)));
-}

@@ -1,4 +1,4 @@
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import type { ImportTarget } from "../../domain/import-report";
 import { notFound } from "../../errors";
@@ -49,6 +49,12 @@ export function startImport(ctx: Services, tx: Tx, importId: string, author: Act
   return outcome;
 }
 
+/** Returns the number of objects that an import created switched off and that are as it left them. */
+export function countPaused(reader: Reader, importId: string): number {
+  const refs = listPausedRefs(reader, { importId });
+  return refs.filter((noted) => findSwitchedOff(reader, noted)?.version === noted.mark).length;
+}
+
 /** Returns what was started as a phrase, such as "3 monitors and 1 webhook". */
 export function startedInWords({ started }: Started): string {
   const count = (kind: ImportTarget["kind"]) => started.filter((one) => one.kind === kind).length;
@@ -58,11 +64,11 @@ export function startedInWords({ started }: Started): string {
 }
 
 /** Finds a monitor that is paused, or a webhook that is disabled. */
-function findSwitchedOff(tx: Tx, { kind, id }: RefRow) {
+function findSwitchedOff(reader: Reader, { kind, id }: RefRow) {
   if (kind === "monitor") {
-    const row = findMonitor(tx, { id });
+    const row = findMonitor(reader, { id });
     return row?.paused ? row : undefined;
   }
-  const row = kind === "webhook" ? findWebhook(tx, { id }) : undefined;
+  const row = kind === "webhook" ? findWebhook(reader, { id }) : undefined;
   return row && !row.enabled ? row : undefined;
 }

@@ -1,4 +1,4 @@
-import { type ImportReport, VERDICTS } from "../../domain/import-report";
+import { type ImportReport, type Verdict, VERDICTS } from "../../domain/import-report";
 import { spaced } from "../../kernel/text";
 
 /** Returns the numbers of verdicts as a phrase, such as "3 created, 1 not moved". */
@@ -8,4 +8,15 @@ export function verdictsInWords(counts: ImportReport["counts"]): string {
     return count === undefined ? [] : [`${count.toLocaleString("en")} ${spaced(verdict)}`];
   });
   return parts.join(", ") || "nothing";
+}
+
+/** Reason for which a second import does not start. */
+export const IMPORT_RUNS = "Another import is running. Wait until it has ended.";
+
+/** Verdicts of objects that an import does not change. */
+const IDLE: ReadonlySet<string> = new Set(["unchanged", "kept", "not_moved"] satisfies Verdict[]);
+
+/** Returns true if an import changes something. */
+export function hasWork({ counts }: Pick<ImportReport, "counts">): boolean {
+  return Object.keys(counts).some((verdict) => !IDLE.has(verdict));
 }

@@ -1,4 +1,5 @@
 import { API_VERBS } from "./api";
+import { IMPORT_VERBS } from "./imports";
 import { IMPORTED_HEARTBEAT_VERBS } from "./imported-heartbeats";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import { MAIL_REPORT_VERBS } from "./mail-reports";
@@ -20,6 +21,7 @@ export const VERBS: Verbs = {
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
   ...IMPORTED_HEARTBEAT_VERBS,
+  ...IMPORT_VERBS,
   ...SUBSCRIBER_VERBS,
   ...MAILING_VERBS,
   ...MAIL_REPORT_VERBS,

@@ -1,0 +1,220 @@
+import type { ImportChange, ImportItem, ImportReport } from "../../domain/import-report";
+import { capitalised, plural } from "../../kernel/text";
+import {
+  Cell,
+  CellNote,
+  DetailCard,
+  EmptyState,
+  FilterSelect,
+  ListCard,
+  ListToolbar,
+  Pagination,
+  Row,
+  RowLink,
+  Shape,
+  State,
+  Table,
+  Tabs,
+} from "../../ui";
+import { type ItemListing, itemsPath, nextPath } from "./listing";
+import { VERDICT_ORDER, VERDICT_WORDS } from "./verdicts";
+
+const COLUMNS = [
+  { label: "Result" },
+  { label: "In the source" },
+  { label: "Becomes" },
+  { label: "Differences and reason" },
+];
+
+interface ItemsProps {
+  list: ItemListing;
+  /** Paths of the screens of objects that exist here, by id. */
+  links: ReadonlyMap<string, string>;
+}
+
+/** Objects of a plan or a report, with filters by result and kind. */
+export function Items({ list, links }: ItemsProps) {
+  const { items, verdict, from } = list;
+  return (
+    <>
+      <VerdictTabs list={list} />
+      <ListCard>
+        <ItemToolbar list={list} />
+        {verdict === undefined ? null : (
+          <p class="detail-body hint">{VERDICT_WORDS[verdict].hint}</p>
+        )}
+        {items.length === 0 ? (
+          <EmptyState title="No objects here">
+            The source has none of this kind with this result.
+          </EmptyState>
+        ) : (
+          <Table columns={COLUMNS} caption="Objects of the source" isInCard>
+            {items.map((item) => (
+              <ItemRow key={`${item.foreign.type}:${item.foreign.id}`} item={item} links={links} />
+            ))}
+          </Table>
+        )}
+        <Pagination
+          newestHref={from === 0 ? undefined : itemsPath(list)}
+          olderHref={nextPath(list)}
+          newest="First"
+          older="Next"
+        />
+      </ListCard>
+    </>
+  );
+}
+
+function VerdictTabs({ list }: { list: ItemListing }) {
+  const shown = VERDICT_ORDER.filter((each) => each === list.verdict || list.counts.has(each));
+  return (
+    <div id="import-verdicts">
+      <Tabs
+        label="Objects by result"
+        items={[
+          {
+            href: itemsPath(list, { verdict: undefined }),
+            label: "All",
+            count: list.total,
+            isCurrent: list.verdict === undefined,
+          },
+          ...shown.map((verdict) => {
+            const { label, tone, isPaused } = VERDICT_WORDS[verdict];
+            return {
+              href: itemsPath(list, { verdict }),
+              label,
+              shape: <Shape tone={tone} {...(isPaused ? { isPaused } : {})} />,
+              count: list.counts.get(verdict) ?? 0,
+              isCurrent: list.verdict === verdict,
+            };
+          }),
+        ]}
+      />
+    </div>
+  );
+}
+
+function ItemToolbar({ list }: { list: ItemListing }) {
+  const { home, verdict, type, types, matching, from, items } = list;
+  const isPart = items.length < matching;
+  const count = isPart
+    ? `${(from + 1).toLocaleString("en")} to ${(from + items.length).toLocaleString("en")} of ${plural(matching, "object")}`
+    : plural(matching, "object");
+  return (
+    <ListToolbar
+      action={home}
+      hidden={verdict === undefined ? {} : { verdict }}
+      clearHref={type === undefined ? undefined : itemsPath(list, { type: undefined })}
+      count={count}
+    >
+      <FilterSelect
+        label="Kind"
+        name="type"
+        options={[
+          { value: "", label: "Every kind" },
+          ...types.map((value) => ({ value, label: capitalised(value) })),
+        ]}
+        value={type ?? ""}
+      />
+    </ListToolbar>
+  );
+}
+
+function ItemRow({ item, links }: { item: ImportItem; links: ReadonlyMap<string, string> }) {
+  const { verdict, foreign, target, changes, reason } = item;
+  const { label, tone, isPaused } = VERDICT_WORDS[verdict];
+  const link = target?.id ? links.get(target.id) : undefined;
+  return (
+    <Row>
+      <Cell label="Result">
+        <span class="nowrap">
+          <State tone={tone} {...(isPaused ? { isPaused } : {})}>
+            {label}
+          </State>
+        </span>
+      </Cell>
+      <Cell label="In the source">
+        <span class="item-name">{foreign.name}</span>
+        <CellNote>{capitalised(foreign.type)}</CellNote>
+      </Cell>
+      <Cell label="Becomes">
+        {target === null ? (
+          <span class="quiet-text">Nothing</span>
+        ) : (
+          <>
+            {link === undefined ? (
+              <span>{target.name}</span>
+            ) : (
+              <RowLink href={link}>{target.name}</RowLink>
+            )}
+            <CellNote>{capitalised(target.kind)}</CellNote>
+          </>
+        )}
+      </Cell>
+      <Cell label="Differences and reason">
+        {reason === null ? null : <p>{reason}</p>}
+        {changes.length === 0 ? null : (
+          <ul class="plain-list">
+            {changes.map((change, index) => (
+              // Two changes may be about one field.
+              <Change key={index} change={change} />
+            ))}
+          </ul>
+        )}
+        {reason === null && changes.length === 0 ? <span class="quiet-text">None</span> : null}
+      </Cell>
+    </Row>
+  );
+}
+
+function Change({ change: { field, from, to, reason } }: { change: ImportChange }) {
+  return (
+    <li>
+      <code>{field}</code>: {shown(from)} → {shown(to)}
+      <CellNote>{reason}</CellNote>
+    </li>
+  );
+}
+
+/** Returns a value of a change as text. */
+function shown(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "none";
+  return typeof value === "string" ? `“${value}”` : JSON.stringify(value);
+}
+
+/** Instructions of a plan or a report, and parts of the source that were not read. */
+export function Instructions({ report }: { report: ImportReport }) {
+  const { to_do: toDo, not_read: notRead } = report;
+  return (
+    <>
+      {toDo.length === 0 ? null : (
+        <DetailCard title="To do" liveId="import-to-do" isStill count={String(toDo.length)}>
+          <ul class="plain-list">
+            {toDo.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </DetailCard>
+      )}
+      {notRead.length === 0 ? null : (
+        <DetailCard
+          title="Not read"
+          liveId="import-not-read"
+          isStill
+          count={String(notRead.length)}
+        >
+          <p class="detail-note">
+            This version does not know these parts of the source, so nothing was made of them.
+          </p>
+          <ul class="plain-list">
+            {notRead.map((line) => (
+              <li key={line}>
+                <code>{line}</code>
+              </li>
+            ))}
+          </ul>
+        </DetailCard>
+      )}
+    </>
+  );
+}

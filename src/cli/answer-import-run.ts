@@ -1,0 +1,81 @@
+import { readConfig } from "../config";
+import type { AppContext } from "../context";
+import { type Db, OperatorError, type Tx } from "../db";
+import { tryImportLock } from "../db/data-directory";
+import type { Actor } from "../domain/actor";
+import { Problem } from "../errors";
+import {
+  IMPORT_RUNS,
+  type ImportFailure,
+  type ImportMessage,
+  type ImportRequest,
+  performImport,
+  readSource,
+} from "../features/imports";
+import { followSettings } from "../features/settings";
+import { findUser } from "../features/users";
+import { openForCommand } from "../installation";
+import type { ExitCode, Invocation } from "./command";
+
+/** Maximum size of settings and request together, in bytes. */
+const REQUEST_MAX_BYTES = 4 * 1024 * 1024;
+
+/** Reads settings and a request from the lines of standard input, and answers with messages. */
+export async function runAnswerImport({ input, output }: Invocation): Promise<ExitCode> {
+  const text = Buffer.from(await input.bytes(REQUEST_MAX_BYTES)).toString();
+  const [settings = "", line = ""] = text.split("\n");
+  const request = JSON.parse(line) as ImportRequest;
+  const config = { ...readConfig(settings), logLevel: "silent" } as const;
+  const installation = openForCommand(config, "import", { canCreate: false });
+  const { ctx, directory } = installation;
+  const answer = (message: ImportMessage) => output.out(JSON.stringify(message));
+  try {
+    followSettings(ctx);
+    const lock = request.options.isDryRun ? undefined : tryImportLock(directory);
+    if (!request.options.isDryRun && !lock) {
+      answer({ failure: { message: IMPORT_RUNS, fields: [] } });
+      return 0;
+    }
+    try {
+      await answerImport(ctx, request, answer);
+    } finally {
+      lock?.release();
+    }
+    return 0;
+  } finally {
+    installation.close();
+  }
+}
+
+/** Imports for a user, who must still be an owner when it is written. Failures that people can mend are answers. */
+export async function answerImport(
+  ctx: AppContext,
+  { kind, place, values, options, author }: ImportRequest,
+  answer: (message: ImportMessage) => void,
+): Promise<void> {
+  const write: Db["write"] = (change) =>
+    ctx.db.write((tx) => {
+      requireOwner(tx, author);
+      return change(tx);
+    });
+  try {
+    const found = await readSource(kind, place, values, ctx);
+    answer({ report: await performImport(ctx, write, found, options, author) });
+  } catch (error) {
+    answer({ failure: failureOf(error) });
+  }
+}
+
+/** Throws an OperatorError if a user is no longer an owner. */
+function requireOwner(tx: Tx, { id }: Actor): void {
+  const user = id === null ? undefined : findUser(tx, { id });
+  if (user?.role === "owner" && user.disabledAt === null) return;
+  throw new OperatorError("Only owners import, and the user who asked for it no longer is one.");
+}
+
+/** Returns an error as the answer. Throws it if nobody can mend it. */
+function failureOf(error: unknown): ImportFailure {
+  if (error instanceof OperatorError) return { message: error.message, fields: [] };
+  if (error instanceof Problem) return { message: error.message, fields: error.fields };
+  throw error;
+}

@@ -1,0 +1,106 @@
+import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { extname, join, resolve } from "node:path";
+import type { AppContext } from "../../context";
+import type { ImportSource } from "../../domain/import-sources";
+import { encodeBase62 } from "../../kernel/base62";
+
+/** Folders of the data directory: for files that operators put there, and for those of forms. */
+const OFFERED = "import";
+const UPLOADS = "import-uploads";
+
+/** Maximum number of offered names, and of entries of an offered folder that are looked at. */
+const NAMES_MAX = 200;
+const ENTRIES_MAX = 10_000;
+
+/** File, or folder, that can be imported by its name. */
+export interface OfferedFile {
+  name: string;
+  isFolder: boolean;
+  bytes: number;
+}
+
+/** Files of imports in the data directory. */
+export interface ImportFiles {
+  /** Folder of the offered files. */
+  readonly folder: string;
+  /** Lists what a source may be read from, by name. Symbolic links and hidden files are not offered. */
+  list(source: Pick<ImportSource, "takes">): Promise<OfferedFile[]>;
+  /** Returns the path of an offered file; undefined for every other name. */
+  find(source: Pick<ImportSource, "takes">, name: string): Promise<string | undefined>;
+  /** Stores a file that only this user can read, and returns its path. */
+  store(bytes: Uint8Array, name: string): Promise<string>;
+  remove(path: string): Promise<void>;
+  /** Removes all files of forms. */
+  sweep(): Promise<void>;
+}
+
+export function createImportFiles(
+  { config, log, random }: Pick<AppContext, "config" | "log" | "random">,
+  directoryOf = () => resolve(config.dataDir),
+): ImportFiles {
+  const uploads = () => join(directoryOf(), UPLOADS);
+  const offered = () => join(directoryOf(), OFFERED);
+
+  async function list({ takes }: Pick<ImportSource, "takes">): Promise<OfferedFile[]> {
+    const folder = offered();
+    // A link could lead out of the data directory.
+    if (!(await isFolder(folder))) return [];
+    const entries = await readdir(folder, { withFileTypes: true });
+    const shown = entries.filter(
+      (entry) =>
+        !/^\.|-(wal|shm|journal)$/.test(entry.name) &&
+        (entry.isFile() || (entry.isDirectory() && takes.includes("folder"))),
+    );
+    shown.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return Promise.all(
+      shown.slice(0, NAMES_MAX).map(async (entry) => ({
+        name: entry.name,
+        isFolder: entry.isDirectory(),
+        bytes: (await lstat(join(folder, entry.name))).size,
+      })),
+    );
+  }
+
+  return {
+    get folder() {
+      return offered();
+    },
+    list,
+
+    async find(source, name) {
+      const file = (await list(source)).find((each) => each.name === name);
+      if (!file) return undefined;
+      const path = join(offered(), name);
+      return file.isFolder && (await hasLinks(path)) ? undefined : path;
+    },
+
+    async store(bytes, name) {
+      await mkdir(uploads(), { recursive: true, mode: 0o700 });
+      const extension = /^\.[a-z0-9]{1,8}$/i.test(extname(name)) ? extname(name) : "";
+      const path = join(uploads(), `${encodeBase62(random(16), 22)}${extension}`);
+      await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
+      return path;
+    },
+
+    remove: (path) => rm(path, { force: true }),
+
+    async sweep() {
+      try {
+        await rm(uploads(), { recursive: true, force: true });
+      } catch (error) {
+        log.warn({ err: error }, "files of imports were not removed; the next start removes them");
+      }
+    },
+  };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const [result] = await Promise.allSettled([lstat(path)]);
+  return result.status === "fulfilled" && result.value.isDirectory();
+}
+
+/** Returns true if a folder has symbolic links, which could lead out of it, or too many entries to know. */
+async function hasLinks(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries.length > ENTRIES_MAX || entries.some((entry) => entry.isSymbolicLink());
+}
