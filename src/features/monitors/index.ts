@@ -99,7 +99,6 @@ export {
   scheduleOf,
   storedField,
 } from "./probes";
-export type { Assertion } from "./assertions";
 export { type CertificateFacts, certificatesIn, PRIVATE_KEY } from "./probes/client-certificate";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
