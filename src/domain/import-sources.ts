@@ -79,6 +79,12 @@ const DECLARATIONS = {
       },
     ],
   },
+  "uptime-kuma": {
+    takes: ["file", "folder"],
+    content: "kuma.db, a data directory with kuma.db, or a JSON backup of 1.x",
+    accept: [".db", ".json", "application/json"],
+    options: [],
+  },
   healthchecks: {
     takes: ["file"],
     content: "an answer of Healthchecks to GET /api/v3/checks/ with a read-write key",

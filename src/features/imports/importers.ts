@@ -15,6 +15,10 @@ type ReadSource = (place: string, values: OptionValues, context: ReadContext) =>
 
 /** The importers. Their code is loaded when a source is read, so that a start takes no more time or memory. */
 const IMPORTERS: Readonly<Record<SourceKind, () => Promise<ReadSource>>> = {
+  async "uptime-kuma"() {
+    const { readUptimeKuma } = await import("./uptime-kuma/read");
+    return (path, _values, { config }) => readUptimeKuma(path, config);
+  },
   async healthchecks() {
     const { readHealthchecks } = await import("./healthchecks/read");
     return (path, { ping_key: pingKey }) => readHealthchecks(path, { pingKey });

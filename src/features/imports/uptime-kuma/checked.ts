@@ -10,6 +10,8 @@ export interface MonitorContext {
   proxies: ReadonlyMap<number, Row>;
   /** Names of Docker hosts here, by their ids there. */
   dockerHosts: ReadonlyMap<number, string>;
+  /** Returns true for the name of a Docker host that is defined here. */
+  isDefined(name: string): boolean;
   /** Days before the expiry of a certificate from which checks warn. */
   warningDays: number;
 }

@@ -14,20 +14,29 @@ import { findPages, type ReadPicture } from "./pages";
 import { findPlaces, type Places } from "./places";
 import { INTERNAL_SETTINGS, SETTINGS } from "./table-columns";
 import { isGroup, MonitorTree } from "./tree";
-import { number, text } from "./values";
+import { number, type Row, text } from "./values";
 
 /** Days before an expiry, of an Uptime Kuma whose settings name none. */
 const USUAL_DAYS = 21;
 const DAYS_MAX = 365;
 
+/** Places beside a database. */
+interface Surroundings {
+  readPicture: ReadPicture;
+  /** Returns true for the name of a Docker host that is defined here. */
+  isDefined(name: string): boolean;
+}
+
 /** Returns everything that an Uptime Kuma has, without its history. */
-export function findInData(data: KumaData, readPicture: ReadPicture): Found {
+export function findInData(data: KumaData, { readPicture, isDefined }: Surroundings): Found {
   const settings = settingsOf(data);
   const tree = new MonitorTree(data.monitor);
   const places = findPlaces(data, tree);
+  const dockerHosts = dockerNames(data.docker_host);
   const context = {
     proxies: byId(data.proxy),
-    dockerHosts: dockerNames(data.docker_host),
+    dockerHosts,
+    isDefined,
     warningDays: largestOf(settings.get("tlsExpiryNotifyDays")),
   };
   const parts = {
@@ -43,12 +52,10 @@ export function findInData(data: KumaData, readPicture: ReadPicture): Found {
   const webhooks = findWebhooks(data, tree, domains.domains);
   const maintenance = findMaintenance(data, settings, places);
   const incidents = findIncidents(data);
-  const usedHosts = data.docker_host.filter((host) =>
-    data.monitor.some(
-      ({ type, docker_host: id }) => text(type) === "docker" && number(id, 0) === idOf(host),
-    ),
+  const undefinedHosts = data.docker_host.filter(
+    (host) => isUsed(host, data) && !isDefined(dockerHosts.get(idOf(host)) ?? ""),
   );
-  const docker = dockerInstruction(usedHosts, context.dockerHosts);
+  const docker = dockerInstruction(undefinedHosts, dockerHosts);
   const secret = settings.get("jwtSecret");
   return {
     kind: "uptime-kuma",
@@ -73,6 +80,12 @@ export function findInData(data: KumaData, readPicture: ReadPicture): Found {
     notRead: [],
     toDo: docker === undefined ? [] : [docker],
   };
+}
+
+function isUsed(host: Row, { monitor }: KumaData): boolean {
+  return monitor.some(
+    (each) => text(each.type) === "docker" && idOf(each, "docker_host") === idOf(host),
+  );
 }
 
 /** Returns monitors in the order of their list: heavy ones first, then by name. */

@@ -1,11 +1,8 @@
 import { DAY_MS, parseDay, SECOND_MS, toIso } from "../../../kernel/time";
-import { UPDATE_TEXT_MAX } from "../../timeline";
 import type { FoundIncident, LeftOut } from "../source";
-import { cutText } from "../texts";
 import { byId, idOf, type KumaData } from "./data";
-import { Notes } from "./notes";
 import { pageKey } from "./pages";
-import { flag, given, text } from "./values";
+import { flag, text } from "./values";
 
 const IMPACTS: Readonly<Record<string, "major" | "minor">> = { danger: "major", warning: "minor" };
 
@@ -27,7 +24,6 @@ export function findIncidents(data: KumaData): { incidents: FoundIncident[]; lef
       leftOut.push({ foreign, reason: "Its dates cannot be read." });
       continue;
     }
-    const notes = new Notes();
     // One that is no longer pinned is on no page there.
     const isOpen = flag(row["active"]) && flag(row["pin"]);
     incidents.push({
@@ -42,25 +38,17 @@ export function findIncidents(data: KumaData): { incidents: FoundIncident[]; lef
         updates: [
           {
             status: isOpen ? "investigating" : "resolved",
-            body: bodyOf(given(row["content"]) ?? title, notes),
+            body: text(row["content"]),
             display_at: toIso(Math.max(changedAt, startedAt)),
             components: {},
           },
         ],
         postmortem: null,
       },
-      changes: notes.changes,
+      changes: [],
     });
   }
   return { incidents, leftOut };
-}
-
-function bodyOf(content: string, notes: Notes): string {
-  const cut = cutText(content, UPDATE_TEXT_MAX);
-  if (cut !== content) {
-    notes.change("content", "set", "cut", `Updates have at most ${UPDATE_TEXT_MAX} characters.`);
-  }
-  return cut;
 }
 
 /** Returns the time (unix ms) of a text such as `2026-01-10 02:00:00`, in UTC; undefined for other texts. */

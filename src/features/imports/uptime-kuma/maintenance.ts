@@ -2,7 +2,6 @@ import { crons } from "../../../domain/cron";
 import { oneLine } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import { isTimeZone } from "../../pages";
-import { UPDATE_TEXT_MAX } from "../../timeline";
 import {
   type ForeignKey,
   type FoundMaintenance,
@@ -10,13 +9,12 @@ import {
   keyOf,
   type LeftOut,
 } from "../source";
-import { cutText } from "../texts";
 import { byId, groupedBy, idOf, type KumaData } from "./data";
 import { parseUtc } from "./incidents";
 import { Notes } from "./notes";
 import type { Places } from "./places";
 import { serverTimeZone } from "./pages";
-import { flag, given, number, type Row, text } from "./values";
+import { flag, number, type Row, text } from "./values";
 
 const MANUAL = "It has no end, which every maintenance here needs.";
 const NO_PAGE = "Its monitors are on no status page.";
@@ -150,7 +148,6 @@ function maintenanceOf(
   { start, end }: Times,
   created = start,
 ): FoundMaintenance {
-  const notes = new Notes();
   return {
     ...targetOf(row, part),
     number: part.number,
@@ -161,22 +158,13 @@ function maintenanceOf(
       updates: [
         {
           status: "scheduled",
-          body: bodyOf(row, notes),
+          body: text(row["description"]),
           display_at: toIso(Math.min(created, start)),
         },
       ],
     },
-    changes: notes.changes,
+    changes: [],
   };
-}
-
-function bodyOf(row: Row, notes: Notes): string {
-  const body = given(row["description"]) ?? text(row["title"]);
-  const cut = cutText(body, UPDATE_TEXT_MAX);
-  if (cut !== body) {
-    notes.change("description", "set", "cut", `Texts have at most ${UPDATE_TEXT_MAX} characters.`);
-  }
-  return cut;
 }
 
 /** Returns a schedule without its page, or the reason, in one sentence, for which it cannot be moved. */
@@ -194,7 +182,7 @@ function scheduleOf(row: Row, zone: string): Pick<FoundSchedule, "body" | "chang
   return {
     body: {
       name: text(row["title"]),
-      body: bodyOf(row, notes),
+      body: text(row["description"]),
       cron,
       duration_minutes: notes.clamped("duration", minutes, 1, DURATION_MINUTES_MAX, "minutes"),
       time_zone: zone,

@@ -1,14 +1,8 @@
-import { DESCRIPTION_MAX } from "../../../domain/texts";
-import { toRef } from "../../../kernel/text";
 import { isTimeZone } from "../../pages";
 import { bytesOfDataUrl, type FoundPage, type ForeignKey, keyOf } from "../source";
-import { cutText } from "../texts";
 import { groupedBy, idOf, type KumaData } from "./data";
 import { Notes } from "./notes";
 import { flag, number, type Row, text, textOf } from "./values";
-
-/** Slug of a page here. */
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Seconds after which pages are read again, for new pages there. */
 const REFRESH = 300;
@@ -35,9 +29,9 @@ export function findPages(
     const theme = text(row["theme"]);
     const logo = logoOf(text(row["icon"]), readPicture, notes);
     const body = {
-      slug: slugOf(slug, notes),
+      slug,
       name,
-      description: descriptionOf(text(row["description"]), notes),
+      description: text(row["description"]) || null,
       theme: theme === "light" || theme === "dark" ? theme : "system",
       visibility: flag(row["published"]) ? "public" : "private",
       compat: ["uptime-kuma"],
@@ -60,27 +54,6 @@ export function findPages(
 export function serverTimeZone(settings: ReadonlyMap<string, unknown>): string | undefined {
   const zone = textOf(settings.get("serverTimezone"));
   return zone !== "" && isTimeZone(zone) ? zone : undefined;
-}
-
-function slugOf(slug: string, notes: Notes): string {
-  if (SLUG.test(slug)) return slug;
-  const found = toRef(slug) || "status";
-  const reason = "Slugs have up to 63 lower-case letters, digits and inner hyphens.";
-  notes.change("slug", slug, found, reason);
-  return found;
-}
-
-function descriptionOf(description: string, notes: Notes): string | null {
-  const cut = cutText(description, DESCRIPTION_MAX);
-  if (cut !== description) {
-    notes.change(
-      "description",
-      "set",
-      "cut",
-      `Descriptions have at most ${DESCRIPTION_MAX} characters.`,
-    );
-  }
-  return cut || null;
 }
 
 /** Returns the picture of a page. The picture of all new pages is none. */

@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { DockerHosts } from "../../../config";
 import { OperatorError } from "../../../db";
 import type { Found } from "../source";
 import { isBackup, readBackup } from "./backup";
@@ -21,17 +22,21 @@ const START_BYTES = 100;
  * Reads an Uptime Kuma from its database, its data directory, or a JSON backup of 1.x. Throws an OperatorError for a
  * path that cannot be used.
  */
-export async function readUptimeKuma(path: string): Promise<Found> {
+export async function readUptimeKuma(
+  path: string,
+  { dockerHosts }: { dockerHosts?: DockerHosts } = {},
+): Promise<Found> {
+  const isDefined = (name: string) => dockerHosts?.has(name) ?? false;
   const backup = await findBackup(path);
   if (backup !== undefined) {
     const { rows, notRead } = readBackup(path, backup);
     const data = readData(rows);
-    const found = findInData(data, () => undefined);
+    const found = findInData(data, { readPicture: () => undefined, isDefined });
     return { ...found, notRead: [...notRead, ...listUnknownTypes(data)] };
   }
   using kuma = await openKumaDatabase(path);
   const data = readData((table, columns) => kuma.rows(table, columns));
-  const found = findInData(data, pictureReader(path));
+  const found = findInData(data, { readPicture: pictureReader(path), isDefined });
   kuma.requireUnchanged();
   return {
     ...found,

@@ -114,13 +114,13 @@ export function readPush(monitor: MonitorRow, notes: Notes): Checked {
 }
 
 /** Reads a monitor of a container. */
-export function readDocker(monitor: MonitorRow, notes: Notes, { dockerHosts }: MonitorContext) {
+export function readDocker(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
   const id = number(monitor.docker_host, 0);
   if (id === 0) return new Held("It has no Docker host.");
   // A backup has only the id.
-  const host = dockerHosts.get(id) ?? `docker-${id}`;
+  const host = context.dockerHosts.get(id) ?? `docker-${id}`;
   const reason = `The Docker host ${host} must be defined in ALLCLEAR_DOCKER_HOSTS. Then resume it.`;
-  notes.disable(reason);
+  if (!context.isDefined(host)) notes.disable(reason);
   return checked("docker", { host, container: text(monitor.docker_container).trim() });
 }
 
