@@ -1,7 +1,8 @@
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { openSync, writeSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { OperatorError } from "../../src/db";
 import { BEAT, type HistoryRange } from "../../src/features/imports/source";
 import { openKumaDatabase } from "../../src/features/imports/uptime-kuma/database";
@@ -498,6 +499,125 @@ describe("the size of a history of Uptime Kuma", () => {
     sqlite.close(true);
     using kuma = await openKumaDatabase(path);
     expect(openKumaHistory(kuma, NOW)).toBeUndefined();
+  });
+});
+
+describe("a history that Uptime Kuma 2.5.3 has summed up", () => {
+  const FIXTURES = join(import.meta.dir, "fixtures/uptime-kuma");
+
+  /** Opens a copy of the database, with the time and the uptimes in percent at which Uptime Kuma was stopped. */
+  async function summedUp() {
+    const folder = temporaryFolder();
+    const path = join(folder.path, "kuma.db");
+    await Bun.write(path, gunzipSync(readFileSync(join(FIXTURES, "2.5.3-history.db.gz"))));
+    const shown = (await Bun.file(join(FIXTURES, "2.5.3-history.json")).json()) as {
+      now: string;
+      uptimes: Record<string, Record<"24h" | "30d", number>>;
+    };
+    const now = Date.parse(shown.now);
+    const kuma = await openKumaDatabase(path);
+    const monitors = kuma.rows("monitor", ["id", "name"]);
+    const history = openKumaHistory(kuma, now);
+    if (!history) throw new Error("there is no history");
+    return {
+      history,
+      now,
+      monitors: monitors.map(({ id, name }) => {
+        const shownOf = shown.uptimes[String(name)];
+        if (!shownOf) throw new Error(`there are no uptimes of ${name}`);
+        return { id: Number(id), uptimes: shownOf };
+      }),
+      [Symbol.dispose]() {
+        history[Symbol.dispose]();
+        folder[Symbol.dispose]();
+      },
+    };
+  }
+
+  test("is read in place, without a table or column that is not known", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "kuma.db");
+    await Bun.write(path, gunzipSync(readFileSync(join(FIXTURES, "2.5.3-history.db.gz"))));
+    using kuma = await openKumaDatabase(path);
+    expect(kuma.notRead).toEqual([]);
+    expect(readdirSync(folder.path)).toEqual(["kuma.db"]);
+  });
+
+  test("gives the uptimes of 24 hours and 30 days that Uptime Kuma shows", async () => {
+    using source = await summedUp();
+    const { history, now } = source;
+    for (const { id, uptimes } of source.monitors) {
+      const ours = [HOUR_MS, DAY_MS].map((size) => {
+        const buckets = size === HOUR_MS ? 24 : 30;
+        const last = Math.floor(now / size) * size;
+        const range = { from: last - (buckets - 1) * size, until: now };
+        const sums = history.sums(`monitor:${id}`, range).filter((sum) => sum.size === size);
+        const total = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
+        const checks = total(sums.map((sum) => sum.checks));
+        const failures = total(sums.map((sum) => sum.failures));
+        return checks === 0 ? 0 : 100 * (1 - failures / checks);
+      });
+      expect(Math.abs((ours[0] ?? NaN) - uptimes["24h"])).toBeLessThan(0.01);
+      expect(Math.abs((ours[1] ?? NaN) - uptimes["30d"])).toBeLessThan(0.01);
+    }
+  });
+
+  test("counts as many results in its heartbeats as in its sums where it keeps all heartbeats", async () => {
+    using source = await summedUp();
+    const { history, now } = source;
+    const until = Math.floor(now / HOUR_MS) * HOUR_MS;
+    const range = { from: until - 23 * HOUR_MS, until };
+    for (const { id } of source.monitors) {
+      const sums = history.sums(`monitor:${id}`, range).filter(({ size }) => size === HOUR_MS);
+      const { beats } = beatsIn(history, id, range);
+      const counted = Map.groupBy(beats, (beat) => beat.at - (beat.at % HOUR_MS));
+      expect([...counted.keys()]).toEqual(sums.map((sum) => sum.at));
+      for (const sum of sums) {
+        const ofHour = counted.get(sum.at) ?? [];
+        const maintenance = ofHour.filter(({ kind }) => kind === BEAT.maintenance).length;
+        const up = ofHour.filter(({ kind }) => kind === BEAT.up);
+        expect(sum).toMatchObject({
+          checks: ofHour.length - maintenance,
+          failures: ofHour.length - maintenance - up.length,
+          answers: up.length,
+          maintenance,
+        });
+      }
+    }
+  });
+
+  test("keeps the changes of the state where the other heartbeats are deleted", async () => {
+    using source = await summedUp();
+    const range = { ...ALWAYS, until: source.now - 7 * DAY_MS };
+    const kinds = source.monitors.map(({ id }) =>
+      beatsIn(source.history, id, range).beats.map(({ kind }) => kind),
+    );
+    const { up, down, maintenance } = BEAT;
+    expect(kinds).toEqual([
+      [up, down, up, down, up],
+      [up, maintenance, down, up],
+      [up, down, up],
+      [],
+    ]);
+  });
+
+  test("leaves monitors in the states that Uptime Kuma showed", async () => {
+    using source = await summedUp();
+    const states = source.monitors.map(({ id }) => source.history.lastState(`monitor:${id}`));
+    expect(states.map((state) => state && [state.state, source.now - state.since])).toEqual([
+      ["up", 8 * HOUR_MS],
+      ["up", 2 * HOUR_MS],
+      ["up", 13 * HOUR_MS],
+      undefined,
+    ]);
+  });
+
+  test("goes back to the first day", async () => {
+    using source = await summedUp();
+    const { range, rows } = source.history.estimate();
+    expect(rows).toBe(542);
+    expect(range?.from).toBe(Math.floor((source.now - 40 * DAY_MS) / DAY_MS) * DAY_MS);
+    expect(source.history.leftOut()).toEqual({});
   });
 });
 
