@@ -9,7 +9,7 @@ export const METHODS = {
   uptimeOfMonitors:
     "1 − down ÷ (up + degraded + down), by time, from the monitor's states. An outage starts at its first failed check. Time in which the monitor was pending, paused, unreachable through another one, in maintenance or without data is not counted. Rounded down to six decimals.",
   latency:
-    "Response times of all checks with a response, good or bad, from minutes, hours and days that are rolled up, and from single results where none are. Quantiles are accurate to 2 %.",
+    "Response times of all checks with a response, good or bad, from minutes, hours and days that are rolled up, and from single results where none are. Quantiles are accurate to 2 %. They leave out imported sums of which there are no single results; mean, minimum and maximum count them.",
   incidents:
     "Published incidents by their start. Times to identify and to resolve are means, from the start, of the identified and of the resolved incidents. The longest includes an open incident with its duration so far.",
   requests:

@@ -70,6 +70,7 @@ export {
   insertPastSpans,
   listMonitorsOfComponent,
   rollUpAgainFrom,
+  startSpanEarlier,
 } from "./past-store";
 export type { RollupRow } from "./rollups-store";
 export { SERVER_OFFLINE } from "./engine/liveness";

@@ -3,6 +3,7 @@
  * hot, but an import writes millions of rows, so that they are inserted many at once.
  */
 import { and, eq, gt, isNull } from "drizzle-orm";
+import type { MonitorState } from "../../domain/monitor-state";
 import { insertMissingInto, mutate, selectMany, selectOne } from "../../db";
 import {
   componentNoData,
@@ -27,6 +28,21 @@ export const findFirstSpan = selectOne((orm, $: { monitorNum: number }) =>
     .where(eq(monitorSpans.monitorNum, $.monitorNum))
     .orderBy(monitorSpans.startedAt)
     .limit(1),
+);
+
+/** Lets a span start earlier. Returns 0 if it is not there in that state. */
+export const startSpanEarlier = mutate(
+  (orm, $: { monitorNum: number; startedAt: number; state: MonitorState; earlier: number }) =>
+    orm
+      .update(monitorSpans)
+      .set({ startedAt: $.earlier })
+      .where(
+        and(
+          eq(monitorSpans.monitorNum, $.monitorNum),
+          eq(monitorSpans.startedAt, $.startedAt),
+          eq(monitorSpans.state, $.state),
+        ),
+      ),
 );
 
 export const deleteSpans = mutate((orm, $: { monitorNum: number }) =>

@@ -8,7 +8,7 @@ import { saveReminder } from "./reminder-store";
 import { newEvaluation } from "./rules";
 import { listComponentsOfMonitors, type MonitorRow, saveEvaluation, saveHeartbeat } from "./store";
 
-/** What is known of a monitor from before its creation here, at which its checks go on. Times in unix ms. */
+/** State of a monitor before its creation here. Times in unix ms. */
 export interface PastState {
   state: "up" | "down";
   /** Start of the state, no later than the creation. */
@@ -24,9 +24,9 @@ export interface PastState {
  * end is. Its components get the status of the state, and people are not notified.
  */
 export function continueFrom(ctx: Services, tx: Tx, monitor: MonitorRow, past: PastState): void {
-  const { num: monitorNum, id: sourceId, name, onDown } = monitor;
-  const { state, since, at } = past;
-  replaceSpans(tx, monitorNum, [{ startedAt: since, endedAt: null, state, message: past.message }]);
+  const { num: monitorNum, id: sourceId, name, onDown: status, createdAt: from } = monitor;
+  const { state, since, at, message } = past;
+  replaceSpans(tx, monitorNum, [{ startedAt: from, endedAt: null, state, message }]);
   saveEvaluation(tx, { ...newEvaluation(state, since), monitorNum });
   if (state === "up") {
     if (monitor.type === "push") saveHeartbeat(tx, { monitorNum, at });
@@ -35,29 +35,22 @@ export function continueFrom(ctx: Services, tx: Tx, monitor: MonitorRow, past: P
   const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([sourceId]) });
   const componentIds = components.map(({ id }) => id);
   const reason = { source: "monitor", actor: SYSTEM_ACTOR, reason: name, notify: false } as const;
-  const causes = {
-    source: "monitor",
-    sourceId,
-    componentIds,
-    status: onDown,
-    from: since,
-  } as const;
-  openCauses(ctx, tx, causes, reason);
+  openCauses(ctx, tx, { source: "monitor", sourceId, componentIds, status, from }, reason);
   saveReminder(tx, { monitorNum, reminders: 0, remindedAt: ctx.clock.now() });
 }
 
 /**
- * Gives a new monitor that is not paused a state that was last known when the source was stopped. Nothing is known from
+ * Gives a new monitor that is not paused a state that was known when the source was stopped. Nothing is known from
  * `heldUntil` on (unix ms), and its first check decides.
  */
 export function rememberState(
   tx: Tx,
   { num, createdAt }: MonitorRow,
-  { state, since, message }: PastState,
+  { state, at, message }: PastState,
   heldUntil: number,
 ): void {
   replaceSpans(tx, num, [
-    { startedAt: since, endedAt: heldUntil, state, message },
+    { startedAt: at, endedAt: heldUntil, state, message },
     { startedAt: heldUntil, endedAt: createdAt, state: "no_data", message: null },
     { startedAt: createdAt, endedAt: null, state: "pending", message: null },
   ]);

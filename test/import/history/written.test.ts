@@ -1,13 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { listComponentsOfPage } from "../../../src/features/components";
-import { findFirstSpan, getMonitorRecord, listSpans } from "../../../src/features/monitors";
-import { listChecksBefore, listNoDataOfPage } from "../../../src/features/monitors/checks-store";
-import { listStoredMonitors } from "../../../src/features/monitors";
-import { listAllPages } from "../../../src/features/pages";
+import { latencyOfEach } from "../../../src/features/monitors";
 import { BEAT } from "../../../src/features/imports/source";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, toIso } from "../../../src/kernel/time";
-import { createTestApp, type TestApp } from "../../support/app";
-import { listCausesOfPage } from "../../support/causes";
+import { createTestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import {
   foundPast,
@@ -18,11 +13,10 @@ import {
   regularBeats,
   sumOf,
 } from "../../support/past-source";
-import { listRollupRows } from "../../support/rollups";
+import { seenOf, shownTime } from "../../support/past-seen";
 
 const NOW = TEST_START;
 const TODAY = startOfDay(NOW);
-const at = (ms: number) => toIso(ms).slice(5, 16).replace("T", " ");
 
 /** Application into which monitors are imported with their pasts, by name. */
 async function importedApp(
@@ -38,48 +32,6 @@ async function importedApp(
   const found = foundPast(monitors, pastSource(keyed));
   const report = await importPast(app, found, options);
   return Object.assign(app, { found, report, seen: (name: string) => seenOf(app, name) });
-}
-
-/** Returns what is stored of a monitor and its component. Times are shown as `03-10 12:00`. */
-function seenOf({ ctx: { db } }: TestApp, name: string) {
-  const { row } = listStoredMonitors(db).find((each) => each.row.name === name) ?? never();
-  const num = row.num;
-  const period = (startedAt: number, endedAt: number | null) =>
-    endedAt === null ? at(startedAt) : `${at(startedAt)} → ${at(endedAt)}`;
-  const all = { nums: JSON.stringify([num]), from: 0, to: Number.MAX_SAFE_INTEGER };
-  const [page = never()] = listAllPages(db, {});
-  const component = listComponentsOfPage(db, { pageId: page.id }).find(
-    (each) => each.name === name,
-  );
-  const causes = listCausesOfPage(db, { pageId: page.id, since: 0 }).map(({ cause }) => cause);
-  return {
-    state: getMonitorRecord(db, row.id).state,
-    spans: listSpans(db, all).map(
-      ({ row: span }) => `${span.state} ${period(span.startedAt, span.endedAt)}`,
-    ),
-    causes: causes
-      .filter(({ componentId }) => componentId === component?.id)
-      .map(
-        ({ source, status, startedAt, endedAt }) =>
-          `${source} ${status} ${period(startedAt, endedAt)}`,
-      ),
-    noData: listNoDataOfPage(db, { pageId: page.id, since: 0 })
-      .filter(({ row: gap }) => gap.componentId === component?.id)
-      .map(({ row: gap }) => period(gap.startedAt, gap.endedAt)),
-    startDate: component?.startDate ?? null,
-    status: component?.status,
-    checks: listChecksBefore(db, {
-      monitorNum: num,
-      before: Number.MAX_SAFE_INTEGER,
-      limit: 100_000,
-    }),
-    rollups: Map.groupBy(listRollupRows(db, { num }), ({ size }) => size),
-    first: findFirstSpan(db, { monitorNum: num }),
-  };
-}
-
-function never(): never {
-  throw new Error("it is not there");
 }
 
 describe("an imported history", () => {
@@ -100,7 +52,7 @@ describe("an imported history", () => {
     expect(starts(MINUTE_MS)).toEqual([7 * 24 * 6, NOW - 7 * DAY_MS]);
     expect(starts(HOUR_MS)).toEqual([100 * 24 + 12, from]);
     expect(starts(DAY_MS)).toEqual([100, from]);
-    expect(spans).toEqual([`up ${at(from)}`]);
+    expect(spans).toEqual([`up ${shownTime(from)}`]);
     expect([startDate, noData]).toEqual([toIso(from).slice(0, 10), []]);
   });
 
@@ -112,7 +64,10 @@ describe("an imported history", () => {
     const { state, spans, causes, status, noData } = app.seen("api");
     expect(state).toMatchObject({ state: "down", since: NOW - HOUR_MS });
     expect(spans).toEqual(["up 03-10 07:00 → 03-10 11:00", "down 03-10 11:00"]);
-    expect(causes).toEqual(["monitor major_outage 03-10 11:00"]);
+    expect(causes).toEqual([
+      "monitor major_outage 03-10 12:00",
+      "import major_outage 03-10 11:00 → 03-10 12:00",
+    ]);
     expect([status, noData]).toEqual(["major_outage", ["03-10 00:00 → 03-10 07:00"]]);
     const told = app
       .events()
@@ -136,7 +91,10 @@ describe("an imported history", () => {
       "no_data 03-10 10:00 → 03-10 12:00",
       "pending 03-10 12:00",
     ]);
-    expect(causes).toEqual(["import major_outage 03-10 09:00 → 03-10 10:00"]);
+    expect(causes).toEqual([
+      "import major_outage 03-10 09:59 → 03-10 10:00",
+      "import major_outage 03-10 09:00 → 03-10 09:59",
+    ]);
     expect(noData).toEqual(["03-10 00:00 → 03-10 07:00", "03-10 10:00 → 03-10 12:00"]);
     expect(status).toBe("operational");
   });
@@ -177,14 +135,12 @@ describe("an imported history", () => {
     const { spans, causes, noData, startDate } = app.seen("api");
     expect(spans).toEqual([
       "up 12-08 00:00 → 12-09 23:00",
-      "down 12-09 23:00 → 12-10 00:00",
-      "down 12-10 00:00 → 12-10 01:00",
+      "down 12-09 23:00 → 12-10 01:00",
       "up 12-10 01:00 → 12-10 05:00",
       "maintenance 12-10 05:00 → 12-10 06:00",
       "up 12-10 06:00 → 12-11 00:00",
       "no_data 12-11 00:00 → 12-11 03:00",
-      "up 12-11 03:00 → 12-11 23:59",
-      "up 12-11 23:59 → 12-12 00:00",
+      "up 12-11 03:00 → 12-12 00:00",
       "no_data 12-12 00:00 → 03-10 12:00",
       "pending 03-10 12:00",
     ]);
@@ -229,9 +185,18 @@ describe("an imported history", () => {
     expect(spans.slice(0, 3)).toEqual([
       "up 01-29 00:00 → 02-01 00:00",
       "down 02-01 00:00 → 02-01 02:24",
-      "up 02-01 02:24 → 03-09 00:00",
+      "up 02-01 02:24",
     ]);
     expect(startDate).toBe("2026-01-29");
+    const intervals = [3, 39].map((index) => ({
+      from: from + index * DAY_MS,
+      to: from + (index + 1) * DAY_MS,
+    }));
+    const latencyOf = (interval: (typeof intervals)[number]) =>
+      latencyOfEach(app.ctx.db, [1], [interval]).total;
+    const [summed, counted] = intervals.map(latencyOf);
+    expect(summed).toMatchObject({ count: 1_296, avgMs: 20, minMs: 10, maxMs: 30, p50Ms: null });
+    expect(counted).toMatchObject({ count: 1_440, avgMs: 40, p50Ms: 40 });
   });
 
   test("puts the later of two beats in one millisecond one on, and counts what is skipped", async () => {

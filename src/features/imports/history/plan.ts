@@ -67,7 +67,7 @@ function startWith(run: ImportRun, monitor: MonitorRow, last: LastState | undefi
   const heldUntil = last.at + intervalMs;
   rememberState(tx, monitor, past, heldUntil);
   if (past.state === "up") return;
-  const outage = { sourceId, status, startedAt: past.since, endedAt: heldUntil };
+  const outage = { sourceId, status, startedAt: past.at, endedAt: heldUntil };
   const components = componentsOf(tx, monitor.id);
   addPastCauses(
     tx,

@@ -11,6 +11,7 @@ import {
   insertPastSpans,
   retentionOf,
   rollUpAgainFrom,
+  startSpanEarlier,
 } from "../../monitors";
 import type { Services } from "../run";
 import { type Found, type FoundHistory, type ForeignKey, keyOf } from "../source";
@@ -18,6 +19,7 @@ import { findSource, saveReport } from "../store";
 import { componentsOf, extendComponents, markComponents } from "./components";
 import type { Limits } from "./fold-day";
 import { type Part, PartFold, type PastRows } from "./part";
+import type { PastSpan } from "./timeline";
 import { floorOf, intervalOf } from "./plan";
 import { historyOf, progressAfter } from "./progress";
 import { listProgress, type ProgressRow, saveProgress } from "./progress-store";
@@ -169,10 +171,7 @@ async function write(
     ...slices(rows.checks, ROWS_PER_WRITE, insertPastChecks),
     ...slices(rows.rollups, ROWS_PER_WRITE, insertPastRollups),
     ...slices(rows.spans, SPANS_PER_WRITE, (tx, spans) => {
-      insertPastSpans(
-        tx,
-        spans.map((span) => ({ monitorNum, ...span })),
-      );
+      insertSpans(tx, monitorNum, spans, part);
       markComponents(tx, components, target, spans);
     }),
   ];
@@ -195,6 +194,24 @@ async function write(
   });
   target.progress = progress;
   if (isDone) phase.waiting.delete(monitorNum);
+}
+
+/** Inserts spans. One that the next part goes on with in the same state becomes its beginning. */
+function insertSpans(
+  tx: Tx,
+  monitorNum: number,
+  spans: readonly PastSpan[],
+  { spansUntil: startedAt, nextState: state }: Part,
+): void {
+  const last = spans.at(-1);
+  const isOne =
+    last?.endedAt === startedAt &&
+    last.state === state &&
+    startSpanEarlier(tx, { monitorNum, startedAt, state, earlier: last.startedAt }) > 0;
+  insertPastSpans(
+    tx,
+    (isOne ? spans.slice(0, -1) : spans).map((span) => ({ monitorNum, ...span })),
+  );
 }
 
 function requireOwn(changes: number): void {
