@@ -101,10 +101,17 @@ async function lockImports(directory: DataDirectory): Promise<DirectoryLock> {
 }
 
 /** Returns what an importer needs to fetch a source, with the networks that the settings allow. */
-function readContext({ takes, kind }: ImportSource, { config, output }: Invocation): ReadContext {
-  const progress = (line: string) => output.err(line);
-  const allowedNetworks = config.outboundAllow ?? [];
-  const context = { config, clock: systemClock(), allowedNetworks, progress };
+function readContext(
+  { takes, kind }: ImportSource,
+  { config, env, output }: Invocation,
+): ReadContext {
+  const context = {
+    config,
+    clock: systemClock(),
+    allowedNetworks: config.outboundAllow ?? [],
+    environment: env,
+    progress: (line: string) => output.err(line),
+  };
   if (!takes.includes("url") || !hasInstallation(config.dataDir)) return context;
   const { ctx, close } = openForCommand(config, `import ${kind}`, { canCreate: false });
   try {

@@ -101,6 +101,33 @@ const DECLARATIONS = {
       },
     ],
   },
+  gatus: {
+    takes: ["file", "folder"],
+    content: "the configuration of Gatus or a folder of its files",
+    accept: [".yaml", ".yml"],
+    options: [
+      {
+        name: "history",
+        type: "file",
+        label: "Database",
+        help: "Take over the history in this SQLite file of Gatus.",
+        placeholder: "FILE",
+      },
+      {
+        name: "env_file",
+        type: "file",
+        label: "Variables",
+        help: "Take variables from this file, with a line NAME=value each, before those of the environment.",
+        placeholder: "FILE",
+      },
+      {
+        name: "allow_unset_env",
+        type: "switch",
+        label: "Allow variables that are not set",
+        help: "Take variables that are not set as empty, as Gatus does.",
+      },
+    ],
+  },
 } as const satisfies Partial<Record<ImportKind, SourceDeclaration>>;
 
 /** Kinds of sources that this version imports. */

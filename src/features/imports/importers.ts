@@ -8,6 +8,11 @@ import type { Found } from "./source";
 export interface ReadContext extends Pick<AppContext, "allowedNetworks" | "clock" | "config"> {
   /** Shows a line to a person who waits. */
   progress?: (line: string) => void;
+  /**
+   * Variables of the process, for a source that may refer to them and to files by their paths. Undefined for one that
+   * was uploaded, which may not.
+   */
+  environment: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** Reads a source from a path or an address. Throws an OperatorError for one that cannot be used. */
@@ -18,6 +23,17 @@ const IMPORTERS: Readonly<Record<SourceKind, () => Promise<ReadSource>>> = {
   async "uptime-kuma"() {
     const { readUptimeKuma } = await import("./uptime-kuma/read");
     return (path, _values, { config }) => readUptimeKuma(path, config);
+  },
+  async gatus() {
+    const { readGatus } = await import("./gatus/read");
+    return (path, { history, env_file: envFile, allow_unset_env: allows }, { environment }) =>
+      readGatus(path, {
+        history,
+        envFile,
+        environment: environment ?? {},
+        allowsUnset: allows !== undefined,
+        readsNamedFiles: environment !== undefined,
+      });
   },
   async healthchecks() {
     const { readHealthchecks } = await import("./healthchecks/read");

@@ -70,7 +70,7 @@ export class KumaDatabase implements Disposable {
     this.#file = file;
     this.#identity = identityOf(file.path);
     try {
-      this.#sqlite = open(file);
+      this.#sqlite = openForeign(file);
     } catch (error) {
       removeCopy(file);
       throw this.#explain(error);
@@ -176,8 +176,8 @@ export class KumaDatabase implements Disposable {
   }
 }
 
-/** Opens a database in a read transaction. */
-function open({ path, access }: DatabaseFile): Database {
+/** Opens a database of another product in a read transaction. */
+export function openForeign({ path, access }: DatabaseFile): Database {
   const sqlite =
     access === "lone"
       ? new Database(
@@ -206,7 +206,8 @@ function sizeOf(sqlite: Database): number {
   return Number(pragma(sqlite, "page_count")) * Number(pragma(sqlite, "page_size"));
 }
 
-function removeCopy({ path, access }: DatabaseFile): void {
+/** Removes the folder of a copy. */
+export function removeCopy({ path, access }: DatabaseFile): void {
   if (access === "copy") rmSync(dirname(path), { recursive: true, force: true });
 }
 
