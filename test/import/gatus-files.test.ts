@@ -9,6 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder";
 const parse = (text: string) => parseYaml(text, "config.yaml");
 
 const OPTIONS: GatusOptions = {
+  history: undefined,
   envFile: undefined,
   environment: {},
   allowsUnset: false,

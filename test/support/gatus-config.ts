@@ -5,6 +5,7 @@ import { type GatusOptions, readGatus } from "../../src/features/imports";
 import { temporaryFolder } from "./temporary-folder";
 
 const OPTIONS: GatusOptions = {
+  history: undefined,
   envFile: undefined,
   environment: {},
   allowsUnset: false,

@@ -5,9 +5,10 @@ import { OperatorError } from "../../../db";
 import { oneLine } from "../../../kernel/text";
 import type { Found } from "../source";
 import type { ReadNamedFile } from "./client";
-import { findInConfig } from "./config";
+import { findInConfig, type FoundConfig } from "./config";
 import { type Environment, expandVariables, readEnvironment } from "./environment";
 import { WrongField } from "./fields";
+import { withHistory } from "./with-history";
 import { isYamlMap, mergeYaml, parseYaml, type YamlMap } from "./yaml";
 
 /** Maximum size of a configuration, of a file that it names, and number of files of a folder. */
@@ -18,6 +19,8 @@ const FILES_MAX = 1_000;
 const VARIABLES_SHOWN = 50;
 
 export interface GatusOptions {
+  /** Path of a database whose history is taken over; undefined without one. */
+  history: string | undefined;
   /** Path of a file with variables; undefined without one. */
   envFile: string | undefined;
   /** Variables of the process, which those of the file precede. */
@@ -58,9 +61,17 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
       `${path} is no configuration of Gatus: it has no endpoints and no suites.`,
     );
   }
+  const config = findSafely(
+    path,
+    document,
+    options.readsNamedFiles ? fileReader(folder) : () => undefined,
+  );
+  return options.history === undefined ? config.found : await withHistory(config, options.history);
+}
+
+function findSafely(path: string, document: YamlMap, readFile: ReadNamedFile): FoundConfig {
   try {
-    return findInConfig(document, options.readsNamedFiles ? fileReader(folder) : () => undefined)
-      .found;
+    return findInConfig(document, readFile);
   } catch (error) {
     if (!(error instanceof WrongField)) throw error;
     throw new OperatorError(`${path} is no configuration of Gatus: ${error.message}.`);

@@ -1,0 +1,169 @@
+import { DAY_MS, HOUR_MS } from "../../../kernel/time";
+import { BEAT, type HistorySum } from "../source";
+import type { GatusDatabase, GatusValue } from "./database";
+
+/** Maximum number of rows of one endpoint in each table; older ones are skipped. */
+const ROWS_MAX = 200_000;
+
+/** Longest text of a time, in bytes. */
+const TIME_MAX = 100;
+
+const BEYOND = `endpoint has more than ${ROWS_MAX.toLocaleString("en")} rows`;
+const UNREADABLE = "time or value cannot be read";
+
+/** Rows of a database that are the history of a monitor. */
+export interface HistorySource {
+  table: "endpoint" | "suite";
+  id: number;
+  /** Interval of its checks, in ms. */
+  intervalMs: number;
+}
+
+/** Beats of one monitor by columns, oldest first, and its sums. */
+export interface Loaded {
+  at: number[];
+  kind: number[];
+  latencyMs: number[];
+  sums: HistorySum[];
+  skipped: Record<string, number>;
+}
+
+/** Reads the whole history of a monitor. Gatus keeps a hundred results, and sums of a month. */
+export function readHistory(database: GatusDatabase, source: HistorySource): Loaded {
+  return new Reader(database).read(source);
+}
+
+class Reader {
+  readonly #database: GatusDatabase;
+  readonly #loaded = emptyHistory();
+
+  constructor(database: GatusDatabase) {
+    this.#database = database;
+  }
+
+  read({ table, id, intervalMs }: HistorySource): Loaded {
+    const loaded = this.#loaded;
+    const { hasSuiteResults } = this.#database;
+    const partOfSuite =
+      table === "endpoint" && hasSuiteResults ? "AND suite_result_id IS NULL" : "";
+    const results = this.#rows(
+      `SELECT ${cutTime("timestamp")}, success, duration FROM ${table}_results
+       WHERE ${table}_id = ? ${partOfSuite} ORDER BY ${table}_result_id DESC`,
+      id,
+    );
+    const beats = results.flatMap(([time, success, duration]) => {
+      const at = timeOf(time);
+      const nanoseconds = Number(duration);
+      if (at === undefined || (success !== 0 && success !== 1) || !(nanoseconds >= 0)) {
+        return this.#skip(UNREADABLE);
+      }
+      const kind = success === 1 ? BEAT.up : BEAT.down;
+      // A job that reports no duration reports 0.
+      const isMeasured = kind === BEAT.up && nanoseconds > 0;
+      return [{ at, kind, latencyMs: isMeasured ? Math.round(nanoseconds / 1e6) : -1 }];
+    });
+    const marks = table === "endpoint" ? this.#marks(id) : [];
+    const firstResult = beats.reduce((first, { at }) => Math.min(first, at), Infinity);
+    const all = [...beats, ...marks.filter(({ at }) => at < firstResult)];
+    all.sort((a, b) => a.at - b.at);
+    for (const { at, kind, latencyMs } of all) {
+      loaded.at.push(at);
+      loaded.kind.push(kind);
+      loaded.latencyMs.push(latencyMs);
+    }
+    if (table === "endpoint") loaded.sums.push(...this.#sums(id, intervalMs));
+    return loaded;
+  }
+
+  /** Reads the events, which say when an endpoint became healthy or unhealthy. */
+  #marks(id: number): { at: number; kind: number; latencyMs: number }[] {
+    const kinds: Readonly<Record<string, number>> = {
+      HEALTHY: BEAT.upMark,
+      UNHEALTHY: BEAT.downMark,
+    };
+    const events = this.#rows(
+      `SELECT ${cutTime("event_timestamp")}, ${cutTime("event_type")} FROM endpoint_events
+       WHERE endpoint_id = ? ORDER BY endpoint_event_id DESC`,
+      id,
+    );
+    return events.flatMap(([time, type]) => {
+      const at = timeOf(time);
+      if (at === undefined) return this.#skip(UNREADABLE);
+      const kind = Object.hasOwn(kinds, String(type)) ? kinds[String(type)] : undefined;
+      return kind === undefined ? [] : [{ at, kind, latencyMs: -1 }];
+    });
+  }
+
+  /**
+   * Reads the sums of hours. Gatus makes one of all hours of a day when they are older than two days, by the day of its
+   * own time zone: it is taken as the day in UTC that has most of it.
+   */
+  #sums(id: number, intervalMs: number): HistorySum[] {
+    const rows = this.#rows(
+      `SELECT hour_unix_timestamp, total_executions, successful_executions, total_response_time
+       FROM endpoint_uptimes WHERE endpoint_id = ? ORDER BY hour_unix_timestamp DESC`,
+      id,
+    );
+    const read = rows.flatMap(([hour, total, successful, time]) => {
+      const numbers = [hour, total, successful, time];
+      if (!numbers.every((each) => typeof each === "number" && each >= 0)) {
+        return this.#skip(UNREADABLE);
+      }
+      const [seconds = 0, checks = 0, successes = 0, latency = 0] = numbers as number[];
+      const failures = checks - successes;
+      return failures < 0
+        ? this.#skip(UNREADABLE)
+        : [{ at: seconds * 1_000, checks, failures, latency }];
+    });
+    const mostInHour = 2 * Math.ceil(HOUR_MS / intervalMs);
+    return read.map(({ at, checks, failures, latency }, index): HistorySum => {
+      const later = read[index - 1]?.at ?? Infinity;
+      const isDay = checks > mostInHour && later - at >= DAY_MS - HOUR_MS;
+      return {
+        size: isDay ? DAY_MS : HOUR_MS,
+        at: isDay ? Math.round(at / DAY_MS) * DAY_MS : Math.floor(at / HOUR_MS) * HOUR_MS,
+        checks,
+        failures,
+        answers: latency > 0 ? checks : 0,
+        latencySum: latency > 0 ? latency : null,
+        latencyMin: null,
+        latencyMax: null,
+        maintenance: 0,
+      };
+    });
+  }
+
+  /** Reads rows of an endpoint, and skips those beyond the limit. */
+  #rows(sql: string, id: number): GatusValue[][] {
+    const rows = this.#database.prepare(`${sql} LIMIT ${ROWS_MAX + 1}`)(id);
+    if (rows.length <= ROWS_MAX) return rows;
+    this.#skip(BEYOND);
+    return rows.slice(0, ROWS_MAX);
+  }
+
+  #skip(reason: string): [] {
+    const { skipped } = this.#loaded;
+    skipped[reason] = (skipped[reason] ?? 0) + 1;
+    return [];
+  }
+}
+
+export function emptyHistory(): Loaded {
+  return { at: [], kind: [], latencyMs: [], sums: [], skipped: {} };
+}
+
+/** Returns an expression for a short text, without reading a huge one. */
+export function cutTime(column: string): string {
+  return `CASE WHEN typeof(${column}) = 'text' AND octet_length(${column}) <= ${TIME_MAX} THEN ${column} END`;
+}
+
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d+)?(?: ?([+-]\d{2}):?(\d{2})|Z)?(?: .*)?$/;
+
+/** Reads a time as Go writes it, such as `2026-11-22 01:46:31.071237007 +0000 UTC`. */
+export function timeOf(value: GatusValue | undefined): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const [, day, time, fraction = "", hours = "+00", minutes = "00"] = TIME.exec(value) ?? [];
+  const at = Date.parse(`${day}T${time}${fraction.slice(0, 4)}${hours}:${minutes}`);
+  return Number.isNaN(at) ? undefined : at;
+}

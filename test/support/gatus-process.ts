@@ -1,0 +1,55 @@
+import { createServer } from "node:net";
+
+/** A running Gatus, which ends with the test. */
+export interface GatusProcess extends AsyncDisposable {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the Gatus at a path with a configuration, which may refer to these variables and to GATUS_PORT. */
+export async function startGatus(
+  binary: string,
+  config: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<GatusProcess> {
+  const port = await freePort();
+  const child = Bun.spawn([binary], {
+    env: {
+      ...variables,
+      GATUS_CONFIG_PATH: config,
+      GATUS_PORT: String(port),
+      GATUS_LOG_LEVEL: "WARN",
+    },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const stop = async () => {
+    child.kill("SIGINT");
+    await child.exited;
+  };
+  while (!(await isUp(url))) {
+    if (child.exitCode !== null) {
+      throw new Error(`Gatus ended: ${await new Response(child.stderr).text()}`);
+    }
+    await Bun.sleep(50);
+  }
+  return { url, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function isUp(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
