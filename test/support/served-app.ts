@@ -1,4 +1,5 @@
 import type { AppContext } from "../../src/context";
+import type { ImportJobs } from "../../src/features/imports";
 import type { Monitoring } from "../../src/features/monitors";
 import { RUNTIME_BODY_MAX_BYTES } from "../../src/http";
 import { createTestApp, type TestApp } from "./app";
@@ -11,6 +12,8 @@ export interface ServeOptions {
   host?: string | undefined;
   /** Runs the checks; by default only on demand. */
   monitoring?: (ctx: AppContext) => Monitoring;
+  /** Imports from other products; by default in this process. */
+  imports?: ((ctx: AppContext) => ImportJobs) | undefined;
   /** Files of the test, by path. The application does not see their requests. */
   routes?: Record<string, () => Response>;
 }
@@ -27,9 +30,11 @@ export async function serveApp({
   clock,
   host = "127.0.0.1",
   monitoring = calmMonitoring,
+  imports,
   routes = {},
 }: ServeOptions): Promise<ServedApp> {
-  const app = await createTestApp({ clock, env: NO_BASE_URL, monitoring });
+  const options = { clock, env: NO_BASE_URL, monitoring };
+  const app = await createTestApp({ ...options, ...(imports && { imports }) });
   const { ctx } = app;
   const server = Bun.serve({
     port: 0,

@@ -3,7 +3,7 @@ import { listPath } from "../timeline/list-frame";
 import { byVerdict, VERDICT_ORDER } from "./verdicts";
 
 /** Maximum number of objects on one screen. */
-const ITEMS_MAX = 500;
+const ITEMS_MAX = 250;
 
 type Query = Readonly<Record<string, string | undefined>>;
 

@@ -14,9 +14,9 @@ const BROKEN: ImportResult = {
 };
 
 /**
- * Returns a function that imports in another process of this program, beside the server. Reading a file of 768 KiB takes
- * longer than a turn of the event loop may, the transaction too, and files come from other people: a process of its own
- * delays no request, is killed at any moment, and gives its memory back. The request goes through standard input, since
+ * Returns a function that imports in another process of this program, beside the server. The transaction
+ * of a file of 768 KiB with 814 checks takes 250 ms, longer than a turn of the event loop may, and files come from other
+ * people: a process of its own delays no request, can be killed at any moment, and gives its memory back. The request goes through standard input, since
  * every process can read arguments.
  */
 export function importInProcess(ctx: Pick<AppContext, "config" | "log">): RunImport {
