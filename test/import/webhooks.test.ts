@@ -2,6 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { startImport } from "../../src/features/imports";
 import { listAllWebhooks, updateWebhook } from "../../src/features/webhooks";
+import { createEgress } from "../../src/egress";
+import { findReceivers } from "../../src/features/imports/receivers";
+import { createTestClock } from "../support/clock";
 import { foundMonitor, foundPage, foundWebhook } from "../support/found-objects";
 import { createImportSite } from "../support/import-site";
 import { listMails } from "../support/mail-rows";
@@ -13,7 +16,7 @@ const MAIL = {
 
 /** Site with access to its webhooks. */
 async function createWebhookSite(env: Record<string, string> = {}) {
-  const site = await createImportSite(env);
+  const site = await createImportSite({ env });
   const webhooks = () => listAllWebhooks(site.app.ctx.db, {});
   const start = (id: string | null) =>
     site.app.ctx.db.write((tx) => startImport(site.app.ctx, tx, id ?? "", CLI_ACTOR));
@@ -38,6 +41,27 @@ describe("an import of webhooks", () => {
       { pageId: page, monitors: [monitor], managedBy: "import", enabled: true },
       { pageId: null, monitors: ["*"], description: "Webhook 2" },
     ]);
+  });
+
+  test("finds the addresses of their receivers, of those that have a name", async () => {
+    const lookups: string[] = [];
+    const lookup = (name: string) => {
+      lookups.push(name);
+      return name === "ntfy.lan" ? Promise.resolve(["10.0.0.7"]) : Promise.reject(new Error("no"));
+    };
+    const deps = { clock: createTestClock(), allowedNetworks: [], lookup };
+    const urls = [
+      "http://ntfy.lan/a",
+      "https://ntfy.lan/b",
+      "http://gone.lan/",
+      "http://10.1.1.1/",
+    ];
+    const webhooks = [...urls, "mailto:ops@ntfy.lan", "no URL"].map((url) =>
+      foundWebhook(url, { body: { url } }),
+    );
+    const receivers = await findReceivers(createEgress(deps), { webhooks });
+    expect([...receivers]).toEqual([["ntfy.lan", ["10.0.0.7"]]]);
+    expect(lookups.toSorted()).toEqual(["gone.lan", "ntfy.lan"]);
   });
 
   test("replaces settings, and removes those that are gone from the source", async () => {

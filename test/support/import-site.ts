@@ -85,9 +85,9 @@ const EMPTY: Found = {
   toDo: [],
 };
 
-/** Creates an application into which checks are imported. `env` has its options. */
-export async function createImportSite(env: Record<string, string> = {}) {
-  const app = await createTestApp({ env });
+/** Creates an application into which checks are imported. */
+export async function createImportSite(options: Parameters<typeof createTestApp>[0] = {}) {
+  const app = await createTestApp(options);
   const folder = temporaryFolder();
   const file = join(folder.path, "checks.json");
   const importAll = (found: Found, options: Partial<ImportOptions>): Promise<ImportReport> =>
@@ -99,6 +99,17 @@ export async function createImportSite(env: Record<string, string> = {}) {
     /** Imports objects of a source. */
     importFound: (parts: Partial<Found>, options: Partial<ImportOptions> = {}) =>
       importAll({ ...EMPTY, ...parts }, options),
+    /** Plans the import of objects of a source, and rolls it back. */
+    async plan(parts: Partial<Found>, options: Partial<ImportOptions> = {}) {
+      const all = { ...OPTIONS, ...options, isDryRun: true };
+      const plan = Promise.withResolvers<ImportReport>();
+      const written = app.ctx.db.write((tx) => {
+        plan.resolve(importFound(app.ctx, tx, { ...EMPTY, ...parts }, all, CLI_ACTOR));
+        throw new Error("a plan is rolled back");
+      });
+      await written.catch(plan.reject);
+      return plan.promise;
+    },
     /** Imports checks as the command does. */
     async import(
       checks: readonly unknown[],

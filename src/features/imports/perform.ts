@@ -2,6 +2,8 @@ import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
 import type { Db } from "../../db";
 import type * as WriteHistory from "./history/write";
+import { createEgress } from "../../egress";
+import { findReceivers } from "./receivers";
 import type { ImportOptions, Services } from "./run";
 import type { Found } from "./source";
 
@@ -27,9 +29,10 @@ export async function performImport(
   author: Actor,
 ): Promise<ImportReport> {
   const { importFound } = await import("./import");
+  const receivers = await findReceivers(createEgress(ctx), found);
   try {
     return await write((tx) => {
-      const report = importFound(ctx, tx, found, options, author);
+      const report = importFound(ctx, tx, found, { ...options, receivers }, author);
       if (options.isDryRun) throw new DryRun(report);
       return report;
     });

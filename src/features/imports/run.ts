@@ -166,7 +166,13 @@ export class ImportRun {
     this.#reported.add(keyOf(foreign));
     const { type, id, name } = foreign;
     const shown = { type, id, name: oneLine(redactText(name)) };
-    this.#items.push({ verdict, foreign: shown, target, changes, reason });
+    const safe = changes.map(({ field, from, to, reason: why }) => ({
+      field,
+      from: redacted(from),
+      to: redacted(to),
+      reason: redactText(why),
+    }));
+    this.#items.push({ verdict, foreign: shown, target, changes: safe, reason });
   }
 
   /**
@@ -203,6 +209,11 @@ export class ImportRun {
   newTarget(target: Omit<ImportTarget, "id"> & { id: string }): ImportTarget {
     return this.options.isDryRun ? { ...target, id: null } : target;
   }
+}
+
+/** Returns a value without texts that may be secrets. */
+function redacted(value: unknown): unknown {
+  return typeof value === "string" ? redactText(value) : value;
 }
 
 function keyOfRef({ foreignType, foreignId }: RefRow): ForeignKey {
