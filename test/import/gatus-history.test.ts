@@ -1,38 +1,19 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { readGatus } from "../../src/features/imports/gatus/read";
 import { timeOf } from "../../src/features/imports/gatus/history-rows";
 import { BEAT, type ForeignKey, type FoundHistory } from "../../src/features/imports/source";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
-import { GATUS_ADDRESSES, GATUS_SECRETS } from "./fixtures/gatus/variables";
-import { temporaryFolder } from "../support/temporary-folder";
+import {
+  GATUS_CONFIG,
+  GATUS_HOUR as HOUR,
+  GATUS_VARIABLES,
+  readGatusFixture,
+} from "../support/gatus-fixture";
 
-const FIXTURE = join(import.meta.dir, "fixtures", "gatus");
 const EVER = { from: 0, until: Date.UTC(2100, 0) };
 const WEBSITE = "endpoint:shop_website";
 const CHECKOUT = "endpoint:shop_checkout-api";
-
-/** Reads the configuration and the database of the fixture, after a change of that. */
-async function readFixture(
-  change: (database: Database) => void = () => undefined,
-): Promise<Awaited<ReturnType<typeof readGatus>> & { history: FoundHistory }> {
-  using folder = temporaryFolder();
-  const path = join(folder.path, "gatus.db");
-  await Bun.write(path, Bun.gunzipSync(await Bun.file(join(FIXTURE, "gatus.db.gz")).bytes()));
-  const database = new Database(path);
-  database.transaction(() => change(database))();
-  database.close(true);
-  const found = await readGatus(join(FIXTURE, "config.yaml"), {
-    history: path,
-    envFile: undefined,
-    environment: { ...GATUS_ADDRESSES, ...GATUS_SECRETS },
-    allowsUnset: false,
-    readsNamedFiles: true,
-  });
-  if (!found.history) throw new Error("no history");
-  return { ...found, history: found.history };
-}
 
 /** Lists the beats of a monitor by kind and time. */
 function beatsOf(history: FoundHistory, monitor: ForeignKey, range = EVER) {
@@ -48,12 +29,9 @@ function beatsOf(history: FoundHistory, monitor: ForeignKey, range = EVER) {
 const countOf = (beats: { kind: number }[], kind: number) =>
   beats.filter((beat) => beat.kind === kind).length;
 
-/** Time of the hour in which the fixture was written. */
-const HOUR = Date.UTC(2026, 10, 23, 12);
-
 describe("a database that Gatus wrote", () => {
   test("gives the results of each endpoint, and of suites", async () => {
-    using history = (await readFixture()).history;
+    using history = (await readGatusFixture()).history;
     const checkout = beatsOf(history, CHECKOUT);
     expect(checkout).toHaveLength(55);
     expect([countOf(checkout, BEAT.up), countOf(checkout, BEAT.down)]).toEqual([45, 10]);
@@ -68,7 +46,7 @@ describe("a database that Gatus wrote", () => {
   });
 
   test("gives the sums of hours", async () => {
-    using history = (await readFixture()).history;
+    using history = (await readGatusFixture()).history;
     expect(history.sums(CHECKOUT, EVER)).toEqual([
       {
         size: HOUR_MS,
@@ -86,7 +64,7 @@ describe("a database that Gatus wrote", () => {
   });
 
   test("gives the state in which each monitor starts", async () => {
-    using history = (await readFixture()).history;
+    using history = (await readGatusFixture()).history;
     const [first] = beatsOf(history, WEBSITE);
     const last = beatsOf(history, WEBSITE).at(-1);
     expect(history.lastState(WEBSITE)).toEqual({
@@ -104,7 +82,7 @@ describe("a database that Gatus wrote", () => {
   });
 
   test("is estimated and counts rows of endpoints that the configuration lacks", async () => {
-    const { history, leftOut } = await readFixture();
+    const { history, leftOut } = await readGatusFixture();
     using _ = history;
     const { rows, range } = history.estimate();
     expect(rows).toBe(155 + 13 + 4 + 11);
@@ -120,7 +98,7 @@ describe("a database that Gatus wrote", () => {
 
   test("gives only the results of a range, in chunks", async () => {
     using history = (
-      await readFixture((database) => {
+      await readGatusFixture((database) => {
         const insert = database.prepare(
           `INSERT INTO endpoint_results VALUES (NULL, 1, 1, '', 1, 200, '', 0, 0, '', '', 5e6, ?, NULL)`,
         );
@@ -141,7 +119,7 @@ describe("a database that Gatus wrote", () => {
   test("gives events from the time before its results as marks", async () => {
     const at = (minute: number) => `2026-11-22 10:0${minute}:00.5 +0000 UTC`;
     using history = (
-      await readFixture((database) => {
+      await readGatusFixture((database) => {
         database.run("UPDATE endpoint_events SET event_type = 'START' WHERE endpoint_id = 2");
         for (const [minute, type] of [
           [0, "START"],
@@ -170,7 +148,7 @@ describe("a database that Gatus wrote", () => {
       [day + 3 * DAY_MS + HOUR_MS, 3_600, 3_600, 7_200],
     ];
     using history = (
-      await readFixture((database) => {
+      await readGatusFixture((database) => {
         database.run("DELETE FROM endpoint_uptimes");
         for (const [at = 0, ...numbers] of rows) {
           database.run("INSERT INTO endpoint_uptimes VALUES (NULL, 1, ?, ?, ?, ?)", [
@@ -199,7 +177,7 @@ describe("a database that Gatus wrote", () => {
 
   test("with rows that cannot be read counts them", async () => {
     using history = (
-      await readFixture((database) => {
+      await readGatusFixture((database) => {
         database.run(
           "UPDATE endpoint_results SET timestamp = 'soon' WHERE endpoint_result_id < 20",
         );
@@ -226,7 +204,7 @@ describe("a database that Gatus wrote", () => {
 
   test("of an earlier version without suites is read", async () => {
     using history = (
-      await readFixture((database) => {
+      await readGatusFixture((database) => {
         database.run("DROP TABLE suites");
         database.run("DROP TABLE suite_results");
         database.run("DROP INDEX endpoint_results_suite_result_id_idx");
@@ -250,7 +228,7 @@ describe("a database that Gatus wrote", () => {
       "no table endpoint_events",
     ],
   ])("%s is refused", async (_name, sql, message) => {
-    const reading = readFixture((database) => {
+    const reading = readGatusFixture((database) => {
       database.run(sql);
     });
     await expect(reading).rejects.toThrow(message);
@@ -262,10 +240,10 @@ test.each([
   ["a folder", ".", "is a directory"],
   ["a file that is no database", "config.yaml", "is no SQLite database"],
 ])("%s as history is refused", async (_name, name, message) => {
-  const reading = readGatus(join(FIXTURE, "config.yaml"), {
-    history: join(FIXTURE, name),
+  const reading = readGatus(GATUS_CONFIG, {
+    history: join(GATUS_CONFIG, "..", name),
     envFile: undefined,
-    environment: { ...GATUS_ADDRESSES, ...GATUS_SECRETS },
+    environment: GATUS_VARIABLES,
     allowsUnset: false,
     readsNamedFiles: true,
   });
