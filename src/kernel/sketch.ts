@@ -53,7 +53,8 @@ export function quantileOf(sketch: Sketch, part: number): number | null {
 export function sketchToBytes(sketch: Sketch): Buffer {
   const bytes: number[] = [];
   let before = 0;
-  for (const [bucket, count] of sketch.entries()) {
+  for (let bucket = 0; bucket < sketch.length; bucket++) {
+    const count = sketch[bucket] ?? 0;
     if (count === 0) continue;
     writeVarint(bytes, bucket - before);
     writeVarint(bytes, count);

@@ -140,7 +140,8 @@ export function foundPast(monitors: readonly FoundMonitor[], history: FoundHisto
   };
 }
 
-const OPTIONS: ImportOptions = {
+/** Options of an import that a test does not set. */
+export const IMPORT_OPTIONS: ImportOptions = {
   source: "default",
   isDryRun: false,
   isPaused: false,
@@ -157,7 +158,7 @@ export async function importPast(
   given: Partial<ImportOptions> = {},
   onStep: (step: HistoryStep) => void = () => {},
 ): Promise<ImportReport> {
-  const options = { ...OPTIONS, ...given };
+  const options = { ...IMPORT_OPTIONS, ...given };
   const write: typeof ctx.db.write = (change) => ctx.db.write(change);
   const report = await performImport(ctx, write, found, options, CLI_ACTOR);
   return performHistory(ctx, found, options, report, onStep);
