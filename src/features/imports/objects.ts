@@ -76,7 +76,7 @@ function create<Found extends FoundObject<unknown>, Row extends AnyRow>(
     return;
   }
   const { row, disabled, held, isWaiting } = written;
-  const changes = [...found.changes, ...(written.changes ?? [])];
+  const changes = [...(written.changes ?? []), ...found.changes];
   const settingsHash = run.macOf(writer.settingsOf(found));
   const pausedBy = isWaiting ? run.id : null;
   noteRow(run, writer, found, row, { settingsHash, pausedBy });
@@ -130,7 +130,7 @@ function update<Found extends FoundObject<unknown>, Row extends AnyRow>(
     return;
   }
   const { row, disabled, held, isWaiting } = written;
-  const changes = [...found.changes, ...(written.changes ?? [])];
+  const changes = [...(written.changes ?? []), ...found.changes];
   const pausedBy = isWaiting ? (noted.pausedBy ?? run.id) : null;
   noteRow(run, writer, found, row, { settingsHash, pausedBy });
   run.report(held ? "held" : disabled ? "disabled" : "updated", foreign, {
