@@ -33,6 +33,7 @@ import { toIso } from "../kernel/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { flagOf } from "./import";
 import { writeHistory } from "./import-history";
+import { toFile, writeOutputFiles } from "./import-files";
 import { printReport } from "./import-report";
 import { firstLine } from "./input";
 import { printJson, printTable } from "./output";
@@ -82,11 +83,7 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
     if (isSet("json")) printJson(output, report);
     else if (!plan) printReport(output, report);
     output.err(resultInWords(report));
-    const files = options.isDryRun ? [] : (found.files?.(report) ?? []);
-    for (const { path: target, text, summary } of files) {
-      toFile("file", target, "", () => writeFileSync(target, text, { mode: 0o600 }));
-      output.err(summary);
-    }
+    if (!options.isDryRun) writeOutputFiles(output, found.files?.(report) ?? []);
   });
 }
 
@@ -195,20 +192,6 @@ async function firstLineOf(path: string, flag: string): Promise<string> {
 function resultInWords(report: ImportReport): string {
   if (!hasWork(report)) return "Nothing to change.";
   return report.dry_run ? "A dry run: nothing was written." : `Imported as ${report.id}.`;
-}
-
-/**
- * Writes to a file, which only this user can read if it is new. Throws an OperatorError that begins with the result of
- * the import.
- */
-function toFile(noun: string, path: string, result: string, write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    throw new OperatorError(
-      `${result}The ${noun} cannot be written to ${path}: ${(error as Error).message}.`,
-    );
-  }
 }
 
 const READS = { canCreate: false, fields: { flags: {} } };

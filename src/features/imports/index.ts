@@ -25,6 +25,6 @@ export type {
 } from "./request";
 export { IMPORT_PARTS, type ImportOptions } from "./run";
 export { countPaused, type Started, startedInWords, startImport } from "./start";
-export type { Found } from "./source";
+export type { Found, OutputFile } from "./source";
 export { findImport, findSourceOf, listImports } from "./store";
 export { hasWork, IMPORT_RUNS, verdictsInWords } from "./words";

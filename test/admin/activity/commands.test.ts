@@ -6,6 +6,7 @@ import { openForCommand } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { type CommandLine, installedCommandLine, jsonOf } from "../../support/command-line";
 import { checkOf, UUIDS } from "../../support/import-site";
+import { documentsOf } from "../../support/statuspage";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const FILE = `
@@ -113,6 +114,11 @@ const CHANGES: Record<
   "import healthchecks": {
     before: (_run, folder) => importArgs(folder),
     args: (_, folder) => [join(folder, "checks.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import statuspage": {
+    before: (_run, folder) => Bun.write(join(folder, "saved.json"), JSON.stringify(documentsOf())),
+    args: (_, folder) => [join(folder, "saved.json"), "--yes"],
     leaves: ["import.run"],
   },
   "import start": {

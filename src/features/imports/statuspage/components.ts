@@ -5,10 +5,9 @@ import {
   type NamedStatus,
 } from "../../../domain/component-status";
 import type { ForeignObject, ImportChange } from "../../../domain/import-report";
-import { DESCRIPTION_MAX } from "../../../domain/texts";
 import { parseDay, toIso } from "../../../kernel/time";
 import { type ForeignKey, type FoundComponent, type FoundGroup, keyOf } from "../source";
-import { cutName, cutText, textChange } from "../texts";
+import { cutName, textChange } from "../texts";
 import { type SourceComponent, timeOf } from "./document";
 
 /** Returns the identity of a component or of a group. */
@@ -27,7 +26,7 @@ export function namedStatusOf(text: string | null | undefined): NamedStatus | un
 }
 
 /**
- * Returns groups and components in the order in which the page shows them. `given` are the statuses that open
+ * Returns groups and components in the order of their positions, which at Statuspage count within a group. `given` are the statuses that open
  * incidents give to components, by id.
  */
 export function componentsOf(
@@ -38,11 +37,7 @@ export function componentsOf(
   const ordered = list.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
   const groups = ordered.filter(({ group }) => group);
   const groupIds = new Set(groups.map(({ id }) => id));
-  const byGroup = Map.groupBy(
-    ordered.filter(({ group }) => !group),
-    ({ group_id: id }) => (id && groupIds.has(id) ? id : null),
-  );
-  const components = [null, ...groupIds].flatMap((id) => byGroup.get(id) ?? []);
+  const components = ordered.filter(({ group }) => !group);
   return {
     groups: groups.map((group) => groupOf(group, page)),
     components: components.map((one) => componentOf(one, page, groupIds, given.get(one.id))),
@@ -50,9 +45,14 @@ export function componentsOf(
 }
 
 function groupOf(group: SourceComponent, page: ForeignKey): FoundGroup {
-  const { description, changes } = descriptionOf(group);
-  const body = { name: group.name, description };
-  return { foreign: foreignOf(group), page, body, changes, number: null };
+  const { name, description = null } = group;
+  return {
+    foreign: foreignOf(group),
+    page,
+    body: { name, description },
+    changes: [],
+    number: null,
+  };
 }
 
 function componentOf(
@@ -62,7 +62,6 @@ function componentOf(
   given: ComponentStatus = "operational",
 ): FoundComponent {
   const { group_id: groupId } = component;
-  const { description, changes } = descriptionOf(component);
   const { baseline, changes: ofStatus } = baselineOf(component, given);
   const isInGroup = Boolean(groupId) && groupIds.has(groupId ?? "");
   return {
@@ -71,13 +70,12 @@ function componentOf(
     group: isInGroup ? keyOf({ type: "group", id: groupId ?? "" }) : null,
     body: {
       name: component.name,
-      description,
+      description: component.description ?? null,
       showcase: component.showcase ?? true,
       start_date: startOf(component),
       only_show_if_degraded: component.only_show_if_degraded ?? false,
     },
     changes: [
-      ...changes,
       ...ofStatus,
       ...textChange(
         "group_id",
@@ -90,13 +88,6 @@ function componentOf(
     key: null,
     baseline,
   };
-}
-
-function descriptionOf({ description: text }: SourceComponent) {
-  const description = cutText(text ?? "", DESCRIPTION_MAX);
-  const reason = `Descriptions have at most ${DESCRIPTION_MAX} characters.`;
-  const changes = textChange("description", text ?? "", description, reason);
-  return { description: description || null, changes };
 }
 
 /** Returns the day from which uptime is known. */

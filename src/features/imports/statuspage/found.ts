@@ -76,7 +76,7 @@ export function foundIn(source: SourceDocuments): Found {
     ...componentsOf(rows, place.page, givenBy(incidents)),
     monitors: [],
     webhooks: [],
-    maintenance,
+    maintenance: maintenance.toSorted((one, other) => plannedAt(one) - plannedAt(other)),
     schedules: [],
     incidents,
     leftOut: [...leftOut, ...leftOutOf(source.page as Record<string, unknown>)],
@@ -95,6 +95,11 @@ function requireAtMost(count: number, max: number, noun: string): void {
 function keep<Row extends object>(outcome: Row | LeftOut, rows: Row[], leftOut: LeftOut[]): void {
   if ("reason" in outcome) leftOut.push(outcome);
   else rows.push(outcome);
+}
+
+/** Returns the time of the first update, since lists show the maintenance last that was recorded first. */
+function plannedAt({ body }: FoundMaintenance): number {
+  return Date.parse(body.updates[0]?.display_at ?? "");
 }
 
 function reasonAgainst(schema: TSchema, row: unknown): string | undefined {

@@ -5,12 +5,10 @@ import { oneLine } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import { impactOf } from "../../incidents";
 import type { ForeignKey, FoundIncident, LeftOut } from "../source";
-import { cutName, cutText, textChange } from "../texts";
+import { cutName, textChange } from "../texts";
 import { keyOfComponent, namedStatusOf } from "./components";
 import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
 import { updatesOf } from "./updates";
-
-const POSTMORTEM_MAX = 50_000;
 
 /** Page and components that are moved, and to which incidents and maintenance refer. */
 export interface Place {
@@ -113,20 +111,16 @@ function postmortemOf(incident: SourceIncident, changes: ImportChange[]) {
   const update = incident.incident_updates?.find(({ status }) => status === "postmortem");
   const isPublished =
     incident.status === "postmortem" || update !== undefined || incident.postmortem_published_at;
-  const text = incident.postmortem_body || update?.body || "";
-  const body = cutText(text, POSTMORTEM_MAX);
+  const body = incident.postmortem_body || update?.body || "";
   const note = (from: string | null, reason: string) =>
     void changes.push({ field: "postmortem_body", from, to: null, reason });
   if (!isPublished) {
-    if (text !== "") note("set", "It is a draft, and only published ones are moved.");
+    if (body !== "") note("set", "It is a draft, and only published ones are moved.");
     return null;
   }
   if (body.trim() === "") {
     note(null, "The text of its post-mortem is not in the source.");
     return null;
-  }
-  if (body !== text) {
-    note("set", `It is cut after ${POSTMORTEM_MAX.toLocaleString("en")} characters.`);
   }
   const { postmortem_published_at: at } = incident;
   const publishedAt = timeOf(

@@ -1,8 +1,6 @@
-import { DESCRIPTION_MAX } from "../../../domain/texts";
 import { toRef } from "../../../kernel/text";
-import type { ImportChange } from "../../../domain/import-report";
 import type { FoundPage, LeftOut } from "../source";
-import { cutName, cutText, textChange } from "../texts";
+import { cutName, textChange } from "../texts";
 import type { SourcePage } from "./document";
 import { NOT_MOVED } from "./fields";
 import { timeZoneOf } from "./time-zones";
@@ -13,9 +11,6 @@ const HOST_NAME = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/;
 /** Returns the page of a page of Statuspage. */
 export function pageOf(page: SourcePage): FoundPage {
   const address = URL.parse((hasWebsite(page) ? null : page.url) ?? "");
-  const { timeZone, changes: ofTimeZone } = timeZoneOfPage(page);
-  const text = page.page_description ?? "";
-  const description = cutText(text, DESCRIPTION_MAX);
   const isPrivate = page.viewers_must_be_team_members === true || Boolean(page.ip_restrictions);
   const visibility = isPrivate ? "private" : "public";
   return {
@@ -23,18 +18,11 @@ export function pageOf(page: SourcePage): FoundPage {
     body: {
       slug: slugOf(page, address),
       name: page.name,
-      description: description || null,
+      description: page.page_description ?? null,
       visibility,
-      ...(timeZone !== undefined && { time_zone: timeZone }),
+      ...(page.time_zone && { time_zone: timeZoneOf(page.time_zone) }),
     },
     changes: [
-      ...ofTimeZone,
-      ...textChange(
-        "page_description",
-        text,
-        description,
-        `Descriptions have at most ${DESCRIPTION_MAX} characters.`,
-      ),
       ...textChange(
         "visibility",
         isPrivate ? "restricted" : visibility,
@@ -43,7 +31,7 @@ export function pageOf(page: SourcePage): FoundPage {
       ),
     ],
     number: null,
-    isDefault: true,
+    isDefault: false,
     domains: domainsOf(page, address),
     logo: null,
   };
@@ -52,15 +40,6 @@ export function pageOf(page: SourcePage): FoundPage {
 /** Returns true if the URL is that of a website: the REST API has it, with the subdomain of the page. */
 function hasWebsite(page: object): boolean {
   return "subdomain" in page;
-}
-
-function timeZoneOfPage({ time_zone: name }: SourcePage) {
-  const timeZone = name ? timeZoneOf(name) : undefined;
-  const changes: ImportChange[] =
-    name && timeZone === undefined
-      ? textChange("time_zone", name, "UTC", "This time zone is not known.")
-      : [];
-  return { timeZone, changes };
 }
 
 /** Returns the name of a page in addresses: its subdomain, or what its address has. */

@@ -1,5 +1,3 @@
-import { isTimeZone } from "../../pages";
-
 /* Statuspage's REST API names time zones as Ruby on Rails does, and its public documents as IANA does. */
 
 /** Names that Rails gives to IANA's zones. */
@@ -158,8 +156,7 @@ export const RAILS_TIME_ZONES: Readonly<Record<string, string>> = {
   Samoa: "Pacific/Apia",
 };
 
-/** Returns the IANA name of a zone as Statuspage names it; undefined for an unknown name. */
-export function timeZoneOf(name: string): string | undefined {
-  const zone = Object.hasOwn(RAILS_TIME_ZONES, name) ? RAILS_TIME_ZONES[name] : name;
-  return zone !== undefined && zone.length <= 64 && isTimeZone(zone) ? zone : undefined;
+/** Returns the IANA name of a zone as Statuspage names it; other names as they are. */
+export function timeZoneOf(name: string): string {
+  return (Object.hasOwn(RAILS_TIME_ZONES, name) && RAILS_TIME_ZONES[name]) || name;
 }

@@ -1,8 +1,6 @@
 import type { ImportChange } from "../../../domain/import-report";
-import { capitalised, oneLine, plural, spaced } from "../../../kernel/text";
+import { capitalised, oneLine, spaced } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
-import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../timeline";
-import { cutText } from "../texts";
 import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
 
 /** An update with a status of this installation. */
@@ -38,7 +36,7 @@ export function updatesOf<Status extends string>(
       changes.push({ field: "incident_updates", from, to: null, reason });
       continue;
     }
-    updates.push({ at, status, body: bodyOf(source, changes), display_at: toIso(at), source });
+    updates.push({ at, status, body: textOf(source, status), display_at: toIso(at), source });
   }
   updates.sort((a, b) => a.at - b.at);
   const created = timeOf(incident.created_at, incident.started_at, incident.scheduled_for);
@@ -52,7 +50,7 @@ export function updatesOf<Status extends string>(
     updates.push(addedUpdate(ending, Math.max(at, last.at)));
     changes.push(differenceOf("No update ends it, so one is added."));
   }
-  return withinLimit(updates, changes);
+  return updates;
 }
 
 function differenceOf(reason: string): ImportChange {
@@ -68,29 +66,7 @@ function wordsOf(status: string): string {
   return `${capitalised(spaced(status))}.`;
 }
 
-function bodyOf({ body: text, status }: SourceUpdate, changes: ImportChange[]): string {
-  const body = cutText(text ?? "", UPDATE_TEXT_MAX);
-  if (body.trim() === "") {
-    const words = wordsOf(status ?? "");
-    changes.push({ field: "body", from: "", to: words, reason: "Updates have a text." });
-    return words;
-  }
-  if (body !== text) {
-    const reason = `Updates have at most ${UPDATE_TEXT_MAX.toLocaleString("en")} characters, and no NUL.`;
-    changes.push({ field: "body", from: oneLine((text ?? "").slice(0, 300)), to: "cut", reason });
-  }
-  return body;
-}
-
-/** Returns the first update and the newest ones, as many as an incident can have. */
-function withinLimit<Update>(updates: Update[], changes: ImportChange[]): Update[] {
-  if (updates.length <= UPDATES_MAX) return updates;
-  const dropped = updates.length - UPDATES_MAX;
-  changes.push({
-    field: "incident_updates",
-    from: updates.length,
-    to: UPDATES_MAX,
-    reason: `${plural(dropped, "update")} after the first ${dropped === 1 ? "is" : "are"} not moved, since there can be ${UPDATES_MAX}.`,
-  });
-  return [...updates.slice(0, 1), ...updates.slice(1 + dropped)];
+/** Returns the text of an update; words for its status without one. */
+function textOf({ body }: SourceUpdate, status: string): string {
+  return body && body.trim() !== "" ? body : wordsOf(status);
 }
