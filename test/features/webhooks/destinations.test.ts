@@ -26,6 +26,13 @@ describe("destinations of formats", () => {
     ["ntfy", "https://ntfy.sh/topic/", {}, "#/url"],
     ["ntfy", "https://ntfy.sh/topic?auth=x", {}, "#/url"],
     ["ntfy", "https://ntfy.sh/topic", { token: "a\r\nx: y" }, "#/settings/token"],
+    ["ntfy", "https://ntfy.sh/topic", { authorization: "A\nB: C" }, "#/settings/authorization"],
+    [
+      "ntfy",
+      "https://ntfy.sh/topic",
+      { token: "tk_1", authorization: "Basic eDp5" },
+      "#/settings/authorization",
+    ],
     ["gotify", "https://gotify.example.com", {}, "#/settings/token"],
     ["gotify", "https://gotify.example.com/message?token=A", { token: "A" }, "#/url"],
     ["telegram", "https://api.telegram.org/bot1:A/sendMessage", telegram, "#/url"],
@@ -53,6 +60,16 @@ describe("destinations of formats", () => {
   ])("the destination of %s at %s with %j is rejected", (name, url, settings, pointer) => {
     const errors = validateDestination(name, url, settings as Record<string, unknown>);
     expect(errors.map((error) => error.pointer)).toEqual([pointer]);
+  });
+
+  test("a topic of ntfy gets its token, or another Authorization, as a header", () => {
+    const headersOf = (settings: Record<string, string>) =>
+      writeFor("ntfy", incidentEvent("Name", "Text"), { settings })?.headers["authorization"];
+    expect(headersOf({ token: "tk_1" })).toBe("Bearer tk_1");
+    expect(headersOf({ authorization: "Basic eDp5" })).toBe("Basic eDp5");
+    expect(headersOf({})).toBeUndefined();
+    const settings = { authorization: "Basic eDp5" };
+    expect(validateDestination("ntfy", "https://ntfy.sh/topic", settings)).toEqual([]);
   });
 
   test("a destination of a server below a path keeps the path", () => {

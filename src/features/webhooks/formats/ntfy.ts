@@ -43,6 +43,16 @@ const Settings = Type.Object(
         examples: ["tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"],
       }),
     ),
+    authorization: Type.Optional(
+      Text({
+        minLength: 1,
+        maxLength: 1_000,
+        pattern: "^[!-~](?:[ -~]*[!-~])?$",
+        description:
+          "Value of the header Authorization in the place of an access token, such as Basic and the Base64 of a user name and a password.",
+        examples: ["Basic dXNlcjpwYXNzd29yZA=="],
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -55,18 +65,27 @@ export const ntfy: Format = {
   label: "ntfy",
   hint: "The URL of a topic, such as https://ntfy.sh/my-secret-topic. Everyone who knows the topic can read it.",
   settings: Settings,
-  secretSettings: ["token"],
-  validate(url): FieldError[] {
+  secretSettings: ["token", "authorization"],
+  validate(url, { token, authorization }): FieldError[] {
     const { pathname, search } = new URL(url);
-    if (TOPIC_PATH.test(pathname) && search === "") return [];
-    const detail = "must be a topic's URL, such as https://ntfy.sh/my-topic, without a query";
-    return [{ pointer: pointer("url"), detail }];
+    const errors: FieldError[] = [];
+    if (!TOPIC_PATH.test(pathname) || search !== "") {
+      const detail = "must be a topic's URL, such as https://ntfy.sh/my-topic, without a query";
+      errors.push({ pointer: pointer("url"), detail });
+    }
+    if (token !== undefined && authorization !== undefined) {
+      const detail = "takes the place of the token: remove one of them";
+      errors.push({ pointer: pointer("settings", "authorization"), detail });
+    }
+    return errors;
   },
   write(event, context) {
     const notification = buildNotification(event, context);
     if (!notification) return undefined;
     const { title, tone, facts, body, components, url, source } = notification;
-    const { token } = context.settings as Static<typeof Settings>;
+    const { token, authorization = token && `Bearer ${token}` } = context.settings as Static<
+      typeof Settings
+    >;
     const { origin, pathname } = new URL(context.url);
     const [, root = "/", topic = ""] = TOPIC_PATH.exec(pathname) ?? [];
     const write = (message: string) =>
@@ -81,7 +100,7 @@ export const ntfy: Format = {
         },
         {
           url: origin + root,
-          headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+          headers: authorization === undefined ? {} : { authorization },
         },
       );
     const message = fitted(
