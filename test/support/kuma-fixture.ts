@@ -35,6 +35,14 @@ export async function readFixture(version: KumaVersion, kind?: "db" | "json"): P
   return await readUptimeKuma(folder.path);
 }
 
+/** Returns the answer of that version to GET /api/status-page/acme. */
+// Tests read answers freely.
+// oxlint-disable-next-line typescript/no-explicit-any
+export function pageOfFixture(version: KumaVersion): any {
+  const packed = readFileSync(join(FIXTURES, `${version}.page.json.gz`));
+  return JSON.parse(Buffer.from(Bun.gunzipSync(packed)).toString());
+}
+
 /** Returns the monitor of a name. */
 export function monitorNamed({ monitors }: Found, name: string): FoundMonitor {
   const found = monitors.find(({ body }) => body.name === name);
