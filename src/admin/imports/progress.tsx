@@ -1,7 +1,7 @@
 import type { ImportJob } from "../../features/imports";
+import { capitalised } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import {
-  Actions,
   ButtonLink,
   HeadFact,
   HeadFacts,
@@ -37,7 +37,7 @@ const TITLES = {
   planning: "Planning an import from",
   planned: "A plan waits for confirmation: import from",
   importing: "Importing from",
-  failed: "Nothing was imported from",
+  failed: "An import failed:",
 } as const;
 
 const LINKS = {
@@ -65,18 +65,20 @@ export function ProgressScreen({ job, now }: { job: ImportJob; now: number }) {
               tone="maint"
               title={isPlanning ? "The source is being read" : "The import is being written"}
             >
-              <p>{job.progress ?? "This takes seconds, for a long history minutes."}</p>
+              <p>
+                {job.progress
+                  ? capitalised(job.progress)
+                  : "This takes seconds, for a long history minutes."}
+              </p>
               <p>
                 You may leave this page: the import goes on, and Settings → Import leads back here.{" "}
                 <a href={importPlanPath(job.id)}>Reload</a>
               </p>
+              {isPlanning ? (
+                <PostButton action={`${importPlanPath(job.id)}/discard`}>Cancel import</PostButton>
+              ) : null}
             </Notice>
           </div>
-        ) : null}
-        {isPlanning ? (
-          <Actions>
-            <PostButton action={`${importPlanPath(job.id)}/discard`}>Cancel</PostButton>
-          </Actions>
         ) : null}
       </div>
     </>

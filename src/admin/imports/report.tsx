@@ -11,7 +11,7 @@ import {
   Notice,
   PageHead,
   PostButton,
-  RelativeTime,
+  shortDay,
 } from "../../ui";
 import { IMPORTS_PATH, importReportPath } from "../paths";
 import { importFormPath, importPlanPath } from "./import-paths";
@@ -68,7 +68,7 @@ export function PlanScreen({ job, ...props }: ReportProps & { job: ImportJob }) 
 
 /** Report of an import. */
 export function ReportScreen(props: ReportProps & { pausedCount: number }) {
-  const { report, pausedCount, now } = props;
+  const { report, pausedCount } = props;
   const { source, finished_at: finishedAt } = report;
   const path = importReportPath(report.id ?? "");
   return (
@@ -94,7 +94,7 @@ export function ReportScreen(props: ReportProps & { pausedCount: number }) {
       <HeadFacts>
         <HeadFact icon="tag">{source.name}</HeadFact>
         <HeadFact icon="clock">
-          <RelativeTime at={finishedAt} now={now} />
+          {`${shortDay(finishedAt)}, ${finishedAt.slice(11, 16)} UTC`}
         </HeadFact>
         <HeadFact icon="check">{capitalised(verdictsInWords(report.counts))}</HeadFact>
       </HeadFacts>
