@@ -20,7 +20,7 @@ import { type ItemListing, itemsPath, nextPath } from "./listing";
 import { VERDICT_ORDER, VERDICT_WORDS } from "./verdicts";
 
 const COLUMNS = [
-  { label: "Result" },
+  { label: "Verdict" },
   { label: "In the source" },
   { label: "Becomes" },
   { label: "Differences and reason" },
@@ -32,7 +32,7 @@ interface ItemsProps {
   links: ReadonlyMap<string, string>;
 }
 
-/** Objects of a plan or a report, with filters by result and kind. */
+/** Objects of a plan or a report, with filters by verdict and kind. */
 export function Items({ list, links }: ItemsProps) {
   const { items, verdict, from } = list;
   return (
@@ -45,7 +45,7 @@ export function Items({ list, links }: ItemsProps) {
         )}
         {items.length === 0 ? (
           <EmptyState title="No objects here">
-            The source has none of this kind with this result.
+            The source has none of this kind with this verdict.
           </EmptyState>
         ) : (
           <Table columns={COLUMNS} caption="Objects of the source" isInCard>
@@ -70,7 +70,7 @@ function VerdictTabs({ list }: { list: ItemListing }) {
   return (
     <div id="import-verdicts">
       <Tabs
-        label="Objects by result"
+        label="Objects by verdict"
         items={[
           {
             href: itemsPath(list, { verdict: undefined }),
@@ -126,7 +126,7 @@ function ItemRow({ item, links }: { item: ImportItem; links: ReadonlyMap<string,
   const link = target?.id ? links.get(target.id) : undefined;
   return (
     <Row>
-      <Cell label="Result">
+      <Cell label="Verdict">
         <span class="nowrap">
           <State tone={tone} {...(isPaused ? { isPaused } : {})}>
             {label}

@@ -16,7 +16,7 @@ export interface ItemListing {
   type: string | undefined;
   /** All kinds in the report. */
   types: readonly string[];
-  /** Numbers of objects of the kind by result, and of all of them. */
+  /** Numbers of objects of the kind by verdict, and of all of them. */
   counts: ReadonlyMap<Verdict, number>;
   total: number;
   items: readonly ImportItem[];

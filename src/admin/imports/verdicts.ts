@@ -5,11 +5,11 @@ interface VerdictWords {
   label: string;
   tone: Tone;
   isPaused?: true;
-  /** Sentence about the objects with this result. */
+  /** Sentence about the objects with this verdict. */
   hint: string;
 }
 
-/** Results of an import in words, those that need a person first. */
+/** Verdicts in words, those that need a person first. */
 export const VERDICT_WORDS: Readonly<Record<Verdict, VerdictWords>> = {
   not_moved: {
     label: "Not moved",
@@ -46,12 +46,12 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, VerdictWords>> = {
   unchanged: { label: "Unchanged", tone: "none", hint: "Imported before, and the same since." },
 };
 
-/** Results in their order on screens. */
+/** Verdicts in their order on screens. */
 export const VERDICT_ORDER = Object.keys(VERDICT_WORDS) as readonly Verdict[];
 
 const RANKS = new Map(VERDICT_ORDER.map((verdict, rank) => [verdict, rank]));
 
-/** Compares items by their results, those that need a person first. */
+/** Compares items by their verdicts, those that need a person first. */
 export function byVerdict(a: ImportItem, b: ImportItem): number {
   return (RANKS.get(a.verdict) ?? 0) - (RANKS.get(b.verdict) ?? 0);
 }

@@ -415,7 +415,7 @@ describe("an import that takes long", () => {
     await app.clock.advance(10_000);
     const path = (await sent).headers.get("location") ?? "";
     const page = readHtml((await app.call(path, { session })).text);
-    expect(page.texts("#import-progress p")).toContain("monitor 2/500");
+    expect(page.texts("#import-progress p")).toContain("Monitor 2/500");
     expect(readHtml((await app.call(IMPORTS, { session })).text).texts("#import-job a")).toEqual([
       "Show progress",
     ]);
