@@ -260,13 +260,29 @@ describe("the last state of a monitor of Uptime Kuma", () => {
   const UP: Beat = ["2026-03-20 10:00:00", 1, { important: 1 }];
   const important = { important: 1 };
 
-  test("is up since its last change", async () => {
-    expect(await stateOf([UP, ["2026-03-24 11:00:00", 1]])).toEqual({
+  test("is up since it was down, or since it was not checked for long", async () => {
+    const beats: Beat[] = [
+      UP,
+      ["2026-03-24 10:49:00", 1],
+      ["2026-03-24 10:50:00", 2],
+      ["2026-03-24 11:00:00", 1],
+    ];
+    expect(await stateOf(beats)).toEqual({
       state: "up",
-      since: at("2026-03-20T10:00:00"),
+      since: at("2026-03-24T10:49:00"),
       at: at("2026-03-24T11:00:00"),
       message: null,
     });
+    const down: Beat = ["2026-03-24 10:49:30", 0, important];
+    expect(await stateOf([...beats, down])).toMatchObject({ since: at("2026-03-24T11:00:00") });
+  });
+
+  test("is up since 500 beats at least", async () => {
+    const beats = Array.from({ length: 600 }, (_, index): Beat => {
+      const time = new Date(NOW - (600 - index) * MINUTE_MS).toISOString();
+      return [time.slice(0, 19).replace("T", " "), 1];
+    });
+    expect(await stateOf(beats)).toMatchObject({ since: NOW - 500 * MINUTE_MS });
   });
 
   test("is down since the first pending beat before the outage, with its message", async () => {
@@ -290,7 +306,7 @@ describe("the last state of a monitor of Uptime Kuma", () => {
   test("stays up with a pending beat at the end", async () => {
     expect(await stateOf([UP, ["2026-03-24 11:00:00", 2]])).toMatchObject({
       state: "up",
-      since: at("2026-03-20T10:00:00"),
+      since: at("2026-03-24T11:00:00"),
     });
   });
 
@@ -512,7 +528,7 @@ describe("a history that Uptime Kuma 2.5.3 has summed up", () => {
     await Bun.write(path, gunzipSync(readFileSync(join(FIXTURES, "2.5.3-history.db.gz"))));
     const shown = (await Bun.file(join(FIXTURES, "2.5.3-history.json")).json()) as {
       now: string;
-      uptimes: Record<string, Record<"24h" | "30d", number>>;
+      uptimes: Record<string, Record<"1440m" | "30d", number>>;
     };
     const now = Date.parse(shown.now);
     const kuma = await openKumaDatabase(path);
@@ -547,8 +563,8 @@ describe("a history that Uptime Kuma 2.5.3 has summed up", () => {
     using source = await summedUp();
     const { history, now } = source;
     for (const { id, uptimes } of source.monitors) {
-      const ours = [HOUR_MS, DAY_MS].map((size) => {
-        const buckets = size === HOUR_MS ? 24 : 30;
+      const ours = [MINUTE_MS, DAY_MS].map((size) => {
+        const buckets = size === MINUTE_MS ? 1_440 : 30;
         const last = Math.floor(now / size) * size;
         const range = { from: last - (buckets - 1) * size, until: now };
         const sums = history.sums(`monitor:${id}`, range).filter((sum) => sum.size === size);
@@ -557,7 +573,7 @@ describe("a history that Uptime Kuma 2.5.3 has summed up", () => {
         const failures = total(sums.map((sum) => sum.failures));
         return checks === 0 ? 0 : 100 * (1 - failures / checks);
       });
-      expect(Math.abs((ours[0] ?? NaN) - uptimes["24h"])).toBeLessThan(0.01);
+      expect(Math.abs((ours[0] ?? NaN) - uptimes["1440m"])).toBeLessThan(0.01);
       expect(Math.abs((ours[1] ?? NaN) - uptimes["30d"])).toBeLessThan(0.01);
     }
   });

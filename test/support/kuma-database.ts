@@ -2,8 +2,9 @@ import { Database } from "bun:sqlite";
 
 /** Tables of a history, with the columns of Uptime Kuma 1.23 and 2.5. */
 const MONITOR = `CREATE TABLE monitor (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, name VARCHAR(150),
-  active BOOLEAN NOT NULL DEFAULT 1, interval INTEGER NOT NULL DEFAULT 20, type VARCHAR(20),
-  retry_interval INTEGER NOT NULL DEFAULT 0)`;
+  active BOOLEAN NOT NULL DEFAULT 1, interval INTEGER NOT NULL DEFAULT 20, type VARCHAR(20), url TEXT,
+  retry_interval INTEGER NOT NULL DEFAULT 0,
+  accepted_statuscodes_json TEXT NOT NULL DEFAULT '["200-299"]')`;
 const BEATS = `id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, important BOOLEAN NOT NULL DEFAULT 0,
   monitor_id INTEGER NOT NULL REFERENCES monitor (id) ON DELETE CASCADE, status SMALLINT NOT NULL, msg TEXT,
   time DATETIME NOT NULL, ping INTEGER, duration INTEGER NOT NULL DEFAULT 0, down_count INTEGER NOT NULL DEFAULT 0`;

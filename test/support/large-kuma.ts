@@ -33,7 +33,8 @@ export function writeLargeKuma(
   const first = Math.floor(until / 1_000) - (ticks - 1) * interval;
   sqlite.run(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-     INSERT INTO monitor (id, name, interval, type) SELECT i, 'Monitor ' || i, ?, 'http' FROM n`,
+     INSERT INTO monitor (id, name, interval, type, url)
+     SELECT i, 'Monitor ' || i, ?, 'http', 'http://192.0.2.1/' || i FROM n`,
     [monitors, interval],
   );
   // The phase of a monitor is a place in its outages. Times differ by less than an interval.

@@ -22,7 +22,8 @@ type ReadSource = (place: string, values: OptionValues, context: ReadContext) =>
 const IMPORTERS: Readonly<Record<SourceKind, () => Promise<ReadSource>>> = {
   async "uptime-kuma"() {
     const { readUptimeKuma } = await import("./uptime-kuma/read");
-    return (path, _values, { config }) => readUptimeKuma(path, config);
+    return (path, _values, { config, clock }) =>
+      readUptimeKuma(path, { ...config, now: clock.now() });
   },
   async gatus() {
     const { readGatus } = await import("./gatus/read");

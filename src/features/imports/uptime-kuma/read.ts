@@ -2,11 +2,12 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DockerHosts } from "../../../config";
 import { OperatorError } from "../../../db";
-import type { Found } from "../source";
+import type { Found, FoundHistory } from "../source";
 import { isBackup, readBackup } from "./backup";
 import { readData } from "./data";
 import { openKumaDatabase } from "./database";
 import { findInData, listUnknownTypes } from "./found";
+import { openKumaHistory } from "./history";
 import type { ReadPicture } from "./pages";
 
 /** Maximum size of a picture of a status page, in bytes. Larger ones are refused here anyway. */
@@ -18,13 +19,19 @@ const BACKUP_BYTES_MAX = 64 * 1024 * 1024;
 /** Number of bytes that tell a backup from a database. */
 const START_BYTES = 100;
 
+interface ReadOptions {
+  dockerHosts?: DockerHosts;
+  /** Time from which on heartbeats are not read, in unix ms. */
+  now?: number;
+}
+
 /**
- * Reads an Uptime Kuma from its database, its data directory, or a JSON backup of 1.x. Throws an OperatorError for a
- * path that cannot be used.
+ * Reads an Uptime Kuma from its database, its data directory, or a JSON backup of 1.x. The database stays open with
+ * the history, until that is disposed of. Throws an OperatorError for a path that cannot be used.
  */
 export async function readUptimeKuma(
   path: string,
-  { dockerHosts }: { dockerHosts?: DockerHosts } = {},
+  { dockerHosts, now = Date.now() }: ReadOptions = {},
 ): Promise<Found> {
   const isDefined = (name: string) => dockerHosts?.has(name) ?? false;
   const backup = await findBackup(path);
@@ -34,15 +41,22 @@ export async function readUptimeKuma(
     const found = findInData(data, { readPicture: () => undefined, isDefined });
     return { ...found, notRead: [...notRead, ...listUnknownTypes(data)] };
   }
-  using kuma = await openKumaDatabase(path);
-  const data = readData((table, columns) => kuma.rows(table, columns));
-  const found = findInData(data, { readPicture: pictureReader(path), isDefined });
-  kuma.requireUnchanged();
-  return {
-    ...found,
-    notRead: [...kuma.notRead, ...listUnknownTypes(data)],
-    toDo: [...kuma.toDo, ...found.toDo],
-  };
+  const kuma = await openKumaDatabase(path);
+  let history: FoundHistory | undefined;
+  try {
+    const data = readData((table, columns) => kuma.rows(table, columns));
+    const found = findInData(data, { readPicture: pictureReader(path), isDefined });
+    kuma.requireUnchanged();
+    history = openKumaHistory(kuma, now);
+    return {
+      ...found,
+      ...(history ? { history } : {}),
+      notRead: [...kuma.notRead, ...listUnknownTypes(data)],
+      toDo: [...kuma.toDo, ...found.toDo],
+    };
+  } finally {
+    if (!history) kuma[Symbol.dispose]();
+  }
 }
 
 /** Returns the text of a file that begins as a backup does; undefined for every other path. */
