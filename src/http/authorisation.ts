@@ -65,9 +65,12 @@ export function createAuthorisation(
           return owner instanceof Problem ? owner : { kind: "job", owner };
         }
         case "imported-heartbeat": {
-          const token = access.tokenOf(request);
-          const owner = token && sources().heartbeats.findImported(token);
-          return owner ? { kind: "job", owner } : ADDRESS_ONLY;
+          const { heartbeats } = sources();
+          for (const token of access.tokensOf(request)) {
+            const owner = heartbeats.findImported(token);
+            if (owner) return { kind: "job", owner };
+          }
+          return ADDRESS_ONLY;
         }
         case "link": {
           const bucket = access.find(tokenInPath(request, route), { domain, now });

@@ -21,7 +21,7 @@ export type Access =
   | { kind: "session"; role: Role }
   | { kind: "public" }
   | { kind: "heartbeat" }
-  | { kind: "imported-heartbeat"; tokenOf(request: Request): ImportedToken | undefined }
+  | { kind: "imported-heartbeat"; tokensOf(request: Request): readonly ImportedToken[] }
   | { kind: "link"; find: FindLink }
   | { kind: "reporter"; isToken(token: string): boolean }
   | { kind: "health" }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ofPostOnly } from "../../src/features/monitors";
 import { chargeOf } from "../support/app";
 import { visit } from "../support/domains";
 import { importJob } from "../support/imported-jobs";
@@ -44,6 +45,22 @@ describe("Healthchecks' ping addresses", () => {
       expect(headers.get("ping-body-limit")).toBe("10000");
     }
     expect(api.heartbeats).toMatchObject(Array.from({ length: 3 }, () => ({ id, ...expected })));
+  });
+
+  test("calls with another method are answered and do not count, if those by POST alone do", async () => {
+    await using api = await createMonitorApi();
+    const tokens = [UUID, SLUG].map((value) => ofPostOnly({ kind: "healthchecks", value }));
+    const id = await importJob(api, tokens);
+    for (const address of [UUID, SLUG]) {
+      for (const method of ["GET", "HEAD", "PUT"]) {
+        const { status } = await api.app.call(`/ping/${address}/fail`, { method });
+        expect(status).toBe(200);
+      }
+      expect((await api.app.call(`/ping/${address}/2`, { method: "POST" })).text).toBe("OK");
+    }
+    const posted = { id, outcome: "failed", exitCode: 2 };
+    expect(api.heartbeats).toMatchObject([posted, posted]);
+    await expectText(api, `/ping/${UUID}/x`, 404, "not found");
   });
 
   test("the run is named by rid, with or without hyphens", async () => {

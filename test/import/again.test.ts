@@ -176,7 +176,7 @@ describe("an import", () => {
       json: { url: "https://receiver.test/hook", events: ["*"] },
     });
     const [events, entries] = [site.app.events().length, site.app.audit().length];
-    const report = await site.import([checkOf(FIRST), checkOf(SECOND, { methods: "POST" })]);
+    const report = await site.import([checkOf(FIRST), checkOf(SECOND, { methods: "PUT" })]);
     expect(site.app.events()).toHaveLength(events);
     const left = site.app.audit().slice(entries);
     expect(left).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findTokenOwner, tokensOf } from "../../src/features/monitors";
+import { findTokenOwner, ofPostOnly, tokensOf } from "../../src/features/monitors";
 import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -123,11 +123,23 @@ describe("a check of Healthchecks", () => {
     expect(monitor?.paused).toBe(false);
   });
 
-  test("that takes POST alone is changed, since calls with every method count", async () => {
-    const { item } = await importOne({ methods: "POST" });
+  test("that takes POST alone is called by POST alone", async () => {
+    await using site = await createImportSite();
+    const report = await site.import([checkOf(FIRST, { methods: "POST" })], { pingKey: "key" });
+    expect(checkItems(report)).toMatchObject([{ verdict: "created", changes: [] }]);
+    const [monitor] = site.monitors();
+    for (const value of [FIRST, "key/nightly-backup"]) {
+      const token = { kind: "healthchecks", value } as const;
+      expect(findTokenOwner(site.app.ctx.db, token)).toBeUndefined();
+      expect(findTokenOwner(site.app.ctx.db, ofPostOnly(token))?.monitorId).toBe(monitor?.id ?? "");
+    }
+  });
+
+  test("with an unknown list of methods is changed, since calls with every method count", async () => {
+    const { item } = await importOne({ methods: "PUT" });
     expect(item).toMatchObject({
       verdict: "changed",
-      changes: [{ field: "methods", from: "POST", to: "" }],
+      changes: [{ field: "methods", from: "PUT", to: "" }],
     });
   });
 

@@ -90,10 +90,10 @@ test("secrets of monitors and webhooks are in no report, log, event or audit ent
   ];
   expect(reports[0]?.counts).toEqual({ created: 6, held: 1, not_moved: 6 });
   const { monitors, webhooks, ...tables } = dumpOf(databasePath);
-  const told = JSON.stringify([reports, site.app.logged, site.app.events(), site.app.audit()]);
+  const shown = JSON.stringify([reports, site.app.logged, site.app.events(), site.app.audit()]);
   const rest = JSON.stringify(tables);
   expect(JSON.stringify([monitors, webhooks])).toContain("pl4nted-header");
-  expect(PLANTED.filter((secret) => told.includes(secret) || rest.includes(secret))).toEqual([]);
+  expect(PLANTED.filter((secret) => shown.includes(secret) || rest.includes(secret))).toEqual([]);
   const [ref] = tables["import_refs"] ?? [];
   const plain = sha256(JSON.stringify(source(60).monitors[0]?.body));
   expect(Buffer.from(ref?.["settings_hash"] as Uint8Array).equals(plain)).toBe(false);

@@ -82,7 +82,7 @@ function declare(id: string | undefined) {
     description:
       "For jobs of imported monitors, with the key of the endpoint in the path and its token as bearer. The query has `success` (`true` or `false`), `error` and `duration`, such as `1.5s`.",
     tag: "Heartbeats",
-    access: { kind: "imported-heartbeat", tokenOf },
+    access: { kind: "imported-heartbeat", tokensOf },
     onCustomDomain: "shared",
     errors: ["unavailable"],
     answers: {
@@ -100,10 +100,10 @@ function credentialsOf(request: Request): { key: string; token: string } {
   return { key: segmentsOf(request).at(-2) ?? "", token: header.slice(SCHEME.length).trim() };
 }
 
-/** Returns the token of a result, which is valid for one key only. */
-function tokenOf(request: Request): ImportedToken | undefined {
+/** Returns the token of a result, which is valid for one key only; none without a token. */
+function tokensOf(request: Request): ImportedToken[] {
   const header = request.headers.get("authorization");
-  if (!header?.startsWith(SCHEME)) return undefined;
+  if (!header?.startsWith(SCHEME)) return [];
   const { key, token } = credentialsOf(request);
-  return { kind: "gatus", value: `${key}\0${token}` };
+  return [{ kind: "gatus", value: `${key}\0${token}` }];
 }

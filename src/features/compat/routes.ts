@@ -16,9 +16,11 @@ import {
   findMeaning,
   findMonitor,
   type ImportedToken,
+  isSameToken,
   messageInBody,
   messageOf,
   type Monitoring,
+  ofPostOnly,
 } from "../monitors";
 import { gatusResultRoutes } from "./gatus-routes";
 
@@ -78,7 +80,7 @@ export function importedHeartbeatRoutes(
   async function ping({ request, requestContext, body }: Call): Promise<Response> {
     const owner = findTokenOwner(requestContext);
     if (!owner) return sendPlainText(404, "not found");
-    const { signal } = pingOf(request);
+    const { signal, token } = pingOf(request);
     const meaning = signal === "" ? ({ outcome: "ok" } as const) : findMeaning(signal);
     if (meaning === undefined) return sendPlainText(404, "not found");
     if (meaning === "too large") return sendPlainText(400, "invalid url format");
@@ -88,10 +90,14 @@ export function importedHeartbeatRoutes(
     const text = body instanceof Uint8Array ? messageInBody(body) : "";
     const { message } = messageOf(text, PING_MESSAGE_MAX);
     const parts = { rid, message, token: owner.token };
-    await monitoring.heartbeat(
-      owner.monitorId,
-      "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs: null },
-    );
+    // As there, calls of another method are answered and do not count.
+    const isIgnored = request.method !== "POST" && isSameToken(owner.token, ofPostOnly(token));
+    if (!isIgnored) {
+      await monitoring.heartbeat(
+        owner.monitorId,
+        "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs: null },
+      );
+    }
     return sendPlainText(200, "OK", { "Ping-Body-Limit": String(PING_BODY_BYTES) });
   }
 
@@ -124,7 +130,7 @@ function declarePush(id: string | undefined) {
     description:
       "For jobs of monitors that were imported, with their earlier token. The query has `status` (`up`, or any other text for a failure), `msg` and `ping`, the duration in milliseconds.",
     tag: "Heartbeats",
-    access: { kind: "imported-heartbeat", tokenOf: pushTokenOf },
+    access: { kind: "imported-heartbeat", tokensOf: (request) => [pushTokenOf(request)] },
     onCustomDomain: "shared",
     errors: ["unavailable"],
     answers: {
@@ -152,7 +158,7 @@ function declarePing(id: string | undefined) {
     description:
       "For jobs of monitors that were imported, with their earlier address: `/ping/{uuid}`, or `/ping/{key}/{slug}`. Both may be followed by `/start`, `/fail`, `/log` or an exit code. `rid` names the run.",
     tag: "Heartbeats",
-    access: { kind: "imported-heartbeat", tokenOf: (request) => pingOf(request).token },
+    access: { kind: "imported-heartbeat", tokensOf: pingTokensOf },
     onCustomDomain: "shared",
     isCrossOrigin: true,
     errors: ["unavailable"],
@@ -162,6 +168,12 @@ function declarePing(id: string | undefined) {
       404: text("No monitor has the address."),
     },
   });
+}
+
+/** Returns the tokens that an address may be: of all methods, or of POST alone. */
+function pingTokensOf(request: Request): ImportedToken[] {
+  const { token } = pingOf(request);
+  return [token, ofPostOnly(token)];
 }
 
 function pushTokenOf(request: Request): ImportedToken {

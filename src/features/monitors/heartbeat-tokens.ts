@@ -43,6 +43,16 @@ export interface ImportedToken {
   value: string;
 }
 
+/** Returns the token of a job whose calls count only by POST. */
+export function ofPostOnly({ kind, value }: ImportedToken): ImportedToken {
+  return { kind, value: `POST ${value}` };
+}
+
+/** Returns true if a stored token is that of a text. */
+export function isSameToken({ kind, hash }: TokenKey, token: ImportedToken): boolean {
+  return kind === token.kind && hash.equals(sha256(token.value));
+}
+
 /** Returns the monitor that has a token of another product; undefined if none has it. */
 export function findTokenOwner(
   reader: Reader,

@@ -51,6 +51,8 @@ export {
   findTokenOwner,
   type HeartbeatDirectory,
   type ImportedToken,
+  isSameToken,
+  ofPostOnly,
   type TokenOwner,
 } from "./heartbeat-tokens";
 export {

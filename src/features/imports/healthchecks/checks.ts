@@ -3,7 +3,7 @@ import type { ForeignObject, ImportChange } from "../../../domain/import-report"
 import { TAG_MAX, TAGS_MAX, withTag } from "../../../domain/tags";
 import { DESCRIPTION_MAX } from "../../../domain/texts";
 import { oneLine } from "../../../kernel/text";
-import type { ImportedToken } from "../../monitors";
+import { type ImportedToken, ofPostOnly } from "../../monitors";
 import { isTimeZone } from "../../pages";
 import type { FoundMonitor } from "../source";
 import { cutName, cutText, textChange } from "../texts";
@@ -137,10 +137,13 @@ function tokensOf(
   pingKey: string | undefined,
   isUniqueSlug: (slug: string) => boolean,
 ): Part & { tokens: ImportedToken[] } {
-  const kind = "healthchecks";
-  const tokens: ImportedToken[] = [{ kind, value: uuid }];
+  const tokenOf = (value: string): ImportedToken => {
+    const token = { kind: "healthchecks", value } as const;
+    return methods === "POST" ? ofPostOnly(token) : token;
+  };
+  const tokens = [tokenOf(uuid)];
   const changes: ImportChange[] = [];
-  if (methods) {
+  if (methods && methods !== "POST") {
     const reason = "Calls with every method count.";
     changes.push({ field: "methods", from: oneLine(methods), to: "", reason });
   }
@@ -152,7 +155,7 @@ function tokensOf(
     const reason = "Several checks have it, so no address with it is taken over.";
     changes.push({ field: "slug", from: slug, to: null, reason });
   } else {
-    tokens.push({ kind, value: `${pingKey}/${slug}` });
+    tokens.push(tokenOf(`${pingKey}/${slug}`));
   }
   return { tokens, changes };
 }
