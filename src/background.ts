@@ -1,7 +1,7 @@
 import type { AppContext } from "./context";
 import { createEgress, type Egress } from "./egress";
 import { type Backups, createBackups } from "./features/backups";
-import { createImportJobs, type ImportJobs } from "./features/imports";
+import { createImportJobs, type ImportJobs, type RunImport } from "./features/imports";
 import { createMailingTemplate, MAILING_TEMPLATE, startMailings } from "./features/mailings";
 import { startMaintenanceClock } from "./features/maintenance";
 import { startSending } from "./features/mail";
@@ -40,6 +40,7 @@ export interface Background {
 export interface Simulation {
   egress?: Egress;
   findProbe?: FindProbe;
+  runImport?: RunImport;
 }
 
 interface RunningBackground extends Background {
@@ -68,7 +69,7 @@ export function startBackground(
     /** Last moment, on the monotonic clock, at which clients may not have reached this server. */
     lastUnreachableAt(): number;
   },
-  { egress = createEgress(ctx), findProbe }: Simulation = {},
+  { egress = createEgress(ctx), findProbe, runImport }: Simulation = {},
 ): RunningBackground {
   // The connections are shared, since they limit the name look-ups of the process.
   const monitoring = createMonitoring(ctx, egress, {
@@ -77,7 +78,7 @@ export function startBackground(
   });
   const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
   void backups.sweep();
-  const imports = createImportJobs(ctx);
+  const imports = createImportJobs(ctx, runImport && { run: runImport });
   void imports.sweep();
   // Shared, so that both together leave the processor to requests.
   const throttle = createLoadThrottle(ctx.clock, observed);

@@ -3,11 +3,14 @@ import type { AppContext } from "../context";
 import { type Db, OperatorError, type Tx } from "../db";
 import { tryImportLock } from "../db/data-directory";
 import type { Actor } from "../domain/actor";
+import type { ImportReport } from "../domain/import-report";
 import { Problem } from "../errors";
 import {
+  type Found,
   IMPORT_RUNS,
   type ImportFailure,
   type ImportMessage,
+  type ImportOptions,
   type ImportRequest,
   performImport,
   readSource,
@@ -16,6 +19,7 @@ import { followSettings } from "../features/settings";
 import { findUser } from "../features/users";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
+import { writeHistory } from "./import-history";
 
 /** Maximum size of settings and request together, in bytes. */
 const REQUEST_MAX_BYTES = 4 * 1024 * 1024;
@@ -59,10 +63,37 @@ export async function answerImport(
       return change(tx);
     });
   try {
-    const found = await readSource(kind, place, values, ctx);
-    answer({ report: await performImport(ctx, write, found, options, author) });
+    const { allowedNetworks, clock, config } = ctx;
+    const progress = (line: string) => answer({ progress: line });
+    // Without variables and files that a source names: those are the operator's, and the form takes neither.
+    const context = { allowedNetworks, clock, config, environment: undefined, progress };
+    const found = await readSource(kind, place, values, context);
+    using _history = found.history;
+    const report = await performImport(ctx, write, found, options, author);
+    answer(await withHistory(ctx, found, options, report, answer));
   } catch (error) {
     answer({ failure: failureOf(error) });
+  }
+}
+
+/** Writes the history of an import. Without it, the rest of the import stays. */
+async function withHistory(
+  ctx: AppContext,
+  found: Found,
+  options: ImportOptions,
+  report: ImportReport,
+  answer: (message: ImportMessage) => void,
+): Promise<ImportMessage> {
+  const show = (progress: string) => answer({ progress });
+  try {
+    const output = { out: show, err: show, show };
+    return { report: await writeHistory(ctx, found, options, report, output) };
+  } catch (error) {
+    const { message } = failureOf(error);
+    const written = `All but the history was imported, as ${report.id}.`;
+    return {
+      failure: { message: `${written} Import again to go on with it. ${message}`, fields: [] },
+    };
   }
 }
 

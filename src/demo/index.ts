@@ -16,7 +16,7 @@ import { startServer } from "../server";
 import { fillDemo, OWNER_EMAIL } from "./fill";
 import { markPage } from "./mark-pages";
 import { createFraction } from "./seeded";
-import { createDemoEgress, createSimulatedProbes, startJobs } from "./simulation";
+import { createDemoEgress, createSimulatedProbes, refuseImport, startJobs } from "./simulation";
 
 const PASSWORD_BYTES = 12;
 
@@ -65,6 +65,7 @@ export async function startDemo({ seed, keep, config: given }: DemoOptions): Pro
     const server = await startServer(config, {
       egress: createDemoEgress(),
       findProbe: createSimulatedProbes(clock, createFraction(`${seed}`)),
+      runImport: refuseImport,
       decorate: markPage,
     });
     const timer = startJobs(clock, server.monitoring, filled.jobs);

@@ -1,6 +1,7 @@
 import { type Egress, Fault } from "../egress";
 import type { Clock, Timer } from "../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../kernel/time";
+import type { RunImport } from "../features/imports";
 import type { MonitorConfig, Monitoring } from "../features/monitors";
 import { probeOf } from "../features/monitors";
 import type { MonitorType } from "../domain/monitor-state";
@@ -121,3 +122,11 @@ export function startJobs(
     lookedAt = now;
   });
 }
+
+/** Imports nothing, since another process could connect to other hosts. */
+export const refuseImport: RunImport = async () => ({
+  failure: {
+    message: "The demo imports nothing, since no connection leaves it. Import into an own server.",
+    fields: [],
+  },
+});

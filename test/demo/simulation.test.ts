@@ -3,12 +3,21 @@ import { fillDemo } from "../../src/demo/fill";
 import { markPage } from "../../src/demo/mark-pages";
 import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import { createFraction } from "../../src/demo/seeded";
-import { createDemoEgress, createSimulatedProbes, startJobs } from "../../src/demo/simulation";
+import {
+  createDemoEgress,
+  createSimulatedProbes,
+  refuseImport,
+  startJobs,
+} from "../../src/demo/simulation";
 import { Fault } from "../../src/egress";
 import { createMonitoring } from "../../src/features/monitors";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { createTestApp } from "../support/app";
 import { createTestClock, settle } from "../support/clock";
+import { fieldErrorsOn } from "../support/html";
+import { answerOf, sendImport } from "../support/import-dashboard";
+import { checkOf, UUIDS } from "../support/import-site";
+import { createTestImports } from "../support/imports";
 
 const NOON = Date.parse("2026-03-10T12:02:56.000Z");
 const HASH = "$argon2id$stands-for-a-hash";
@@ -134,4 +143,19 @@ describe("the strip of the demo", () => {
       expect(await markPage(answer)).toBe(answer);
     }
   });
+});
+
+test("an import into the demo is refused with the reason", async () => {
+  let files: Disposable | undefined;
+  await using app = await createTestApp({
+    imports(ctx) {
+      const own = createTestImports(ctx, refuseImport);
+      files = own;
+      return own.imports;
+    },
+  });
+  const answer = await sendImport(app, await app.signedIn(), answerOf(checkOf(UUIDS[0])));
+  files?.[Symbol.dispose]();
+  expect(answer.status).toBe(422);
+  expect(fieldErrorsOn(answer.text)["file"]).toStartWith("The demo imports nothing");
 });

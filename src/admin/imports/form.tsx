@@ -54,7 +54,7 @@ export function createImportForm(source: ImportSource): ImportForm {
         textField({
           label: "Address",
           type: "url",
-          hint: `An https address from which ${source.content} is fetched.`,
+          hint: "Address that begins with https://, in the place of a file.",
         }),
       ),
     }),
@@ -108,7 +108,7 @@ function uploadField({
         name={name}
         accept={accept}
         maxBytes={FILE_MAX_BYTES}
-        hint={`${content.charAt(0).toUpperCase()}${content.slice(1)}, up to ${FILE_MAX_BYTES / 1_024} KiB. It is deleted after the import, and after 24 hours at the latest.${
+        hint={`Takes ${content}, up to ${FILE_MAX_BYTES / 1_024} KiB. It is deleted after the import, and after 24 hours at the latest.${
           offered.length === 0
             ? ` For a larger one, put it into ${folder} on the server and reload this page.`
             : ""

@@ -45,7 +45,7 @@ export function ImportHome({ job, imports, now }: ImportHomeProps) {
               key={kind}
               shape={<Icon name="download" />}
               title={product}
-              note={`${capitalised(content)}.`}
+              note={`From ${content}.`}
               end={
                 <ButtonLink href={importFormPath(kind)}>
                   Import<span class="visually-hidden"> from {product}</span>

@@ -37,6 +37,7 @@ export function importInProcess(ctx: Pick<AppContext, "config" | "log">): RunImp
       const errors = new Response(child.stderr).text();
       const result = await readMessages(child.stdout, progress);
       if (result) return result;
+      // It may still be running, after an answer that is too long.
       kill();
       const exitCode = await child.exited;
       if (!signal.aborted)
