@@ -523,3 +523,56 @@ test("an import tells nobody", async () => {
   expect(events.filter(({ data }) => data["notify"] !== false)).toEqual([]);
   expect(events.filter(({ type }) => type.startsWith("monitor."))).toEqual([]);
 });
+
+/** A source with something of each part. */
+const WHOLE: Partial<Found> = {
+  ...TIMELINE,
+  monitors: [foundMonitor("1", { components: ["component:1"] }), foundMonitor("2")],
+  webhooks: [foundWebhook("1", { monitors: ["monitor:1"] })],
+  maintenance: [foundMaintenance("1")],
+  schedules: [foundSchedule("1")],
+};
+
+describe("an import that is limited to", () => {
+  const kindsIn = ({ items }: ImportReport) => [
+    ...new Set(items.flatMap(({ verdict, target }) => (verdict === "created" ? target?.kind : []))),
+  ];
+
+  test.each([
+    ["pages", ["page", "component", "schedule", "maintenance", "incident"]],
+    ["monitors", ["monitor"]],
+    ["webhooks", ["webhook"]],
+    ["history", []],
+  ] as const)("%s creates those alone, and the whole import the others", async (only, kinds) => {
+    await using site = await createReadSite();
+    const report = await site.importFound(WHOLE, { only });
+    expect(kindsIn(report)).toEqual([...kinds]);
+    const others = report.items.filter(({ verdict }) => verdict !== "created");
+    const [reason] = [...new Set(others.map((item) => item.reason))];
+    expect(reason).toMatch(/^Only (the history is|\w+ are) imported\.$/);
+    expect(others.map(({ verdict }) => verdict)).toEqual(others.map(() => "not_moved"));
+    const whole = await site.importFound(WHOLE);
+    expect(whole.items.filter(({ verdict }) => verdict === "not_moved")).toEqual([]);
+    const { data: monitors } = await site.read("monitors");
+    const monitor = monitors.find(({ name }: { name: string }) => name === "Monitor 1");
+    expect(monitor.component_ids).toHaveLength(1);
+    const [webhook] = (await site.read("webhooks")).data;
+    expect(webhook.monitors).toEqual([monitor.id]);
+    expect((await site.importFound(WHOLE)).id).toBeNull();
+    // What is here and out of the limits stays.
+    const limited = await site.importFound(WHOLE, { only: "history" });
+    expect(limited.counts).toEqual({ kept: 10 });
+  });
+});
+
+test("a plan has no ids of what it would create, and leaves nothing", async () => {
+  await using site = await createReadSite();
+  const plan = await site.plan(WHOLE);
+  expect(plan.counts).toEqual({ created: 10 });
+  expect(plan.items.map(({ target }) => target?.id ?? null)).toEqual(plan.items.map(() => null));
+  expect([site.pages(), site.monitors(), site.app.events()]).toEqual([[], [], []]);
+  const report = await site.importFound(WHOLE);
+  const named = (items: ImportReport["items"]) =>
+    items.map(({ target, ...item }) => ({ ...item, target: { ...target, id: null } }));
+  expect(named(report.items)).toEqual(named(plan.items));
+});
