@@ -9,25 +9,11 @@ import {
   PROCESS_TEST_MS,
   type Server,
 } from "../support/binary";
+import { signInOwner } from "../support/first-owner";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
 const BACKUP = "/admin/settings/general/backup";
-const PASSWORD = "correct horse battery";
-/** Signs in the owner, whom the set-up link creates, and returns the cookie. */
-async function signIn(server: Server): Promise<string> {
-  const link = /http:\/\/\S+(\/admin\/setup\/\S+)/;
-  while (!server.stderr().includes("Create an API key")) await server.fetch("/healthz");
-  const [, path = ""] = link.exec(server.stderr()) ?? [];
-  const fields = { name: "Ada", email: "ada@example.com", password: PASSWORD };
-  const answer = await server.fetch(path, {
-    method: "POST",
-    headers: { origin: server.url },
-    body: new URLSearchParams({ ...fields, public_address: server.url }),
-  });
-  return (answer.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
-}
-
 function backUp(server: Server, cookie: string, signal?: AbortSignal): Promise<Response> {
   return server.fetch(BACKUP, {
     method: "POST",
@@ -66,7 +52,7 @@ describe.each([
       env: { ALLCLEAR_LOG_LEVEL: "nonsense" },
       args: ["--log-level", "warn", "--public-rate-limit", "10000"],
     });
-    const cookie = await signIn(server);
+    const cookie = await signInOwner(server);
     const answer = await backUp(server, cookie);
     const bytes = await answer.bytes();
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -90,7 +76,7 @@ describe("a backup of a large database", () => {
     await site.createPage("acme", ["API"]);
     enlarge(site, 250);
     const server = await site.serve({ args: ["--public-rate-limit", "1000000"] });
-    const cookie = await signIn(server);
+    const cookie = await signInOwner(server);
     let isDone = false;
     const startedAt = performance.now();
     const answer = backUp(server, cookie).finally(() => (isDone = true));
@@ -116,7 +102,7 @@ describe("a backup of a large database", () => {
     await site.createPage("acme", ["API"]);
     enlarge(site, 120);
     const server = await site.serve();
-    const cookie = await signIn(server);
+    const cookie = await signInOwner(server);
     const isEmpty = async () => downloadsOf(site).length === 0;
 
     const writing = new AbortController();
