@@ -576,3 +576,25 @@ test("a plan has no ids of what it would create, and leaves nothing", async () =
     items.map(({ target, ...item }) => ({ ...item, target: { ...target, id: null } }));
   expect(named(report.items)).toEqual(named(plan.items));
 });
+
+test("the report has the differences that an importer found in objects of every kind, once", async () => {
+  await using site = await createReadSite();
+  const changes = [{ field: "footer", from: "set", to: "none", reason: "Pages have no footer." }];
+  const parts = (body: { description?: string }) => ({
+    pages: [foundPage("1", { changes, body })],
+    groups: [foundGroup("1", { changes, body })],
+    components: [foundComponent("1", { changes, body })],
+    monitors: [foundMonitor("1", { changes, body: { notes: body.description ?? null } })],
+    webhooks: [foundWebhook("1", { changes, body })],
+    schedules: [foundSchedule("1", { changes, body: { body: body.description ?? "Patches" } })],
+    maintenance: [foundMaintenance("1", { changes })],
+    incidents: [foundIncident("1", { changes })],
+  });
+  const report = await site.importFound(parts({}), { internalPage: null });
+  expect(report.counts).toEqual({ changed: 8 });
+  for (const item of report.items) expect(item.changes).toEqual(changes);
+  const again = await site.importFound(parts({ description: "Newer" }), { internalPage: null });
+  expect(again.counts).toEqual({ updated: 6, unchanged: 2 });
+  const updated = again.items.filter(({ verdict }) => verdict === "updated");
+  for (const item of updated) expect(item.changes).toEqual(changes);
+});
