@@ -425,20 +425,20 @@ describe("an announcement", () => {
   const read = (lines: string) => readGatusText(`${ONE}announcements:\n${lines}`);
 
   test.each([
-    ["outage", "major"],
-    ["warning", "minor"],
-    ["information", "none"],
-    ["operational", "none"],
-    ["none", "none"],
-  ])("of the type %s becomes an incident with the impact %s", async (type, impact) => {
+    ["outage", "major", "Outage"],
+    ["warning", "minor", "Warning"],
+    ["information", "none", "Information"],
+    ["operational", "none", "Operational"],
+    ["none", "none", "Announcement"],
+  ])("of the type %s becomes an incident with the impact %s", async (type, impact, name) => {
     const { incidents } = await read(
       `  - { timestamp: 2026-08-15T14:00:00Z, type: ${type}, message: "Down.\\nSorry." }`,
     );
     expect(incidents).toMatchObject([
       {
-        foreign: { type: "announcement", name: "Down." },
+        foreign: { type: "announcement", name: "Down. Sorry." },
         body: {
-          name: "Down.",
+          name,
           impact_override: impact,
           started_at: "2026-08-15T14:00:00.000Z",
           updates: [
@@ -476,7 +476,7 @@ describe("an announcement", () => {
     const { incidents } = await read(
       `  - { timestamp: 2026-08-15T14:00:00+02:00, message: later }\n  - { timestamp: 2026-08-15 11:00:00, message: earlier }`,
     );
-    expect(incidents.map(({ body }) => [body.name, body.started_at])).toEqual([
+    expect(incidents.map(({ foreign, body }) => [foreign.name, body.started_at])).toEqual([
       ["earlier", "2026-08-15T11:00:00.000Z"],
       ["later", "2026-08-15T12:00:00.000Z"],
     ]);

@@ -60,6 +60,11 @@ async function importArgs(folder: string): Promise<string[]> {
   return [file, "--yes"];
 }
 
+async function writeGatusConfig(folder: string): Promise<void> {
+  const endpoint = `{ name: a, url: "https://a.example.com", conditions: ["[STATUS] == 200"] }`;
+  await Bun.write(join(folder, "gatus.yaml"), `endpoints: [${endpoint}]`);
+}
+
 const ANN = ["ann@example.com", "--page", "acme"];
 const CONSENT = ["--consent", "Asked for it by telephone"];
 const ADA = ["--email", "ada@example.com"];
@@ -119,6 +124,11 @@ const CHANGES: Record<
   "import statuspage": {
     before: (_run, folder) => Bun.write(join(folder, "saved.json"), JSON.stringify(documentsOf())),
     args: (_, folder) => [join(folder, "saved.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import gatus": {
+    before: (_run, folder) => writeGatusConfig(folder),
+    args: (_, folder) => [join(folder, "gatus.yaml"), "--yes"],
     leaves: ["import.run"],
   },
   "import start": {

@@ -1,6 +1,6 @@
 import type { Impact } from "../../../domain/incident-status";
-import { NAME_MAX } from "../../../domain/texts";
 import { sha256Hex } from "../../../kernel/hash";
+import { oneLine } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import type { FoundIncident, LeftOut } from "../source";
 import { keyOf } from "../source";
@@ -14,8 +14,18 @@ const TYPE = "announcement";
 const PATH = "announcements";
 /** Maximum length of the text of an update. */
 const TEXT_MAX = 10_000;
+/** Number of characters by which the report names one. */
+const SHOWN_MAX = 80;
 
 const IMPACTS: Readonly<Record<string, Impact>> = { outage: "major", warning: "minor" };
+
+/** Names of incidents by the type of their announcement, which has none. */
+const NAMES: Readonly<Record<string, string>> = {
+  outage: "Outage",
+  warning: "Warning",
+  information: "Information",
+  operational: "Operational",
+};
 
 /** Returns announcements as incidents, oldest first. */
 export function incidentsOf(
@@ -57,7 +67,7 @@ function incidentOf(
   { at, message, type, archived }: { at: number; message: string; type: string; archived: boolean },
 ): FoundIncident {
   const time = toIso(at);
-  const name = cutName(message.trim().split("\n")[0] ?? "", "Announcement", NAME_MAX);
+  const name = (Object.hasOwn(NAMES, type) && NAMES[type]) || "Announcement";
   const text = cutText(message, TEXT_MAX);
   const changes =
     text === message
@@ -71,7 +81,7 @@ function incidentOf(
           },
         ];
   return {
-    foreign: { type: TYPE, id, name },
+    foreign: { type: TYPE, id, name: cutName(oneLine(message), name, SHOWN_MAX) },
     body: {
       name,
       impact_override: IMPACTS[type] ?? "none",

@@ -138,8 +138,10 @@ export const SUITE = {
 
 export const ANNOUNCEMENT = {
   timestamp: text("Start of the incident; if it is archived, also its end."),
-  type: text("`outage` has the impact `major`, `warning` `minor`, others `none`."),
-  message: text("Text of the incident; its first line is the name."),
+  type: text(
+    "Name of the incident. `outage` has the impact `major`, `warning` `minor`, others `none`.",
+  ),
+  message: text("Text of the incident."),
   archived: flag("The incident is resolved."),
 };
 
