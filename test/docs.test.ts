@@ -7,11 +7,14 @@ import { type Option, OPTIONS } from "../src/config";
 import { EVENTS } from "../src/events";
 import { readApplyFile } from "../src/features/apply";
 import { SCOPES } from "../src/features/keys";
+import { comingFrom } from "../src/features/imports/coming-from/blocks";
 import { FORMATS } from "../src/features/webhooks";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
+import { IMPORT_SOURCES } from "../src/domain/import-sources";
 import { ROLE_SENTENCES, ROLES } from "../src/domain/role";
 import { SUPPORTED_TYPES } from "../src/domain/monitor-state";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../src/kernel/time";
+import { toMarkdown } from "./support/coming-from";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -111,6 +114,26 @@ describe("the documents agree with the code", () => {
     });
     const head = "| format | URL | settings |\n|---|---|---|\n";
     expect(await read("docs/webhooks.md")).toContain(`${head}${rows.join("\n")}\n\n`);
+  });
+
+  // UPDATE_GOLDEN=1 writes the file again; review the difference.
+  test("docs/coming-from.md is made of the tables of the importers", async () => {
+    const current = toMarkdown(comingFrom());
+    if (process.env["UPDATE_GOLDEN"] === "1") {
+      await Bun.write(join(ROOT, "docs/coming-from.md"), current);
+    }
+    expect(await read("docs/coming-from.md")).toBe(current);
+  });
+
+  test("docs/coming-from.md has a chapter for every product from which this version imports", async () => {
+    const [, ...chapters] = (await read("docs/coming-from.md")).split(/^## /m);
+    const products = IMPORT_SOURCES.map(({ product }) => product);
+    expect(chapters.map((chapter) => chapter.split("\n", 1)[0]).toSorted()).toEqual(
+      products.toSorted(),
+    );
+    for (const { kind } of IMPORT_SOURCES) {
+      expect(chapters.join("")).toContain(`allclear import ${kind} `);
+    }
   });
 
   test("docs/webhooks.md names every type of event", async () => {

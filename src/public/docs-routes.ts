@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
 import type { AppContext } from "../context";
+import { readComingFrom } from "../features/imports";
 import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
 import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
 import type { Assets } from "../ui";
@@ -105,6 +106,24 @@ export function docsRoutes(
       operation({
         ...PAGE,
         summary: "Show the errors",
+        answers: { 200: { description: "HTML." } },
+      }),
+    )
+    .get(
+      "/docs/coming-from",
+      async ({ request, requestContext }) => {
+        const [blocks, { renderComingFrom }] = await Promise.all([
+          readComingFrom(),
+          import("./coming-from"),
+        ]);
+        return once("coming-from", () => htmlRepresentation(renderComingFrom(blocks))).respond(
+          request,
+          requestContext,
+        );
+      },
+      operation({
+        ...PAGE,
+        summary: "Show how to move from other products",
         answers: { 200: { description: "HTML." } },
       }),
     )

@@ -19,6 +19,7 @@ describe("the documentation inside the executable", () => {
       expect((await asset.bytes()).byteLength).toBeGreaterThan(100);
     }
     expect((await server.fetch("/docs/errors")).status).toBe(200);
+    expect((await server.fetch("/docs/coming-from")).status).toBe(200);
   });
 
   test("/openapi.json equals the output of `allclear openapi` for the same public address", async () => {

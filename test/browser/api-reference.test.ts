@@ -34,6 +34,26 @@ describeInBrowser("the API reference in a browser", (site) => {
 
   test.each([
     { width: 1280, colorScheme: "light" },
+    { width: 390, colorScheme: "dark" },
+  ] as const)(
+    "the documentation of moves has no axe violations and fits a window of $width pixels in $colorScheme",
+    async ({ width, colorScheme }) => {
+      const { visit, axe } = site();
+      const { page, errors } = await visit("/docs/coming-from", {
+        viewport: { width, height: 900 },
+        colorScheme,
+        bypassCSP: true,
+      });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(await axe(page)).toEqual([]);
+      expect(errors).toEqual([]);
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  test.each([
+    { width: 1280, colorScheme: "light" },
     { width: 320, colorScheme: "dark" },
   ] as const)(
     "the API reference has no axe violations and fits a window of $width pixels in $colorScheme",

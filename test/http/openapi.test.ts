@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ERROR_CODES, ERRORS } from "../../src/errors";
 import { SCOPES } from "../../src/features/keys";
+import { toRef } from "../../src/kernel/text";
 import { createTestApp } from "../support/app";
 
 describe("GET /openapi.json", () => {
@@ -76,6 +77,28 @@ describe("/docs/errors", () => {
     await using app = await createTestApp();
     const { text } = await app.call("/docs/errors");
     for (const code of ERROR_CODES) expect(text).toContain(`<dt id="${code}">`);
+  });
+});
+
+describe("/docs/coming-from", () => {
+  test("/docs/coming-from has the chapters of docs/coming-from.md, without a script", async () => {
+    await using app = await createTestApp();
+    const { status, headers, text } = await app.call("/docs/coming-from");
+    expect(status).toBe(200);
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(text).not.toContain("<script");
+    const headings = [...text.matchAll(/<h([123]) id="([^"]+)">/g)].map(([, level, id]) => [
+      level,
+      id,
+    ]);
+    const markdown = await Bun.file(new URL("../../docs/coming-from.md", import.meta.url)).text();
+    const written = [...markdown.matchAll(/^(#+) (.+)$/gm)].map(([, marks = "", title = ""]) => [
+      String(marks.length),
+      toRef(title),
+    ]);
+    expect(headings).toEqual(written);
+    expect(text.match(/<tr>/g)).toHaveLength((markdown.match(/^\| (?!---)/gm) ?? []).length);
+    expect((await app.call("/docs/coming-from")).text).toBe(text);
   });
 });
 

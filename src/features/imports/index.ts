@@ -4,6 +4,8 @@
  * another process (`jobs.ts`).
  */
 export type { OfferedFile } from "./files";
+export type { Block } from "./coming-from/blocks";
+export { readComingFrom } from "./coming-from/load";
 export { type ReadContext, readSource, validateOptions } from "./importers";
 export type { HistoryStep } from "./history/write";
 export {

@@ -49,6 +49,7 @@ export function* referenceSteps(openApi: OpenApi): Generator<number, HtmlDocumen
             </a>
             <a href="/docs/try">Try it</a>
             <a href="/docs/errors">Errors</a>
+            <a href="/docs/coming-from">Coming from</a>
             <a href="/openapi.json">OpenAPI</a>
           </nav>
         </header>

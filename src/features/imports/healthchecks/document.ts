@@ -33,6 +33,29 @@ export const Check = Type.Object({
 });
 export type Check = Static<typeof Check>;
 
+/** What becomes of each field, which the documentation shows. */
+export const CHECK_FIELDS = {
+  ping_url: "Its UUID becomes a token of the monitor, so that jobs go on calling it",
+  uuid: "Nothing: `ping_url` has it",
+  unique_key: "Nothing: an answer with it alone is refused, since it has no ping URLs",
+  name: "Name, of at most 255 characters",
+  slug: "With the ping key, another token, if only one check has the slug",
+  tags: "At most 20 tags of 100 characters",
+  desc: "Notes, of at most 1,000 characters",
+  timeout: "Interval",
+  grace: "Grace period",
+  schedule: "Schedule; with an OnCalendar schedule it is switched off",
+  tz: "Time zone of the schedule",
+  status:
+    "`paused`: paused, and unlike there a call does not resume it. `new`: unlike there it is down without a first call in time",
+  manual_resume: "Nothing: paused monitors stay paused",
+  methods: "Nothing: calls with every method count",
+  filter_subject: "Switched off: monitors take no e-mail",
+  filter_body: "Switched off: monitors take no e-mail",
+  filter_http_body: "Switched off: the words in the bodies of calls are not read",
+  channels: "Not moved, since the answer has only their ids; create webhooks",
+} as const satisfies Readonly<Record<keyof Check, string>>;
+
 /** Fields of a check that have no counterpart, or tell the state of a moment. */
 const IGNORED = [
   "n_pings",
@@ -52,7 +75,7 @@ const IGNORED = [
   "resume_url",
 ];
 
-const KNOWN: ReadonlySet<string> = new Set([...Object.keys(Check.properties), ...IGNORED]);
+const KNOWN: ReadonlySet<string> = new Set([...Object.keys(CHECK_FIELDS), ...IGNORED]);
 
 /** Maximum number of unknown fields that are named, and of characters of each. */
 const NAMED_MAX = 20;

@@ -1,21 +1,23 @@
+import type { SourceComponent, SourceIncident, SourcePage } from "./document";
+
 /*
  * What becomes of each field of Statuspage. The documentation shows these texts, and a field that is not named here is
  * reported as not read.
  */
 
-/** Fields by name, with what they become. */
-type Fields = Readonly<Record<string, string>>;
+/** What becomes of each field of an object that is read. */
+type Fields<Source> = Readonly<Record<Exclude<keyof Source, "id">, string>>;
 
 export const PAGE_FIELDS = {
   name: "Name of the page",
   subdomain: "Slug of the page; without it, the name of the host",
   url: "Custom domain and slug, unless it is below statuspage.io; in the REST API, a website that is not moved",
-  domain: "Custom domain, which is only listed unless --take-domains is given",
+  domain: "Custom domain, which is only listed unless `--take-domains` is given",
   page_description: "Description",
   time_zone: "Time zone; names of Ruby on Rails are translated, and an unknown one becomes UTC",
   viewers_must_be_team_members: "Makes the page private",
   ip_restrictions: "Makes the page private",
-} as const satisfies Fields;
+} as const satisfies Fields<SourcePage>;
 
 export const COMPONENT_FIELDS = {
   name: "Name",
@@ -29,7 +31,7 @@ export const COMPONENT_FIELDS = {
   start_date: "Day from which its uptime is known; without it, the day of `created_at`",
   created_at: "The day from which uptime is known, without `start_date`",
   only_show_if_degraded: "The same",
-} as const satisfies Fields;
+} as const satisfies Fields<SourceComponent>;
 
 export const INCIDENT_FIELDS = {
   name: "Name",
@@ -52,7 +54,7 @@ export const INCIDENT_FIELDS = {
   scheduled_remind_prior: "Reminder, an hour before the start",
   auto_transition_to_maintenance_state: "Components are under maintenance from the start",
   auto_transition_to_operational_state: "Components are operational after the end",
-} as const satisfies Fields;
+} as const satisfies Fields<SourceIncident>;
 
 /** Fields that describe Statuspage itself, or repeat others. */
 const IGNORED = {
@@ -104,7 +106,7 @@ export const NOT_MOVED: readonly NotMoved[] = [
   {
     id: "templates",
     name: "Incident templates",
-    reason: "Write them at Settings → Incident templates.",
+    reason: "Write them at Incidents → Templates.",
     fields: [],
   },
   {
