@@ -139,13 +139,13 @@ export interface ImportSource extends SourceDeclaration {
   product: string;
 }
 
-/** All sources, in the order in which they are offered. */
-export const IMPORT_SOURCES: readonly ImportSource[] = Object.entries(DECLARATIONS).map(
-  ([kind, declaration]: [string, SourceDeclaration]) => ({
-    ...declaration,
-    kind: kind as SourceKind,
-    product: PRODUCTS[kind as SourceKind],
-  }),
+/** All sources, in the order of the products. */
+export const IMPORT_SOURCES: readonly ImportSource[] = Object.entries(PRODUCTS).flatMap(
+  ([kind, product]) => {
+    const declarations: Readonly<Partial<Record<string, SourceDeclaration>>> = DECLARATIONS;
+    const declaration = declarations[kind];
+    return declaration ? [{ ...declaration, kind: kind as SourceKind, product }] : [];
+  },
 );
 
 /** Finds a source by its kind. */

@@ -1,5 +1,5 @@
 import type { ImportSource, OptionValues, SourceOption } from "../../domain/import-sources";
-import { IMPORT_PARTS, type OfferedFile } from "../../features/imports";
+import { IMPORT_PARTS, type ImportJob, type OfferedFile } from "../../features/imports";
 import { formatBytes } from "../../kernel/numbers";
 import { Actions, Button, ButtonLink, FileField, Form, PageHead, TextField } from "../../ui";
 import { checkboxField, selectField } from "../forms/choice-fields";
@@ -177,6 +177,19 @@ function secretField({ label, help }: SourceOption): Field<string, string> {
         error={errors[name]}
       />
     ),
+  };
+}
+
+/** Returns the options of a plan as they were typed, without its file and secrets. */
+export function optionsAsTyped(options: ImportJob["options"]): Partial<ValuesOf<Fields>> {
+  const { source, only, historyDays: days, internalPage, isPaused, takesDomains } = options;
+  return {
+    source,
+    only: only ?? "",
+    history_days: days === null ? "all" : days === 0 ? "none" : String(days),
+    internal_page: internalPage ?? "",
+    paused: isPaused,
+    take_domains: takesDomains,
   };
 }
 

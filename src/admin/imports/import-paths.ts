@@ -1,8 +1,9 @@
 import { IMPORTS_PATH } from "../paths";
+import { listPath } from "../timeline/list-frame";
 
-/** Returns the path of the form for importing from a source of this kind. */
-export function importFormPath(kind: string): string {
-  return `${IMPORTS_PATH}/from/${encodeURIComponent(kind)}`;
+/** Returns the path of the form for importing from a source of this kind, with the options of an earlier plan. */
+export function importFormPath(kind: string, planId?: string): string {
+  return listPath(`${IMPORTS_PATH}/from/${encodeURIComponent(kind)}`, { plan: planId });
 }
 
 /** Returns the path of the plan of an import, which also shows its progress. */

@@ -112,7 +112,7 @@ export function FailedScreen({ job, now }: { job: ImportJob; now: number }) {
         title={`Import from ${job.source.product}`}
         crumbs={[{ href: IMPORTS_PATH, label: "Import" }]}
         actions={
-          <ButtonLink href={importFormPath(job.source.kind)} kind="primary">
+          <ButtonLink href={importFormPath(job.source.kind, job.id)} kind="primary">
             Try again
           </ButtonLink>
         }

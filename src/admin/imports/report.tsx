@@ -46,7 +46,7 @@ export function PlanScreen({ job, ...props }: ReportProps & { job: ImportJob }) 
             <PostButton action={`${importPlanPath(job.id)}/discard`}>
               {canImport ? "Discard plan" : "Close"}
             </PostButton>
-            <ButtonLink href={importFormPath(job.source.kind)}>Change options</ButtonLink>
+            <ButtonLink href={importFormPath(job.source.kind, job.id)}>Change options</ButtonLink>
           </>
         }
       />

@@ -23,6 +23,7 @@ import {
   type FormContext,
   ImportFormScreen,
   type ImportFormState,
+  optionsAsTyped,
 } from "./form";
 import { ImportHome } from "./home";
 import { importPlanPath } from "./import-paths";
@@ -63,10 +64,12 @@ export function importAdminRoutes(deps: AdminDependencies) {
     return { title, isStill: true, children };
   }
 
-  routes.get("/from/:kind", "Show the form for importing from a source", async ({ params }) => {
-    const source = requireSource(params.kind);
+  routes.get("/from/:kind", "Show the form for importing from a source", async (at) => {
+    const source = requireSource(at.params.kind);
     const form = createImportForm(source);
-    return formScreen(source, form.state(form.initial(), await contextOf(source)));
+    const job = imports.find(at.query["plan"] ?? "");
+    const values = form.initial(job && optionsAsTyped(job.options));
+    return formScreen(source, form.state(values, await contextOf(source)));
   });
 
   routes.post(

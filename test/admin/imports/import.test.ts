@@ -2,13 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../../src/domain/actor";
+import { IMPORT_SOURCES } from "../../../src/domain/import-sources";
 import type { ImportResult } from "../../../src/features/imports";
 import { listStoredMonitors } from "../../../src/features/monitors";
 import { listUsers, setRole } from "../../../src/features/users";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { settle } from "../../support/clock";
 import { until } from "../../support/until";
-import { fieldErrorsOn, readHtml } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   answerOf,
   HEALTHCHECKS,
@@ -18,6 +19,7 @@ import {
   sendImport,
 } from "../../support/import-dashboard";
 import { checkOf, UUIDS } from "../../support/import-site";
+import { asUpload } from "../../support/multipart";
 import { createTestImports } from "../../support/imports";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
@@ -288,6 +290,40 @@ describe("the form", () => {
     expect(shown).not.toContain(key);
     expect(JSON.stringify([site.imports.current(), app.audit(), app.logged])).not.toContain(key);
   });
+
+  test("has the options of a plan again, without file and secrets", async () => {
+    await using site = await createSite();
+    const { app, session } = site;
+    const fields = { source: "two", paused: "yes", internal_page: "", history_days: "30" };
+    const typed = { ...fields, only: "monitors", ping_key: "Secret" };
+    const page = readHtml(
+      (await app.call(await planImport(app, session, TWO, typed), { session })).text,
+    );
+    const [path = ""] = page.attributes(".screen-head a.button", "href");
+    const { text } = await app.call(path, { session });
+    for (const [name, value] of Object.entries(fields))
+      expect(typedIn(text, name)).toEqual([value]);
+    const chosen = readHtml(text).attributes("select[name=only] option[selected]", "value");
+    expect(chosen).toEqual(["monitors"]);
+    expect(typedIn(text, "ping_key")).toEqual([""]);
+  });
+
+  test.each(IMPORT_SOURCES.map((source) => [source.kind, source] as const))(
+    "of %s has a field for each option, except for files that only the command writes",
+    async (kind, { options, takes }) => {
+      await using site = await createSite();
+      const path = `${IMPORTS}/from/${kind}`;
+      const { text } = await site.app.call(path, site);
+      const names = readHtml(text).attributes("main input, main select", "name");
+      const declared = options.filter(({ type }) => type !== "output").map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining([...declared, "source", "paused"]));
+      expect(names.includes("url")).toBe(takes.includes("url"));
+      const empty = await site.app.call(path, { ...site, ...asUpload([]) });
+      expect(Object.keys(fieldErrorsOn(empty.text))).toContain(
+        names.includes("url") ? "url" : "file",
+      );
+    },
+  );
 
   test("of a product without an importer is not found", async () => {
     await using site = await createSite();

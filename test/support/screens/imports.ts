@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { IMPORT_SOURCES } from "../../../src/domain/import-sources";
 import { answerOf, HEALTHCHECKS, IMPORTS } from "../import-dashboard";
 import { checkOf, UUIDS } from "../import-site";
 import { inDemoData, inEmpty, openDialog, type Screen, send } from "./screen";
@@ -42,7 +43,10 @@ const inEmptyForm: Screen["open"] = ({ empty }) => inEmpty(empty, HEALTHCHECKS);
 /** Imports from other products. Those that write are in the empty installation. */
 export const IMPORT_SCREENS: readonly Screen[] = [
   { name: "import-none", open: ({ empty }) => inEmpty(empty, IMPORTS) },
-  { name: "import-form", open: inForm },
+  ...IMPORT_SOURCES.map(({ kind }) => ({
+    name: `import-form-${kind}`,
+    open: inDemoData(() => `${IMPORTS}/from/${kind}`),
+  })),
   {
     name: "import-form-errors",
     status: 422,
