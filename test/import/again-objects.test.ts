@@ -319,6 +319,19 @@ describe("the components of a monitor", () => {
   });
 });
 
+test("an object that became one of another kind stays so", async () => {
+  await using site = await createImportSite();
+  const foreign = { type: "monitor", id: "1", name: "Door" };
+  const pages = [foundPage("1")];
+  const first = await site.importFound({ pages, components: [foundComponent("1", { foreign })] });
+  const report = await site.importFound({ pages, monitors: [foundMonitor("1", { foreign })] });
+  expect(report.items[1]).toMatchObject({
+    verdict: "kept",
+    target: { kind: "component", id: first.items[1]?.target?.id },
+    reason: "At an earlier import it became a component.",
+  });
+});
+
 describe("a monitor that was held", () => {
   test("becomes one that is checked once its type is known, with its id", async () => {
     await using site = await createImportSite();

@@ -2,7 +2,7 @@ import type { ImportChange, Imported, ImportTarget } from "../../domain/import-r
 import { redactText } from "../../domain/redact";
 import { Problem } from "../../errors";
 import { oneLine } from "../../kernel/text";
-import { targetOf } from "./here";
+import { findTarget, targetOf } from "./here";
 import type { ImportRun, NotedRef } from "./run";
 import type { FoundObject } from "./source";
 
@@ -96,7 +96,12 @@ function importAgain<Found extends FoundObject<unknown>, Row extends AnyRow>(
   noted: NotedRef,
 ): void {
   const { foreign } = found;
-  const row = noted.kind === writer.kind ? writer.find(noted.id) : undefined;
+  if (noted.kind !== writer.kind) {
+    const reason = `At an earlier import it became a ${noted.kind}.`;
+    run.report("kept", foreign, { target: findTarget(run.tx, noted), reason });
+    return;
+  }
+  const row = writer.find(noted.id);
   if (!row) {
     run.report("kept", foreign, { reason: "It was deleted here." });
     return;
@@ -142,12 +147,13 @@ function update<Found extends FoundObject<unknown>, Row extends AnyRow>(
 
 function noteRow<Found extends FoundObject<unknown>, Row extends AnyRow>(
   run: ImportRun,
-  { kind, markOf }: Writer<Found, Row>,
+  writer: Writer<Found, Row>,
   { foreign }: Found,
   row: Row,
   { settingsHash, pausedBy }: Pick<NotedRef, "settingsHash" | "pausedBy">,
 ): void {
-  run.note(foreign, { kind, id: row.id, mark: markOf(row), settingsHash, pausedBy });
+  const { kind } = writer;
+  run.note(foreign, { kind, id: row.id, mark: writer.markOf(row), settingsHash, pausedBy });
 }
 
 /** Returns the errors of an object as a text if `work` throws them. */
