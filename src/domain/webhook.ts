@@ -2,6 +2,7 @@
 export const WEBHOOK_FORMATS = [
   "standard",
   "statuspage",
+  "uptime-kuma",
   "slack",
   "discord",
   "ntfy",
@@ -12,9 +13,11 @@ export const WEBHOOK_FORMATS = [
 ] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
+const FOR_PROGRAMS: ReadonlySet<WebhookFormat> = new Set(["standard", "statuspage", "uptime-kuma"]);
+
 /** True for messages to people, who do not get events with `notify: false`. */
 export function isForPeople(format: WebhookFormat): boolean {
-  return format !== "standard" && format !== "statuspage";
+  return !FOR_PROGRAMS.has(format);
 }
 
 /** Event filter that matches every type. */

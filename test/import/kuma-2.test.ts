@@ -546,6 +546,22 @@ describe("notifications of Uptime Kuma 2.5.3", () => {
         settings: { token: `tk_${SECRET}ntfy` },
       },
     ],
+    [
+      "Our program",
+      {
+        format: "uptime-kuma",
+        url: "https://hooks.example.com/kuma",
+        settings: { headers: `{"Authorization":"Bearer ${SECRET}header"}` },
+      },
+    ],
+    [
+      "Phone with a password",
+      {
+        format: "ntfy",
+        url: "https://ntfy.example.com/acme",
+        settings: { authorization: `Basic ${btoa(`kuma:${SECRET}ntfypassword`)}` },
+      },
+    ],
     ["Mail", { format: "email", url: "mailto:ops@example.com" }],
   ])("%s becomes a webhook", (name, body) => {
     expect(webhook(name)).toMatchObject({
@@ -580,6 +596,8 @@ describe("notifications of Uptime Kuma 2.5.3", () => {
 
   test("without a counterpart are named with their type and monitors", () => {
     expect(reasonOf("Old Teams")).toContain("retired");
+    expect(reasonOf("Form")).toContain("as a form");
+    expect(reasonOf("Template")).toContain("template");
     expect(reasonOf("Pager")).toBe(
       "Notifications of the type PagerDuty are not sent here. Used by Site.",
     );

@@ -532,6 +532,7 @@ describe("notifications", () => {
     ['{"type":"discord","discordChannelType":"createNewForumPost"}', "forum"],
     ['{"type":"discord","discordWebhookUrl":"x"}', "address"],
     ['{"type":"smtp","smtpTo":" , "}', "no address"],
+    ['{"type":"webhook","webhookURL":"https://a.test","httpMethod":"get"}', "GET"],
   ])("with the settings %s are not moved", (config, reason) => {
     const { leftOut } = findInRows({ notification: [{ id: 1, name: "A", active: 1, config }] });
     expect(leftOut[0]?.reason).toContain(reason);

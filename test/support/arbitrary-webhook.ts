@@ -21,6 +21,10 @@ const reaches: Record<WebhookFormat, fc.Arbitrary<Reach>> = {
     "https://münchen.example",
   ),
   statuspage: at("https://b.example/statuspage", "http://10.0.0.1/"),
+  "uptime-kuma": fc.record({
+    url: fc.constantFrom("https://c.example/kuma", "http://10.0.0.2/"),
+    settings: fc.constantFrom({}, { headers: `{"X-Key": "${WEBHOOK_SECRET}"}` }),
+  }),
   slack: at(
     `https://hooks.slack.com/services/T0/B0/${WEBHOOK_SECRET}`,
     `https://chat.example/hooks/${WEBHOOK_SECRET}`,

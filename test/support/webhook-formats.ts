@@ -7,6 +7,10 @@ import type { WebhookFormat } from "../../src/domain/webhook";
 export const DESTINATIONS: Record<WebhookFormat, Pick<FormatContext, "url" | "settings">> = {
   standard: { url: "https://receiver.example.com/hooks", settings: {} },
   statuspage: { url: "https://receiver.example.com/hooks", settings: {} },
+  "uptime-kuma": {
+    url: "https://receiver.example.com/hooks",
+    settings: { headers: '{"X-Key": "1234"}' },
+  },
   slack: { url: "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXX", settings: {} },
   discord: { url: "https://discord.com/api/webhooks/223704706495545344/3d89bb75", settings: {} },
   ntfy: { url: "https://ntfy.sh/acme-status", settings: { token: "tk_AgQdq7mVBoFD37zQVN29" } },

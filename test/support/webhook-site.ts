@@ -30,6 +30,12 @@ export const SECRET_DESTINATIONS: Partial<
     shown: "https://ntfy.sh/acme-status",
     secrets: ["tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"],
   },
+  "uptime-kuma": {
+    url: "https://receiver.example.com/kuma",
+    settings: { headers: '{"Authorization": "Bearer quite-private-header"}' },
+    shown: "https://receiver.example.com/kuma",
+    secrets: ["quite-private-header"],
+  },
   gotify: {
     url: "https://gotify.example.com",
     settings: { token: "AWnhsVvNnMtXp3q" },

@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import type { Reader } from "../../db";
-import type { MonitorType } from "../../domain/monitor-state";
+import { kumaTypeOf } from "../../domain/compat";
 import { type CompatEntry, numbersOf, readEntries } from "../../features/compat";
 import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
 import type { Snapshot } from "../../features/status";
@@ -10,31 +10,6 @@ import { offsetOf, zonedText } from "./times";
 
 /** Name of the group of components without a group. */
 const UNGROUPED = "Services";
-
-const TYPES: Readonly<Record<MonitorType, string>> = {
-  http: "http",
-  tcp: "port",
-  tls: "port",
-  ssh: "port",
-  dns: "dns",
-  domain: "dns",
-  ping: "ping",
-  push: "push",
-  websocket: "websocket-upgrade",
-  grpc: "grpc-keyword",
-  postgres: "postgres",
-  mysql: "mysql",
-  redis: "redis",
-  mqtt: "mqtt",
-  smtp: "smtp",
-  docker: "docker",
-  unsupported: "manual",
-};
-
-/** Returns the name of a monitor type in Uptime Kuma. A component without monitor is `manual`. */
-export function kumaTypeOf(type: MonitorType | undefined): string {
-  return type === undefined ? "manual" : TYPES[type];
-}
 
 /** Returns the page with its groups, open incidents and the maintenance in progress, at `now` (unix ms). */
 export function pageDocument(reader: Reader, snapshot: Snapshot, now: number): KumaPage {

@@ -1,10 +1,10 @@
 import type { Reader } from "../../db";
+import { kumaTypeOf } from "../../domain/compat";
 import type { MonitorState } from "../../domain/monitor-state";
 import { uptimeByMonitor } from "../../features/analytics";
 import { BEAT, numbersOf } from "../../features/compat";
 import { latencyTogether, listMonitors, type MonitorRecord } from "../../features/monitors";
 import { DAY_MS } from "../../kernel/time";
-import { kumaTypeOf } from "./documents";
 
 /** Version of Uptime Kuma in whose form the metrics are. */
 const KUMA_VERSION = "2.5.3";

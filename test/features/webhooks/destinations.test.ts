@@ -33,6 +33,14 @@ describe("destinations of formats", () => {
       { token: "tk_1", authorization: "Basic eDp5" },
       "#/settings/authorization",
     ],
+    ...["x", "[]", '{"a": 1}', '{"a b": "c"}', '{"Host": "a"}', '{"a": "b\\n"}'].map(
+      (headers): [WebhookFormat, string, object, string] => [
+        "uptime-kuma",
+        "https://a.example",
+        { headers },
+        "#/settings/headers",
+      ],
+    ),
     ["gotify", "https://gotify.example.com", {}, "#/settings/token"],
     ["gotify", "https://gotify.example.com/message?token=A", { token: "A" }, "#/url"],
     ["telegram", "https://api.telegram.org/bot1:A/sendMessage", telegram, "#/url"],

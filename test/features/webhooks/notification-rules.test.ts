@@ -57,6 +57,7 @@ describe("secret settings", () => {
     ["ntfy", "authorization"],
     ["gotify", "token"],
     ["telegram", "bot_token"],
+    ["uptime-kuma", "headers"],
   ] as const)("a message for %s contains no secret %s", (name, setting) => {
     const settings = { [setting]: "123456:quite-private", chat_id: "1" };
     expect(FORMATS[name].secretSettings).toContain(setting);

@@ -1,6 +1,6 @@
 import type { WebhookFormat } from "../../../domain/webhook";
 import type { Mapping } from "./mapping";
-import { textOf } from "./values";
+import { object, textOf } from "./values";
 
 /** Settings of a notification. */
 export type NotificationConfig = Readonly<Record<string, unknown>>;
@@ -91,6 +91,12 @@ export const NOTIFICATION_TYPES = {
         : [{ url }];
     },
   },
+  webhook: {
+    to: "uptime-kuma",
+    rule: "`webhookURL` and `webhookAdditionalHeaders`, with the same JSON. Forms, templates and GET are not moved.",
+    look: [],
+    read: (config) => [webhookReceiver(config)],
+  },
   smtp: {
     to: "email",
     rule: "Team mail to each address of `smtpTo`, `smtpCC` and `smtpBCC`, by the relay here.",
@@ -117,6 +123,25 @@ function discordReceiver(config: NotificationConfig): Receiver {
   if (!url) return { reason: "Its address cannot be read." };
   if (kind === "postToThread" && thread !== "") url.searchParams.set("thread_id", thread);
   return { url: url.href };
+}
+
+function webhookReceiver(config: NotificationConfig): Receiver {
+  const content = field(config, "webhookContentType") || "json";
+  const method = field(config, "httpMethod").toLowerCase() || "post";
+  if (method !== "post") return { reason: `It sends a ${method.toUpperCase()} request.` };
+  if (content !== "json") {
+    const way = content === "custom" ? "by a template of its own" : "as a form";
+    return { reason: `It writes messages ${way}.` };
+  }
+  const written = field(config, "webhookAdditionalHeaders");
+  const fields = object(written);
+  // Invalid ones are kept, so that the report names them.
+  const headers = fields
+    ? JSON.stringify(
+        Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textOf(value)])),
+      )
+    : written;
+  return { url: field(config, "webhookURL"), settings: filled({ headers }) };
 }
 
 function ntfySettings(config: NotificationConfig): Record<string, unknown> {

@@ -10,11 +10,13 @@ import { standard } from "./standard";
 import { statuspage } from "./statuspage";
 import { teams } from "./teams";
 import { telegram } from "./telegram";
+import { uptimeKuma } from "./uptime-kuma";
 
 /** Every format by its name. */
 export const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
   standard,
   statuspage,
+  "uptime-kuma": uptimeKuma,
   slack,
   discord,
   ntfy,
