@@ -5,7 +5,7 @@ import { monitorStates } from "../../src/db/tables/monitors";
 import type { MonitorState } from "../../src/domain/monitor-state";
 import { recordState } from "../../src/features/monitors/engine/transitions";
 import { findMonitor } from "../../src/features/monitors";
-import { HOUR_MS } from "../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { setCertificateExpiry } from "../support/certificate-expiry";
 import { createCompatSite, type CompatSite } from "../support/compat-site";
@@ -85,6 +85,30 @@ describe("Uptime Kuma's metrics", () => {
       'monitor_type="port",monitor_url="null",monitor_hostname="mail.example",monitor_port="25"',
     );
     expect((await linesOf(site, "")).join("\n")).not.toContain("secret");
+  });
+
+  test("a name that is resolved is a host name, and the name of a Docker host is none", async () => {
+    await using site = await createCompatSite(undefined, {
+      ALLCLEAR_DOCKER_HOSTS: "nas=unix:///docker.sock",
+    });
+    await site.create({ type: "dns", name: "DNS", config: { name: "shop.example" } });
+    const config = { host: "nas", container: "web" };
+    await site.create({ type: "docker", name: "Web", config });
+    const [docker, dns] = await linesOf(site, "monitor_status{");
+    expect(dns).toContain('monitor_hostname="shop.example",monitor_port="null"');
+    expect(docker).toContain('monitor_hostname="null",monitor_port="null"');
+  });
+
+  test("a monitor that is up and whose last result is a failure is pending", async () => {
+    await using site = await createCompatSite();
+    const { id } = await site.create();
+    const { num = 0 } = findMonitor(site.app.ctx.db, { id }) ?? {};
+    await site.app.ctx.db.write((tx) => setState(tx, { num, state: "up" }));
+    await site.answered(id, [100, null]);
+    expect((await linesOf(site, "monitor_status{"))[0]).toEndWith("} 2");
+    await site.app.clock.advance(2 * MINUTE_MS);
+    await site.answered(id, [100]);
+    expect((await linesOf(site, "monitor_status{"))[0]).toEndWith("} 1");
   });
 
   test("states are Uptime Kuma's numbers, and paused monitors are left out", async () => {

@@ -26,8 +26,9 @@ export interface CompatSite extends MonitorApi {
 
 export async function createCompatSite(
   input: Partial<PageInput> = { compat: ["uptime-kuma", "gatus"] },
+  env: Record<string, string> = {},
 ): Promise<CompatSite> {
-  const api = await createMonitorApi({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const api = await createMonitorApi({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000", ...env } });
   const { app, components } = api;
   const found = findPageBySlug(app.ctx.db, { slug: "acme" });
   if (!found) throw new Error("there is no page");

@@ -38,8 +38,10 @@ export async function kumaMetrics(reader: Reader, now: number): Promise<string> 
   const labels = records.map((record) => labelsOf(record, numberOf(record.row.id)));
   for (const [index, { row, state, lastCheck }] of records.entries()) {
     const own = labels[index] ?? {};
-    const isFailing = state.failures > 0 && STATUSES[state.state] === BEAT.up;
-    add("monitor_status", own, isFailing ? BEAT.pending : STATUSES[state.state]);
+    // Failures before an import are results and not counted.
+    const hasFailed = state.failures > 0 || lastCheck?.outcome === "failed";
+    const status = STATUSES[state.state];
+    add("monitor_status", own, hasFailed && status === BEAT.up ? BEAT.pending : status);
     const isAnswered = lastCheck?.outcome === "ok" && lastCheck.latencyMs !== null;
     add("monitor_response_time", own, isAnswered ? (lastCheck.latencyMs ?? -1) : -1);
     const expiresAt = state.certificateExpiresAt;
@@ -88,6 +90,8 @@ const STATUSES: Readonly<Record<MonitorState, number>> = {
 function labelsOf({ row }: MonitorRecord, number: number): Labels {
   const { config } = row;
   const { url } = config;
+  // The host of a container is a name that only this server knows.
+  const host = row.type === "docker" ? undefined : (config["host"] ?? config["name"]);
   return {
     ...tagLabels(row.tags),
     monitor_id: String(number),
@@ -95,7 +99,7 @@ function labelsOf({ row }: MonitorRecord, number: number): Labels {
     monitor_type: kumaTypeOf(row.type),
     // Paths and queries can contain tokens.
     monitor_url: typeof url === "string" ? (URL.parse(url)?.origin ?? "null") : "null",
-    monitor_hostname: textOf(config["host"]),
+    monitor_hostname: textOf(host),
     monitor_port: textOf(config["port"]),
   };
 }
