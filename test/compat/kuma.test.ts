@@ -123,6 +123,19 @@ describe("a page in Uptime Kuma's form", () => {
     expect(incidents[1]).toMatchObject({ style: "warning", title: "Slow", lastUpdatedDate: null });
   });
 
+  test("an incident whose only update is later than its start was changed then", async () => {
+    await using site = await createCompatSite();
+    const { id } = await open(site, { name: "Slow" });
+    const key = await site.app.keyWith("write:incidents");
+    const json = { started_at: toIso(site.app.clock.now() - HOUR_MS) };
+    await site.app.call(`/api/v1/incidents/${id}`, { method: "PATCH", key, json });
+    const { incident } = await read(site, "/api/status-page/acme");
+    expect(incident).toMatchObject({
+      createdDate: "2026-03-10 11:00:00",
+      lastUpdatedDate: "2026-03-10 12:00:00",
+    });
+  });
+
   test("maintenance is listed in the page's time zone while it is in progress", async () => {
     await using site = await createCompatSite();
     await site.change({ time_zone: "Europe/Berlin" });
@@ -313,7 +326,7 @@ describe("the incident history in Uptime Kuma's form", () => {
     expect(first.incidents.map(({ title }: { title: string }) => title)).toEqual(
       Array.from({ length: 10 }, (_, index) => `${index + 1}`),
     );
-    expect(first.incidents[0]).toMatchObject({ active: false, style: "info" });
+    expect(first.incidents[0]).toMatchObject({ active: false, pin: false, style: "info" });
     expect(first.nextCursor).toBe("2026-03-10 02:00:00");
     const rest = await read(site, `${path}?cursor=${encodeURIComponent(first.nextCursor)}`);
     expect(rest).toMatchObject({ total: 12, hasMore: false, nextCursor: null });

@@ -28,15 +28,17 @@ export function presentIncident(
   numberOf: (id: string) => number,
 ): KumaIncident {
   const [newest] = updates;
+  const isChanged = newest !== undefined && newest.displayAt > row.startedAt;
+  const isActive = row.resolvedAt === null;
   return {
     id: numberOf(row.id),
     style: STYLES[row.impact],
     title: row.name,
     content: newest?.body ?? "",
-    pin: true,
-    active: row.resolvedAt === null,
+    pin: isActive,
+    active: isActive,
     createdDate: utcText(row.startedAt),
-    lastUpdatedDate: newest && updates.length > 1 ? utcText(newest.displayAt) : null,
+    lastUpdatedDate: isChanged ? utcText(newest.displayAt) : null,
     status_page_id: numberOf(row.pageId),
   };
 }
