@@ -372,6 +372,19 @@ describe("an incident of Statuspage", () => {
     expect(changes).toMatchObject([{ field: "components", from: "Component gone", to: null }]);
   });
 
+  test("names some of many components that are gone, and counts the others", async () => {
+    const gone = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [`gone${index}`, "major_outage"]),
+    );
+    const { changes } = await readIncident({
+      incident_updates: Array.from({ length: 50 }, () =>
+        updateOf("resolved", "2026-03-01T12:00:00.000Z", gone),
+      ),
+    });
+    expect(changes).toHaveLength(11);
+    expect(changes.at(-1)?.from).toBe("490 other components");
+  });
+
   test("without affected components is named in the instructions", async () => {
     const { found } = await readIncident({
       incident_updates: [updateOf("resolved", "2026-03-01T12:00:00.000Z")],
@@ -386,6 +399,7 @@ describe("an incident of Statuspage", () => {
       incident_updates: [
         updateOf("resolved", "2026-03-01T12:00:00.000Z"),
         updateOf("dancing", "2026-03-01T11:30:00.000Z"),
+        updateOf("singing", "2026-03-01T11:20:00.000Z"),
         updateOf("identified", "yesterday", null, { created_at: "99999-01-01T00:00:00Z" }),
         updateOf("investigating", "2026-03-01T10:00:00.000Z", null, { body: " " }),
       ],
@@ -394,9 +408,9 @@ describe("an incident of Statuspage", () => {
       "Investigating.",
       "It is resolved.",
     ]);
-    expect(changes.map(({ field, from }) => [field, from])).toEqual([
-      ["incident_updates", "identified"],
-      ["incident_updates", "dancing"],
+    expect(changes.map(({ field, from, reason }) => [field, from, reason])).toEqual([
+      ["incident_updates", "1 update", "Updates with no valid time are not moved."],
+      ["incident_updates", "2 updates", "Updates with an unknown status are not moved."],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { type NamedStatus, worstStatus } from "../../../domain/component-status";
 import type { ForeignObject, ImportChange } from "../../../domain/import-report";
 import { IMPACTS, INCIDENT_STATUSES } from "../../../domain/incident-status";
-import { oneLine } from "../../../kernel/text";
+import { oneLine, plural } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import { impactOf } from "../../incidents";
 import type { ForeignKey, FoundIncident, LeftOut } from "../source";
@@ -9,6 +9,9 @@ import { cutName, textChange } from "../texts";
 import { keyOfComponent, namedStatusOf } from "./components";
 import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
 import { updatesOf } from "./updates";
+
+/** Number of missing components that an incident names. */
+const MISSING_NAMED_MAX = 10;
 
 /** Page and components that are moved, and to which incidents and maintenance refer. */
 export interface Place {
@@ -25,6 +28,7 @@ export function isMaintenance({ scheduled_for: scheduledFor }: SourceIncident): 
 /** Returns the incident of one of Statuspage, or the reason for which it cannot be moved. */
 export function incidentOf(incident: SourceIncident, place: Place): FoundIncident | LeftOut {
   const changes: ImportChange[] = [];
+  const missing = new Set<string>();
   const foreign = foreignOf(incident, "incident");
   const isOver = incident.status === "resolved" || incident.status === "postmortem";
   const steps = { statuses: INCIDENT_STATUSES, first: "investigating" as const };
@@ -34,8 +38,9 @@ export function incidentOf(incident: SourceIncident, place: Place): FoundInciden
     changes,
   ).map(({ source, ...update }) => ({
     ...update,
-    components: statusesOf(source, place, changes),
+    components: statusesOf(source, place, missing, changes),
   }));
+  changes.push(...withoutMissing(missing));
   const [first] = updates;
   if (!first) return { foreign, reason: "It has no valid time." };
   const startedAt = timeOf(incident.started_at) ?? first.at;
@@ -63,17 +68,18 @@ export function foreignOf({ id, name }: SourceIncident, type: string): ForeignOb
 function statusesOf(
   update: SourceUpdate | undefined,
   { components }: Place,
+  missing: Set<string>,
   changes: ImportChange[],
 ): Record<ForeignKey, NamedStatus> {
   const statuses: Record<ForeignKey, NamedStatus> = {};
   for (const { code, name, new_status: text } of update?.affected_components ?? []) {
     if (!components.has(code)) {
-      noteMissing(name ?? code, changes);
+      missing.add(name ?? code);
       continue;
     }
     const status = namedStatusOf(text) ?? "operational";
-    if (text !== status) {
-      const reason = "An incident does not set this status.";
+    if (text !== status && !changes.some(({ field }) => field === "new_status")) {
+      const reason = "Incidents do not set this status.";
       changes.push(...textChange("new_status", text ?? "", status, reason));
     }
     statuses[keyOfComponent(code)] = status;
@@ -81,12 +87,17 @@ function statusesOf(
   return statuses;
 }
 
-/** Notes a component that is no longer on the page, once. */
-export function noteMissing(name: string, changes: ImportChange[]): void {
-  const from = oneLine(name.slice(0, 300));
-  if (changes.some((change) => change.field === "components" && change.from === from)) return;
+/** Returns the differences for components that are no longer on the page, of which the first ones are named. */
+export function withoutMissing(names: ReadonlySet<string>): ImportChange[] {
   const reason = "The page does not have this component.";
-  changes.push({ field: "components", from, to: null, reason });
+  const more = names.size - MISSING_NAMED_MAX;
+  const named = [...names].slice(0, MISSING_NAMED_MAX).map((name) => oneLine(name.slice(0, 300)));
+  return [...named, ...(more > 0 ? [`${plural(more, "other component")}`] : [])].map((from) => ({
+    field: "components",
+    from,
+    to: null,
+    reason,
+  }));
 }
 
 /** Returns the impact where that of the components is another one; else null. */

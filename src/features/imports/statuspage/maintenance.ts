@@ -4,7 +4,7 @@ import { HOUR_MS, toIso } from "../../../kernel/time";
 import type { FoundMaintenance, LeftOut } from "../source";
 import { keyOfComponent } from "./components";
 import { type SourceIncident, timeOf } from "./document";
-import { foreignOf, noteMissing, type Place } from "./incidents";
+import { foreignOf, type Place, withoutMissing } from "./incidents";
 import { updatesOf } from "./updates";
 
 const REMIND_MINUTES = 60;
@@ -99,9 +99,7 @@ function componentsOf(
   for (const { affected_components: affected } of updates ?? []) {
     for (const { code, name } of affected ?? []) named.set(code, name ?? code);
   }
-  return [...named].flatMap(([id, name]) => {
-    if (place.components.has(id)) return keyOfComponent(id);
-    noteMissing(name, changes);
-    return [];
-  });
+  const missing = [...named].filter(([id]) => !place.components.has(id));
+  changes.push(...withoutMissing(new Set(missing.map(([, name]) => name))));
+  return [...named.keys()].filter((id) => place.components.has(id)).map(keyOfComponent);
 }

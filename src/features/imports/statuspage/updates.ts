@@ -1,5 +1,5 @@
 import type { ImportChange } from "../../../domain/import-report";
-import { capitalised, oneLine, spaced } from "../../../kernel/text";
+import { capitalised, plural, spaced } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
 
@@ -24,6 +24,7 @@ export function updatesOf<Status extends string>(
   changes: ImportChange[],
 ): UsableUpdate<Status>[] {
   const updates: UsableUpdate<Status>[] = [];
+  const dropped = new Map<string, number>();
   // Newest first in the source, so that of two at one time the later one is written later.
   for (const source of (incident.incident_updates ?? []).toReversed()) {
     // The text of the post-mortem.
@@ -31,12 +32,16 @@ export function updatesOf<Status extends string>(
     const at = timeOf(source.display_at, source.created_at);
     const status = statuses.find((each) => each === source.status);
     if (at === undefined || status === undefined) {
-      const from = oneLine((source.status ?? "").slice(0, 100));
-      const reason = `An update with ${at === undefined ? "no valid time" : "an unknown status"} is not moved.`;
-      changes.push({ field: "incident_updates", from, to: null, reason });
+      const problem = at === undefined ? "no valid time" : "an unknown status";
+      dropped.set(problem, (dropped.get(problem) ?? 0) + 1);
       continue;
     }
     updates.push({ at, status, body: textOf(source, status), display_at: toIso(at), source });
+  }
+  for (const [problem, count] of dropped) {
+    const from = plural(count, "update");
+    const reason = `Updates with ${problem} are not moved.`;
+    changes.push({ field: "incident_updates", from, to: null, reason });
   }
   updates.sort((a, b) => a.at - b.at);
   const created = timeOf(incident.created_at, incident.started_at, incident.scheduled_for);
