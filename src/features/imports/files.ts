@@ -2,6 +2,7 @@ import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
 import type { AppContext } from "../../context";
 import type { ImportSource } from "../../domain/import-sources";
+import { unavailable } from "../../errors";
 import { encodeBase62 } from "../../kernel/base62";
 
 /** Folders of the data directory: for files that operators put there, and for those of forms. */
@@ -11,6 +12,11 @@ const UPLOADS = "import-uploads";
 /** Maximum number of offered names, and of entries of an offered folder that are looked at. */
 const NAMES_MAX = 200;
 const ENTRIES_MAX = 10_000;
+
+/** Error of a file that cannot be stored. */
+const NOT_STORED =
+  "The file cannot be stored in the data directory. Free space on its disk, and try again.";
+const RETRY_SECONDS = 60;
 
 /** File, or folder, that can be imported by its name. */
 export interface OfferedFile {
@@ -27,10 +33,11 @@ export interface ImportFiles {
   list(source: Pick<ImportSource, "takes">): Promise<OfferedFile[]>;
   /** Returns the path of an offered file; undefined for every other name. */
   find(source: Pick<ImportSource, "takes">, name: string): Promise<string | undefined>;
-  /** Stores a file that only this user can read, and returns its path. */
+  /** Stores a file that only this user can read, and returns its path. Throws `unavailable`. */
   store(bytes: Uint8Array, name: string): Promise<string>;
+  /** Removes a stored file. Logs failures of the system. */
   remove(path: string): Promise<void>;
-  /** Removes all files of forms. */
+  /** Removes all stored files. */
   sweep(): Promise<void>;
 }
 
@@ -41,7 +48,17 @@ export function createImportFiles(
   const uploads = () => join(directoryOf(), UPLOADS);
   const offered = () => join(directoryOf(), OFFERED);
 
-  async function list({ takes }: Pick<ImportSource, "takes">): Promise<OfferedFile[]> {
+  /** Lists nothing if the folder cannot be read, so that a form can be opened without it. */
+  async function list(source: Pick<ImportSource, "takes">): Promise<OfferedFile[]> {
+    try {
+      return await listFolder(source);
+    } catch (error) {
+      log.warn({ err: error }, "the folder of files to import cannot be read");
+      return [];
+    }
+  }
+
+  async function listFolder({ takes }: Pick<ImportSource, "takes">): Promise<OfferedFile[]> {
     const folder = offered();
     // A link could lead out of the data directory.
     if (!(await isFolder(folder))) return [];
@@ -61,6 +78,14 @@ export function createImportFiles(
     );
   }
 
+  async function withoutFailing(removal: Promise<void>): Promise<void> {
+    try {
+      await removal;
+    } catch (error) {
+      log.warn({ err: error }, "files of imports were not removed; the next start removes them");
+    }
+  }
+
   return {
     get folder() {
       return offered();
@@ -75,21 +100,24 @@ export function createImportFiles(
     },
 
     async store(bytes, name) {
-      await mkdir(uploads(), { recursive: true, mode: 0o700 });
       const extension = /^\.[a-z0-9]{1,8}$/i.test(extname(name)) ? extname(name) : "";
       const path = join(uploads(), `${encodeBase62(random(16), 22)}${extension}`);
-      await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
-      return path;
+      try {
+        await mkdir(uploads(), { recursive: true, mode: 0o700 });
+        await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
+        return path;
+      } catch (error) {
+        await rm(path, { force: true }).catch(() => {});
+        throw unavailable(NOT_STORED, RETRY_SECONDS, error);
+      }
     },
 
-    remove: (path) => rm(path, { force: true }),
+    async remove(path) {
+      await withoutFailing(rm(path, { force: true }));
+    },
 
     async sweep() {
-      try {
-        await rm(uploads(), { recursive: true, force: true });
-      } catch (error) {
-        log.warn({ err: error }, "files of imports were not removed; the next start removes them");
-      }
+      await withoutFailing(rm(uploads(), { recursive: true, force: true }));
     },
   };
 }

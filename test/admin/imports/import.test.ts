@@ -196,6 +196,17 @@ describe("the file of a form", () => {
     expect(site.uploads()).toEqual([]);
   });
 
+  test("that cannot be stored is refused, and nothing is left of it", async () => {
+    await using site = await createSite();
+    const { app, session } = site;
+    // A file in the place of the folder.
+    writeFileSync(join(site.directory(), "import-uploads"), "");
+    const answer = await sendImport(app, session, TWO);
+    expect(answer.status).toBe(503);
+    expect(answer.text).toContain("The file cannot be stored in the data directory.");
+    expect(site.imports.current()).toBeUndefined();
+  });
+
   test("is named in errors as people know it", async () => {
     await using site = await createSite();
     const answer = await sendImport(site.app, site.session, "{");
