@@ -460,6 +460,19 @@ describe("maintenance", () => {
     );
   });
 
+  test("names monitors that are on none of its pages", () => {
+    const rows = tables({ strategy: "cron", cron: "0 3 * * *", duration: 60 });
+    const { schedules } = findInRows({
+      ...rows,
+      monitor: [NEW_MONITOR, { ...NEW_MONITOR, id: 2, name: "Elsewhere" }],
+      monitor_maintenance: [
+        ...rows.monitor_maintenance,
+        { id: 2, monitor_id: 2, maintenance_id: 1 },
+      ],
+    });
+    expect(schedules[0]?.changes).toMatchObject([{ field: "monitors", from: "Elsewhere" }]);
+  });
+
   test("in an hour that the clock skips starts after it", () => {
     const times = { start_date: "2026-03-29 02:30", end_date: "2026-03-29 05:00" };
     const { maintenance } = find({ ...times, timezone: "Europe/Berlin" });

@@ -85,8 +85,8 @@ describe.each(KUMA_VERSIONS)("an import of Uptime Kuma %s", (version) => {
   test("tells nobody", async () => {
     using _ping = usePingProgram("exit 0");
     await using site = await importedSite(version);
-    const told = site.app.events().filter(({ data }) => data["notify"] !== false);
-    expect(told.filter(({ type }) => /^(incident|maintenance|monitor)\./.test(type))).toEqual([]);
+    const sent = site.app.events().filter(({ data }) => data["notify"] !== false);
+    expect(sent.filter(({ type }) => /^(incident|maintenance|monitor)\./.test(type))).toEqual([]);
     expect(site.app.audit().map(({ action }) => action)).toEqual(["import.run"]);
   });
 

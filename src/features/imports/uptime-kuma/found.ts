@@ -14,7 +14,7 @@ import { findPages, type ReadPicture } from "./pages";
 import { findPlaces, type Places } from "./places";
 import { INTERNAL_SETTINGS, SETTINGS } from "./table-columns";
 import { isGroup, MonitorTree } from "./tree";
-import { number, type Row, text } from "./values";
+import { number, type Row, text, textOf } from "./values";
 
 /** Days before an expiry, of an Uptime Kuma whose settings name none. */
 const USUAL_DAYS = 21;
@@ -78,8 +78,18 @@ export function findInData(data: KumaData, { readPicture, isDefined }: Surroundi
       ...othersLeftOut(data, settings),
     ],
     notRead: [],
-    toDo: docker === undefined ? [] : [docker],
+    toDo: [...(docker === undefined ? [] : [docker]), ...jobsToMove(data, settings)],
   };
+}
+
+/** Returns the instruction for the addresses that jobs call. */
+function jobsToMove({ monitor }: KumaData, settings: ReadonlyMap<string, unknown>): string[] {
+  if (!monitor.some(({ type }) => text(type) === "push")) return [];
+  const url = URL.parse(textOf(settings.get("primaryBaseURL")));
+  const address = url?.host ? `${url.protocol}//${url.host}` : "the address of Uptime Kuma";
+  return [
+    `Let ${address} lead to this server, or replace it in the addresses that jobs call: their paths /api/push/… stay.`,
+  ];
 }
 
 function isUsed(host: Row, { monitor }: KumaData): boolean {

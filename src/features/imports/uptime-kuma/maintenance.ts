@@ -1,4 +1,5 @@
 import { crons } from "../../../domain/cron";
+import type { ImportChange } from "../../../domain/import-report";
 import { oneLine } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import { isTimeZone } from "../../pages";
@@ -9,6 +10,7 @@ import {
   keyOf,
   type LeftOut,
 } from "../source";
+import type { MonitorRow } from "./checked";
 import { byId, groupedBy, idOf, type KumaData } from "./data";
 import { parseUtc } from "./incidents";
 import { Notes } from "./notes";
@@ -17,7 +19,7 @@ import { serverTimeZone } from "./pages";
 import { flag, number, type Row, text } from "./values";
 
 const MANUAL = "It has no end, which every maintenance here needs.";
-const NO_PAGE = "Its monitors are on no status page.";
+const NO_PAGE = "Its monitors are on no status page there. Plan it on the page that they got here.";
 const NOT_ACTIVE = "It is not active.";
 const NO_TIMES = "Its dates cannot be read.";
 
@@ -29,6 +31,8 @@ const EVERY_DAYS_MAX = 366;
 interface Part {
   page: ForeignKey;
   components: readonly ForeignKey[];
+  /** Differences, in the first part. */
+  changes: readonly ImportChange[];
   /** Id of the maintenance, with that of the page if it is for several. */
   id: string;
   /** Number of the maintenance, which only the first part keeps. */
@@ -73,7 +77,12 @@ export function findMaintenance(
     } else {
       const schedule = scheduleOf(row, zone);
       if (typeof schedule === "string") leaveOut(schedule);
-      else for (const part of parts) found.schedules.push({ ...schedule, ...targetOf(row, part) });
+      else {
+        for (const part of parts) {
+          const changes = [...schedule.changes, ...part.changes];
+          found.schedules.push({ ...schedule, ...targetOf(row, part), changes });
+        }
+      }
     }
   }
   return found;
@@ -85,24 +94,41 @@ function partsReader(data: KumaData, places: Places): (row: Row) => Part[] {
   const named = groupedBy(data.monitor_maintenance, "maintenance_id");
   const pages = groupedBy(data.maintenance_status_page, "maintenance_id");
   return (row) => {
-    const shown = new Set(
-      (named.get(idOf(row)) ?? []).flatMap((each) => {
-        const monitor = monitors.get(idOf(each, "monitor_id"));
-        return monitor ? places.shownBy(monitor) : [];
-      }),
+    const own = (named.get(idOf(row)) ?? []).flatMap(
+      (each) => monitors.get(idOf(each, "monitor_id")) ?? [],
     );
+    const shown = new Set(own.flatMap((monitor) => places.shownBy(monitor)));
     const byPage = Map.groupBy(shown, ({ page }) => page);
     const wanted = (pages.get(idOf(row)) ?? []).map((each) =>
       keyOf({ type: "status_page", id: String(idOf(each, "status_page_id")) }),
     );
     const on = wanted.length > 0 ? [...new Set(wanted)] : [...byPage.keys()];
+    const changes = monitorsElsewhere(own, on, places);
     return on.map((page, index) => ({
+      changes: index === 0 ? changes : [],
       page,
       components: (byPage.get(page) ?? []).map(({ foreign }) => keyOf(foreign)),
       id: on.length === 1 ? String(idOf(row)) : `${idOf(row)}/${page.split(":")[1]}`,
       number: index === 0 ? idOf(row) : null,
     }));
   };
+}
+
+/** Notes monitors that are on none of the pages of a maintenance. */
+function monitorsElsewhere(
+  monitors: readonly MonitorRow[],
+  pages: readonly ForeignKey[],
+  places: Places,
+): ImportChange[] {
+  const notes = new Notes();
+  const names = monitors
+    .filter((monitor) => !places.shownBy(monitor).some(({ page }) => pages.includes(page)))
+    .map(({ name }) => text(name));
+  if (names.length > 0) {
+    const reason = "They are on none of its pages, so their failures count meanwhile.";
+    notes.change("monitors", names.join(", "), null, reason);
+  }
+  return notes.changes;
 }
 
 function targetOf(row: Row, { page, components, id }: Part) {
@@ -163,7 +189,7 @@ function maintenanceOf(
         },
       ],
     },
-    changes: [],
+    changes: part.changes,
   };
 }
 

@@ -183,6 +183,7 @@ export const SETTINGS = {
     rule: "The largest; without the setting 21.",
   },
   domainExpiryNotifyDays: { to: "config.days", rule: "The largest; without the setting 21." },
+  primaryBaseURL: { to: null, rule: "The report names it in the instruction for jobs." },
   jwtSecret: {
     to: "identity of the source",
     rule: "A hash of it, so that two installations are not mixed up.",
