@@ -38,6 +38,8 @@ describe("a database that Gatus wrote", () => {
     expect(checkout[0]).toEqual({ at: HOUR + 9 * 60_000 + 28_014, kind: BEAT.up, latencyMs: 1 });
     const times = checkout.map(({ at }) => at);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
+    // A failed condition has an answer too.
+    expect(checkout.every(({ latencyMs }) => latencyMs >= 0)).toBe(true);
     const job = beatsOf(history, "external-endpoint:jobs_nightly-backup");
     expect(job.map(({ kind }) => kind)).toEqual([1, 1, 0, 1, 0, 0]);
     expect(job[0]?.latencyMs).toBe(1_500);

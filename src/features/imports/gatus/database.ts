@@ -11,7 +11,14 @@ export type GatusValue = string | number | null | Uint8Array;
 /** Tables that are read, with the columns that they need. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   endpoints: ["endpoint_id", "endpoint_key", "endpoint_name", "endpoint_group"],
-  endpoint_results: ["endpoint_result_id", "endpoint_id", "success", "duration", "timestamp"],
+  endpoint_results: [
+    "endpoint_result_id",
+    "endpoint_id",
+    "success",
+    "connected",
+    "duration",
+    "timestamp",
+  ],
   endpoint_uptimes: [
     "endpoint_id",
     "hour_unix_timestamp",

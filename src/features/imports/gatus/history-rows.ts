@@ -46,20 +46,21 @@ class Reader {
     const { hasSuiteResults } = this.#database;
     const partOfSuite =
       table === "endpoint" && hasSuiteResults ? "AND suite_result_id IS NULL" : "";
+    const answered = table === "endpoint" ? "connected" : "success";
     const results = this.#rows(
-      `SELECT ${cutTime("timestamp")}, success, duration FROM ${table}_results
+      `SELECT ${cutTime("timestamp")}, success, duration, ${answered} FROM ${table}_results
        WHERE ${table}_id = ? ${partOfSuite} ORDER BY ${table}_result_id DESC`,
       id,
     );
-    const beats = results.flatMap(([time, success, duration]) => {
+    const beats = results.flatMap(([time, success, duration, isAnswered]) => {
       const at = timeOf(time);
       const nanoseconds = Number(duration);
       if (at === undefined || (success !== 0 && success !== 1) || !(nanoseconds >= 0)) {
         return this.#skip(UNREADABLE);
       }
       const kind = success === 1 ? BEAT.up : BEAT.down;
-      // A job that reports no duration reports 0.
-      const isMeasured = kind === BEAT.up && nanoseconds > 0;
+      // The job of an external endpoint connects to nothing, and may report no duration.
+      const isMeasured = (isAnswered === 1 || kind === BEAT.up) && nanoseconds > 0;
       return [{ at, kind, latencyMs: isMeasured ? Math.round(nanoseconds / 1e6) : -1 }];
     });
     const marks = table === "endpoint" ? this.#marks(id) : [];
