@@ -738,6 +738,16 @@ describe("saved documents of Statuspage", () => {
     expect([found.incidents.length, found.maintenance.length]).toEqual([1, 1]);
   });
 
+  test("of the REST API are complete, however many they are", async () => {
+    using folder = temporaryFolder();
+    const incidents = Array.from({ length: 60 }, (_, index) => incidentOf(`i${index}`));
+    await Bun.write(join(folder.path, "page.json"), JSON.stringify(restPageOf()));
+    await Bun.write(join(folder.path, "incidents.json"), JSON.stringify(incidents));
+    const { deps } = statuspageServer(() => ({}));
+    const { toDo } = await readStatuspage(folder.path, NO_OPTIONS, deps);
+    expect(toDo.filter((line) => line.includes("newest"))).toEqual([]);
+  });
+
   test.each([
     ["{", "is no JSON"],
     ["[]", "is no document of Statuspage"],

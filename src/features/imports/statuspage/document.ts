@@ -78,6 +78,12 @@ export const SourceIncident = Type.Object({
 });
 export type SourceIncident = Static<typeof SourceIncident>;
 
+/** Lists of the public documents with at most `LISTED_MAX` objects. */
+export type CutList = "incidents" | "maintenances";
+
+/** Number of incidents, and of maintenances, that the public documents have at most. */
+export const LISTED_MAX = 50;
+
 /** Everything that was fetched or saved of one page. The lists hold no id twice. */
 export interface SourceDocuments {
   page: unknown;
@@ -85,8 +91,8 @@ export interface SourceDocuments {
   components: readonly unknown[];
   /** Incidents and maintenance. */
   incidents: readonly unknown[];
-  /** True for the answers of the REST API, which are complete. */
-  isComplete: boolean;
+  /** Lists that may lack older objects, since the public documents have the newest ones only. */
+  cut: ReadonlySet<CutList>;
 }
 
 /** Returns the first text that is a time, in unix ms; undefined without one. */

@@ -1,5 +1,5 @@
 import { OperatorError } from "../../../db";
-import { isObject, type SourceDocuments } from "./document";
+import { type CutList, isObject, LISTED_MAX, type SourceDocuments } from "./document";
 
 /** Deepest nesting that is read. Documents of Statuspage have 6 levels. */
 const DEPTH_MAX = 100;
@@ -41,6 +41,7 @@ export class Documents {
   #page: unknown;
   readonly #components = new Map<unknown, unknown>();
   readonly #incidents = new Map<unknown, unknown>();
+  readonly #cut = new Set<CutList>();
 
   /**
    * Adds a document. `name` is its kind, which only a bare list needs: `components`, `component-groups`, `incidents`
@@ -53,8 +54,8 @@ export class Documents {
     if (isObject(page)) {
       this.#page = page;
       this.#addAll(this.#components, components);
-      this.#addAll(this.#incidents, incidents);
-      this.#addAll(this.#incidents, maintenances);
+      this.#addListed("incidents", incidents);
+      this.#addListed("maintenances", maintenances);
       return true;
     }
     if (summary !== undefined) {
@@ -91,6 +92,12 @@ export class Documents {
     }
   }
 
+  /** Adds a list of a public document, and notes if it may be cut. */
+  #addListed(name: CutList, rows: unknown): void {
+    if (Array.isArray(rows) && rows.length >= LISTED_MAX) this.#cut.add(name);
+    this.#addAll(this.#incidents, rows);
+  }
+
   #addAll(to: Map<unknown, unknown>, rows: unknown): void {
     if (!Array.isArray(rows)) return;
     for (const row of rows as unknown[]) {
@@ -101,12 +108,12 @@ export class Documents {
   }
 
   /** Returns everything that was added. */
-  all(isComplete: boolean): SourceDocuments {
+  all(): SourceDocuments {
     return {
       page: this.#page,
       components: [...this.#components.values()],
       incidents: [...this.#incidents.values()],
-      isComplete,
+      cut: this.#cut,
     };
   }
 }

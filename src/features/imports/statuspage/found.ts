@@ -15,6 +15,7 @@ import { cutName } from "../texts";
 import { componentsOf, keyOfComponent } from "./components";
 import {
   isObject,
+  LISTED_MAX,
   SourceComponent,
   type SourceDocuments,
   SourceIncident,
@@ -24,9 +25,6 @@ import { isKnownField } from "./fields";
 import { incidentOf, isMaintenance, type Place } from "./incidents";
 import { maintenanceOf } from "./maintenance";
 import { leftOutOf, pageOf } from "./page";
-
-/** Number of incidents, and of maintenances, that the public documents have at most. */
-const LISTED_MAX = 50;
 
 /** Maximum numbers of objects, so that a settings transaction stays short. */
 const COMPONENTS_MAX = 5_000;
@@ -136,29 +134,15 @@ function givenBy(incidents: readonly FoundIncident[]): Map<string, ComponentStat
 }
 
 /** Says how far back public documents go. */
-function limitsOf({ isComplete }: SourceDocuments, entries: readonly SourceIncident[]): string[] {
-  if (isComplete) return [];
-  const [planned = [], incidents = []] = [
-    entries.filter(isMaintenance),
-    entries.filter((entry) => !isMaintenance(entry)),
-  ];
-  return [
-    limitOf(incidents, "incidents", ({ started_at, created_at }) => started_at ?? created_at),
-    limitOf(planned, "maintenances", ({ scheduled_for }) => scheduled_for),
-  ].flat();
-}
-
-function limitOf(
-  entries: readonly SourceIncident[],
-  noun: string,
-  dateOf: (entry: SourceIncident) => string | null | undefined,
-): string[] {
-  if (entries.length < LISTED_MAX) return [];
-  const [first] = entries.flatMap((entry) => dateOf(entry)?.slice(0, 10) ?? []).toSorted();
-  const until = first === undefined ? "" : `, back to ${oneLine(first)}`;
-  return [
-    `These are the ${LISTED_MAX} newest ${noun}${until}. To import all of them, give an API key by --api-key-file.`,
-  ];
+function limitsOf({ cut }: SourceDocuments, entries: readonly SourceIncident[]): string[] {
+  const startOf = ({ scheduled_for, started_at, created_at }: SourceIncident) =>
+    (scheduled_for ?? started_at ?? created_at ?? "").slice(0, 10);
+  return [...cut].map((name) => {
+    const listed = entries.filter((entry) => isMaintenance(entry) === (name === "maintenances"));
+    const [first] = listed.map(startOf).filter(Boolean).toSorted();
+    const until = first === undefined ? "" : `, back to ${oneLine(first)}`;
+    return `These are the ${LISTED_MAX} newest ${name}${until}. To import all of them, give an API key by --api-key-file.`;
+  });
 }
 
 /** Says which incidents give no component a status, so that bars and uptime do not show them. */

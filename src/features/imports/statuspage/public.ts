@@ -24,7 +24,7 @@ export async function readPublic(deps: FetchDependencies, page: URL): Promise<So
     if (name === "summary") requireSummary(fetched?.document, page);
     if (fetched) documents.add(fetched.document, name);
   }
-  return documents.all(false);
+  return documents.all();
 }
 
 /** Returns the id of a page, from its public documents. Throws an OperatorError. */

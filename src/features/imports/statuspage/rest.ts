@@ -35,7 +35,7 @@ export class RestApi {
     for (const name of ["component-groups", "components", "incidents"]) {
       documents.add(await this.#list(name), name);
     }
-    return documents.all(true);
+    return documents.all();
   }
 
   /** Reads the active subscribers. Throws an OperatorError. */

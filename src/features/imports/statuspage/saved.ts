@@ -31,7 +31,7 @@ export async function readSaved(path: string): Promise<SourceDocuments> {
   } else {
     await addFile(documents, path);
   }
-  const all = documents.all(false);
+  const all = documents.all();
   if (all.page !== undefined) return all;
   throw new OperatorError(`${path} has no page. Save summary.json too.`);
 }
