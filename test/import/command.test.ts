@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { openDataDirectory, tryImportLock } from "../../src/db/data-directory";
 import type { ImportReport } from "../../src/domain/import-report";
 import { type CommandLine, installedCommandLine, jsonOf } from "../support/command-line";
 import { dumpOf } from "../support/database-dump";
 import { checkOf, UUIDS } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";
+import { until } from "../support/until";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
 
@@ -201,6 +203,38 @@ describe("allclear import healthchecks", () => {
     expect(site.dump()["monitors"]).toHaveLength(2);
     expect(site.dump()["imports"]).toHaveLength(1);
   });
+});
+
+describe("allclear import while another process imports", () => {
+  /** Locks imports, as the other process does. */
+  function lockOf(site: Site) {
+    const lock = tryImportLock(openDataDirectory(site.path));
+    if (!lock) throw new Error("nobody else imports");
+    return lock;
+  }
+
+  test("waits for its end", async () => {
+    using site = await installation();
+    const lock = lockOf(site);
+    const waiting = site.import(["--yes"]);
+    await until(() => existsSync(join(site.path, "allclear.pid")));
+    lock.release();
+    expect((await waiting).exitCode).toBe(0);
+    expect(site.dump()["monitors"]).toHaveLength(2);
+  });
+
+  test("is refused after five seconds, and a dry run is not", async () => {
+    using site = await installation();
+    const lock = lockOf(site);
+    expect((await site.import(["--dry-run"])).exitCode).toBe(0);
+    const refused = await site.import(["--yes"]);
+    lock.release();
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      err: ["Another import is running. Wait until it has ended."],
+    });
+    expect(site.dump()["monitors"]).toEqual([]);
+  }, 20_000);
 });
 
 describe("a configuration file", () => {
