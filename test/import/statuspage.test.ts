@@ -201,6 +201,19 @@ describe("an import from Statuspage", () => {
     expect(byName).toEqual({ "Incident inc1": 2, Ours: 1 });
   });
 
+  test("of incidents alone changes no components, and goes on naming them", async () => {
+    await using site = await createSite();
+    const parts = { incidents: [incidentOf("inc1")], maintenance: [maintenanceOf("m1")] };
+    await site.importPage(parts);
+    const before = await readDocuments(site.app, SLUG);
+    const alone = await site.importPage({ ...parts, components: [] });
+    expect(alone.to_do[0]).toStartWith("The source has no components");
+    expect(itemOf(alone, "incident", "inc1")?.verdict).toBe("unchanged");
+    expect(itemOf(alone, "maintenance", "m1")?.verdict).toBe("unchanged");
+    expect(itemOf(alone, "component", "api")?.verdict).toBe("kept");
+    expect(await readDocuments(site.app, SLUG)).toBe(before);
+  });
+
   test("takes the status of a component at the first time only", async () => {
     await using site = await createSite();
     const statusNow = async () => (await site.read(`status/${SLUG}`)).components[0].status;

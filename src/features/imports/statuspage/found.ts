@@ -59,7 +59,10 @@ export function foundIn(source: SourceDocuments): Found {
   const foundPage = pageOf(page);
   const place: Place = {
     page: keyOf(foundPage.foreign),
-    components: new Set(rows.filter(({ group }) => !group).map(({ id }) => id)),
+    components:
+      source.components.length === 0
+        ? { has: () => true }
+        : new Set(rows.filter(({ group }) => !group).map(({ id }) => id)),
   };
   const incidents: FoundIncident[] = [];
   const maintenance: FoundMaintenance[] = [];
@@ -79,7 +82,7 @@ export function foundIn(source: SourceDocuments): Found {
     incidents,
     leftOut: [...leftOut, ...leftOutOf(source.page as Record<string, unknown>)],
     notRead: unknownFields(source),
-    toDo: [...limitsOf(source, entries), ...unmarkedOf(incidents)],
+    toDo: [...limitsOf(source, entries), ...withoutComponents(source), ...unmarkedOf(incidents)],
   };
 }
 
@@ -143,6 +146,15 @@ function limitsOf({ cut }: SourceDocuments, entries: readonly SourceIncident[]):
     const until = first === undefined ? "" : `, back to ${oneLine(first)}`;
     return `These are the ${LISTED_MAX} newest ${name}${until}. To import all of them, give an API key by --api-key-file.`;
   });
+}
+
+/** Says that incidents and maintenance can only name components of earlier imports. */
+function withoutComponents({ components, incidents }: SourceDocuments): string[] {
+  return components.length > 0 || incidents.length === 0
+    ? []
+    : [
+        "The source has no components, so incidents and maintenance name only those of earlier imports. Import components.json too.",
+      ];
 }
 
 /** Says which incidents give no component a status, so that bars and uptime do not show them. */

@@ -16,8 +16,8 @@ const MISSING_NAMED_MAX = 10;
 /** Page and components that are moved, and to which incidents and maintenance refer. */
 export interface Place {
   page: ForeignKey;
-  /** Ids of the components. */
-  components: ReadonlySet<string>;
+  /** Ids of the components; all ids where the source has no list of them, since earlier imports may have had one. */
+  components: Pick<ReadonlySet<string>, "has">;
 }
 
 /** Returns true for a maintenance, which Statuspage counts as an incident. */
