@@ -89,7 +89,8 @@ describe("an import of Gatus", () => {
       "setting web none",
       "history shop_create-order none",
     ]);
-    expect(notRead).toEqual(["default-endpoint"]);
+    // `default-endpoint` is there for an alias only.
+    expect(notRead).toEqual([]);
   });
 
   test("changes nothing the second time", async () => {
@@ -172,6 +173,41 @@ describe("an import of Gatus", () => {
       interval_seconds: 120,
       config: { url: "https://a.example.com/y" },
     });
+  });
+
+  // A ping needs a program that not every machine has.
+  test("creates a monitor of every type but ping", async () => {
+    await using app = await createApp();
+    const urls = [
+      "https://a.example.com/?a=b",
+      "tcp://a.example.com:80",
+      "tls://a.example.com:443",
+      "wss://a.example.com/ws",
+      "grpcs://a.example.com:443",
+      "ssh://a.example.com",
+      "starttls://a.example.com:587",
+      "udp://a.example.com:53",
+      "sctp://a.example.com:53",
+      "ssh://b.example.com:22",
+      "192.0.2.53",
+    ];
+    const more: Record<string, string> = {
+      "ssh://b.example.com:22": "ssh: { username: a, password: hunter22 }, ",
+      "192.0.2.53": "dns: { query-type: MX, query-name: example.com }, ",
+    };
+    const lines = urls.map(
+      (url, index) =>
+        `  - { name: e${index}, url: "${url}", ${more[url] ?? ""}interval: 5m, conditions: ["[CONNECTED] == true", "[RESPONSE_TIME] < 2s", "[DOMAIN_EXPIRATION] > 48h"] }`,
+    );
+    const { items } = await importText(app, `endpoints:\n${lines.join("\n")}`);
+    const endpoints = items.filter(({ foreign }) => foreign.type === "endpoint");
+    const byVerdict = Object.groupBy(endpoints, ({ verdict }) => verdict);
+    const idsOf = (verdict: keyof typeof byVerdict) =>
+      byVerdict[verdict]?.map(({ foreign }) => foreign.id);
+    expect(idsOf("held")).toEqual(["_e7", "_e8", "_e9"]);
+    // An address has no registration.
+    expect(idsOf("not_moved")).toEqual(["_e10:domain"]);
+    expect(Object.keys(byVerdict).sort()).toEqual(["changed", "held", "not_moved"]);
   });
 
   test("leaves an endpoint that is gone from the file as it is, and says so", async () => {

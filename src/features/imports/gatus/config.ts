@@ -39,8 +39,15 @@ export interface FoundConfig {
   intervals: ReadonlyMap<string, number>;
 }
 
-/** Returns all that a configuration has. Throws a WrongField for one of another shape. */
-export function findInConfig(document: YamlMap, readFile: ReadNamedFile): FoundConfig {
+/**
+ * Returns all that a configuration has. Fields in `anchored` that this version does not know are there for aliases.
+ * Throws a WrongField for one of another shape.
+ */
+export function findInConfig(
+  document: YamlMap,
+  anchored: ReadonlySet<string>,
+  readFile: ReadNamedFile,
+): FoundConfig {
   const notRead = new Set<string>();
   const secrets = new Secrets();
   const config = readTable(CONFIG, document, { path: "", notRead });
@@ -92,7 +99,7 @@ export function findInConfig(document: YamlMap, readFile: ReadNamedFile): FoundC
       ...announcements.leftOut,
       ...settingsOf(config),
     ],
-    notRead: shortened([...notRead].sort()),
+    notRead: shortened([...notRead].filter((name) => !anchored.has(name)).sort()),
     toDo: toDoOf(config),
   };
   const intervals = new Map(entries.map(({ key, intervalMs }) => [key, intervalMs]));

@@ -41,6 +41,7 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
   const environment = { ...options.environment, ...ofFile };
   const { files, folder } = await listFiles(path);
   const unset = new Set<string>();
+  const anchored = new Set<string>();
   let document: YamlMap = {};
   let size = 0;
   for (const file of files) {
@@ -50,7 +51,7 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
     const expanded = expandVariables(text, environment);
     for (const name of expanded.unset) unset.add(name);
     if (unset.size > 0 && !options.allowsUnset) continue;
-    const value = parseYaml(expanded.text, file);
+    const value = parseYaml(expanded.text, file, anchored);
     if (value === null) continue;
     if (!isYamlMap(value)) throw new OperatorError(`${file} is no configuration of Gatus.`);
     document = mergeYaml(document, value, file);
@@ -61,17 +62,19 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
       `${path} is no configuration of Gatus: it has no endpoints and no suites.`,
     );
   }
-  const config = findSafely(
-    path,
-    document,
-    options.readsNamedFiles ? fileReader(folder) : () => undefined,
-  );
+  const readNamedFile = options.readsNamedFiles ? fileReader(folder) : () => undefined;
+  const config = findSafely(path, document, anchored, readNamedFile);
   return options.history === undefined ? config.found : await withHistory(config, options.history);
 }
 
-function findSafely(path: string, document: YamlMap, readFile: ReadNamedFile): FoundConfig {
+function findSafely(
+  path: string,
+  document: YamlMap,
+  anchored: ReadonlySet<string>,
+  readFile: ReadNamedFile,
+): FoundConfig {
   try {
-    return findInConfig(document, readFile);
+    return findInConfig(document, anchored, readFile);
   } catch (error) {
     if (!(error instanceof WrongField)) throw error;
     throw new OperatorError(`${path} is no configuration of Gatus: ${error.message}.`);

@@ -1,6 +1,7 @@
 import {
   type Document,
   isAlias,
+  isMap,
   isScalar,
   isSeq,
   LineCounter,
@@ -31,8 +32,11 @@ const LINES_SHOWN = 10;
 /** Plain scalars that are null. */
 const NULLS: ReadonlySet<string> = new Set(["", "~", "null", "Null", "NULL"]);
 
-/** Parses the first document of a file. Throws an OperatorError that names the file and the lines of its errors. */
-export function parseYaml(text: string, file: string): Yaml {
+/**
+ * Parses the first document of a file, and adds the names of its outermost values with an anchor, which may be there
+ * for aliases only. Throws an OperatorError that names the file and the lines of its errors.
+ */
+export function parseYaml(text: string, file: string, anchored = new Set<string>()): Yaml {
   const lines = new LineCounter();
   const refuse = (offset: number, reason: string): never => {
     throw new OperatorError(`${file}, line ${lines.linePos(offset).line}: ${reason}`);
@@ -44,7 +48,11 @@ export function parseYaml(text: string, file: string): Yaml {
     const where = `${shown.length === 1 ? "line" : "lines"} ${shown.join(", ")}`;
     throw new OperatorError(`${file} is no valid YAML: see ${where}.`);
   }
-  return new Converter(refuse).convert(document.contents);
+  const { contents } = document;
+  for (const { key, value } of isMap(contents) ? contents.items : []) {
+    if (value?.anchor !== undefined && isScalar(key)) anchored.add(String(key.value));
+  }
+  return new Converter(refuse).convert(contents);
 }
 
 function parseSafely(text: string, lineCounter: LineCounter, file: string): Document.Parsed {
