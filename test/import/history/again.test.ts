@@ -58,6 +58,26 @@ describe("the import of a history", () => {
     }
   });
 
+  test("goes on after each of its transactions", async () => {
+    const whole = await importedAtOnce();
+    for (const writes of [2, 3, 4, 5, 6, 7, 8, 11, 14]) {
+      await using app = await createTestApp();
+      const { db } = app.ctx;
+      let count = 0;
+      const write: typeof db.write = (change) => {
+        count += 1;
+        return count > writes
+          ? Promise.reject(new Error("the process has ended"))
+          : db.write(change);
+      };
+      const ctx = { ...app.ctx, db: { ...db, statements: db.statements, write } };
+      const broken = importPast({ ctx }, foundWith(pastSource(PASTS)));
+      await expect(broken).rejects.toThrow("the process has ended");
+      await importPast(app, foundWith(pastSource(PASTS)));
+      expect(dumpRows(app)).toEqual(whole);
+    }
+  });
+
   test("changes nothing when it is run again", async () => {
     await using app = await createTestApp();
     await importPast(app, foundWith(pastSource(PASTS)));

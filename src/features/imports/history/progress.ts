@@ -16,6 +16,11 @@ export function historyOf(
   return { results, ...presentRange(range), skipped };
 }
 
+/** Returns the progress with a part of which nothing is written. */
+export function begun(before: ProgressRow, part: Part): ProgressRow {
+  return { ...before, part, step: before.step + 1 };
+}
+
 /** Returns the progress after rows of a part, which may be its last ones. */
 export function progressAfter(
   before: ProgressRow,

@@ -21,7 +21,7 @@ import type { Limits } from "./fold-day";
 import { type Part, PartFold, type PastRows } from "./part";
 import type { PastSpan } from "./timeline";
 import { floorOf, intervalOf } from "./plan";
-import { historyOf, progressAfter } from "./progress";
+import { begun, historyOf, progressAfter } from "./progress";
 import { listProgress, type ProgressRow, saveProgress } from "./progress-store";
 
 /** Age of what is written first of every monitor, in ms, so that pages are useful soon. */
@@ -177,13 +177,13 @@ async function write(
   ];
   const { length } = rows.checks;
   if (length + rows.rollups.length + rows.spans.length > ROWS_PER_WRITE) {
+    // If the import is interrupted, the next one must know which spans were there before.
+    if (!target.progress.part) await save(phase, target, begun(target.progress, part));
     // oxlint-disable-next-line no-await-in-loop
     for (const step of steps.splice(0)) await db.write(step);
   }
-  const progress = progressAfter(target.progress, part, rows, isDone);
-  await db.write((tx) => {
+  await save(phase, target, progressAfter(target.progress, part, rows, isDone), (tx) => {
     for (const step of steps) step(tx);
-    requireOwn(saveProgress(tx, { ...progress, before: target.progress.step }));
     if (!isDone) return;
     // Results of the hour in which it was created are rolled up with those from before.
     const at = target.createdAt - (target.createdAt % HOUR_MS);
@@ -192,8 +192,24 @@ async function write(
     others.delete(monitorNum);
     extendComponents(phase.ctx, tx, componentsOf(tx, id), others);
   });
-  target.progress = progress;
   if (isDone) phase.waiting.delete(monitorNum);
+}
+
+/** Saves progress together with some work. Throws `conflict` if another import has changed it. */
+async function save(
+  { ctx }: Phase,
+  target: Target,
+  progress: ProgressRow,
+  work: (tx: Tx) => void = () => {},
+): Promise<void> {
+  const before = target.progress.step;
+  await ctx.db.write((tx) => {
+    if (saveProgress(tx, { ...progress, before }) === 0) {
+      throw conflict("Another import writes the same history. Wait for its end.");
+    }
+    work(tx);
+  });
+  target.progress = progress;
 }
 
 /** Inserts spans. One that the next part goes on with in the same state becomes its beginning. */
@@ -212,10 +228,6 @@ function insertSpans(
     tx,
     (isOne ? spans.slice(0, -1) : spans).map((span) => ({ monitorNum, ...span })),
   );
-}
-
-function requireOwn(changes: number): void {
-  if (changes === 0) throw conflict("Another import writes the same history. Wait for its end.");
 }
 
 function slices<Row>(
