@@ -18,7 +18,7 @@ const TIMEOUT_MS = 60_000;
 /** Time after which the checked server responds. */
 const DELAY_MS = 40;
 
-/** Responses on which conditions are judged. */
+/** Responses on which conditions are compared. */
 const RESPONSES: Readonly<Record<string, { status: number; body: string }>> = {
   object: {
     status: 200,
@@ -52,7 +52,7 @@ const VALUES = ["UP", "5", "7", "true", "12", "x", "2", "any(UP, 5)", "pat(*nna*
 const BOTH = ["==", "!="];
 const ORDERS = ["<", "<=", ">", ">="];
 
-/** Conditions without a reported difference are judged as Gatus does. */
+/** Conditions without a reported difference are compared as Gatus does. */
 const CONDITIONS = [
   ...STATUS.flatMap((value) => BOTH.map((op) => `[STATUS] ${op} ${value}`)),
   ...ORDERS.flatMap((op) => [`[STATUS] ${op} 204`, `300 ${op} [STATUS]`, `[STATUS] ${op} 0`]),
@@ -178,7 +178,7 @@ describe.skipIf(BINARY === "")("the real Gatus", () => {
       }));
       const keys = names.map((name) => `_${name}`);
       const statuses = await readStatuses(running.gatus.url, keys, 1);
-      let judged = 0;
+      let compared = 0;
       const different: string[] = [];
       for (const { name, results } of statuses) {
         const found = results[0]?.conditionResults ?? [];
@@ -189,14 +189,14 @@ describe.skipIf(BINARY === "")("the real Gatus", () => {
           if (disabled.length > 0 || changes.length > 0) continue;
           const response = RESPONSES[name] ?? { status: 0, body: "" };
           const verdict = found[index]?.success ?? false;
-          judged += 1;
+          compared += 1;
           if (holds(condition, response) !== verdict) {
             different.push(`${name}: ${condition} is ${verdict}`);
           }
         }
       }
       expect(different).toEqual([]);
-      expect(judged).toBeGreaterThan(500);
+      expect(compared).toBeGreaterThan(500);
     },
     TIMEOUT_MS,
   );
