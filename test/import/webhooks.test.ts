@@ -55,6 +55,8 @@ describe("an import of webhooks", () => {
       "https://ntfy.lan/b",
       "http://gone.lan/",
       "http://10.1.1.1/",
+      "https://ntfy.sh/a",
+      "https://prod-01.westeurope.logic.azure.com/a",
     ];
     const webhooks = [...urls, "mailto:ops@ntfy.lan", "no URL"].map((url) =>
       foundWebhook(url, { body: { url } }),

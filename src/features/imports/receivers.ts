@@ -3,7 +3,11 @@ import type { Found } from "./source";
 
 /** Maximum number of names that are resolved, and of milliseconds for all of them. */
 const HOSTS_MAX = 100;
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 1_000;
+
+/** Services whose addresses are public. Their names need no look-up. */
+const PUBLIC =
+  /^(?:hooks\.slack\.com|discord(?:app)?\.com|api\.telegram\.org|ntfy\.sh|.+\.(?:logic\.azure|webhook\.office)\.com)$/;
 
 /**
  * Resolves the names of the receivers of webhooks, so that an import can name those that are not allowed. Returns the
@@ -25,9 +29,9 @@ export async function findReceivers(
   return new Map(resolved.flat());
 }
 
-/** Returns the name in a URL; undefined for an address and for other texts. */
+/** Returns the name in a URL; undefined for an address, a public service, and other texts. */
 function nameOf(text: string): string | undefined {
   const url = URL.parse(text);
   const host = url && /^https?:$/.test(url.protocol) ? parseHost(url.hostname) : undefined;
-  return host && !host.isAddress ? host.name : undefined;
+  return host && !host.isAddress && !PUBLIC.test(host.name) ? host.name : undefined;
 }
