@@ -1,12 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import { mutate } from "../../src/db";
+import { importRefs } from "../../src/db/tables/imports";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { deletePage } from "../../src/features/page-deletion";
 import { listComponentsOfPage } from "../../src/features/components";
-import { findTokenOwner } from "../../src/features/monitors";
+import { findTokenOwner, updateMonitor } from "../../src/features/monitors";
 import { listAllPages, updatePage } from "../../src/features/pages";
+import { sha256 } from "../../src/kernel/hash";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
+
+/** Replaces the hashes of all settings by others, as those without a key are. */
+const forgetHashes = mutate((orm, _$: Record<string, never>) =>
+  orm.update(importRefs).set({ settingsHash: sha256("settings") }),
+);
 
 /** Site with one imported check, its monitor, and a key that edits it. */
 async function importedSite(fields: Record<string, unknown> = {}) {
@@ -52,6 +60,21 @@ describe("the second import of a source", () => {
       intervalSeconds: 3600,
       config: { grace_seconds: 600 },
     });
+  });
+
+  test("of checks that were noted with a plain hash updates them once, and keeps edited ones", async () => {
+    await using site = await createImportSite();
+    const checks = [checkOf(FIRST), checkOf(SECOND)];
+    await site.import(checks);
+    const { ctx } = site.app;
+    const [, edited] = site.monitors();
+    await ctx.db.write((tx) => {
+      updateMonitor(ctx, tx, edited?.id ?? "", { notes: "Ours" }, CLI_ACTOR);
+      forgetHashes(tx, {});
+    });
+    expect(verdictsOf(await site.import(checks))).toEqual(["updated", "kept"]);
+    expect(site.monitors()).toMatchObject([{ version: 1 }, { notes: "Ours" }]);
+    expect(verdictsOf(await site.import(checks))).toEqual(["unchanged", "kept"]);
   });
 
   test("keeps a monitor that was edited here, and says so", async () => {
