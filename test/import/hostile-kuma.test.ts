@@ -12,11 +12,13 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { OperatorError } from "../../src/db";
 import {
   type KumaDatabase,
   openKumaDatabase,
 } from "../../src/features/imports/uptime-kuma/database";
+import { copyDatabase } from "../../src/features/imports/uptime-kuma/database-file";
 import { startChild } from "../support/child";
 import { createKumaDatabase } from "../support/kuma-database";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -234,6 +236,57 @@ describe.skipIf(!isRoot)("a database of Uptime Kuma in a folder of another user"
   });
 });
 
+describe("a copy of a database of Uptime Kuma that is written to meanwhile", () => {
+  /** Copies a database, and writes to it in turns of the event loop as long as `isBusy` says. */
+  async function copyWhile(source: { path: string }, isBusy: (turn: number) => boolean) {
+    using live = new Database(source.path);
+    const insert = "INSERT INTO monitor (name) VALUES (hex(randomblob(20000)))";
+    live.run(insert);
+    let isDone = false;
+    const copying = copyDatabase(source.path).finally(() => {
+      isDone = true;
+    });
+    const outcome = copying.then(
+      (path) => ({ path, message: "" }),
+      (error: unknown) => ({ path: "", message: (error as OperatorError).message }),
+    );
+    for (let turn = 0; !isDone; turn += 1) {
+      if (isBusy(turn)) {
+        live.run(insert);
+        live.run("PRAGMA wal_checkpoint(TRUNCATE)");
+        live.run(insert);
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      await setImmediate();
+    }
+    return outcome;
+  }
+
+  test.each([
+    ["once", (turn: number) => turn === 0],
+    ["now and then", (turn: number) => turn % 3 === 0],
+    ["all the time", () => true],
+  ])("%s is whole, or is refused and removed", async (_name, isBusy) => {
+    using source = kumaFolder();
+    using temporary = temporaryFolder();
+    const { TMPDIR: before } = process.env;
+    process.env["TMPDIR"] = temporary.path;
+    const { path, message } = await copyWhile(source, isBusy).finally(() => {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+    });
+    if (path === "") {
+      expect(message).toContain("is written to too often to be copied");
+      expect(readdirSync(temporary.path)).toEqual([]);
+    } else {
+      expect(path).toStartWith(temporary.path);
+      using copy = new Database(path);
+      const [check] = copy.prepare<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
+      expect(check?.integrity_check).toBe("ok");
+    }
+  });
+});
+
 describe("a hostile database of Uptime Kuma", () => {
   test.each([
     ["a view", "CREATE VIEW heartbeat AS SELECT * FROM monitor, monitor AS other"],
@@ -274,11 +327,9 @@ describe("a hostile database of Uptime Kuma", () => {
 
   test("with 10,000 further tables is read in short time, and names some", async () => {
     using source = kumaFolder((sqlite) => {
-      sqlite.transaction(() => {
-        for (let number = 0; number < 10_000; number += 1) {
-          sqlite.run(`CREATE TABLE t${number} (a, b, c)`);
-        }
-      })();
+      const numbers = Array.from({ length: 10_000 }, (_, number) => number);
+      const tables = numbers.map((number) => `CREATE TABLE t${number} (a, b, c);`);
+      sqlite.run(`BEGIN; ${tables.join("")} COMMIT`);
     });
     using kuma = await openKumaDatabase(source.path);
     expect(namesIn(kuma)).toEqual(["Shop"]);

@@ -491,6 +491,21 @@ describe("the size of a history of Uptime Kuma", () => {
     expect(rows / (row?.rows ?? 0)).toBeCloseTo(1, 1);
   });
 
+  test("is read from a table that lacks columns of later versions", async () => {
+    using history = await historyOf((sqlite) => {
+      sqlite.run("DROP TABLE heartbeat");
+      sqlite.run("CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, monitor_id, status, time)");
+      sqlite.run("INSERT INTO heartbeat VALUES (1, 1, 1, '2026-03-24 11:00:00')");
+      sqlite.run("INSERT INTO heartbeat VALUES (2, 1, 0, '2026-03-24 11:01:00')");
+    });
+    expect(beatsIn(history).beats.map(({ kind, latencyMs }) => [kind, latencyMs])).toEqual([
+      [BEAT.up, -1],
+      [BEAT.down, -1],
+    ]);
+    expect(history.lastState("monitor:1")).toMatchObject({ state: "down", message: null });
+    expect(history.estimate().rows).toBe(2);
+  });
+
   test("is unknown in a database without a table of heartbeats", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "kuma.db");
@@ -627,6 +642,16 @@ describe("a history of Uptime Kuma that changes or is damaged", () => {
     using live = new Database(join(history.folder, "kuma.db"));
     live.run("INSERT INTO monitor (name) VALUES ('New')");
     expect(() => beatsIn(history)).toThrow("was changed while it was read");
+  });
+
+  test("is refused if it has more rows than there is room for, as pages in a circle have", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "kuma.db");
+    writeLargeKuma(path, { monitors: 2, beats: 20_000, until: NOW - 1_000 });
+    const kuma = await openKumaDatabase(path);
+    expect(kuma.rowsMax).toBeGreaterThan(20_000);
+    using history = openKumaHistory(Object.defineProperty(kuma, "rowsMax", { value: 8_000 }), NOW);
+    expect(() => history && beatsIn(history)).toThrow(`${path} is damaged.`);
   });
 
   test("is refused where its pages are damaged", async () => {

@@ -49,167 +49,164 @@ interface Heartbeats {
   uptimeList: Record<string, number>;
 }
 
-describe.skipIf(KUMA_DIR === undefined)(
-  "a running Uptime Kuma, and what was imported from it",
-  () => {
-    let kuma: RealKuma;
-    let app: TestApp;
-    let report: ImportReport;
-    let site: ReturnType<typeof Bun.serve>;
-    /** Ids in Uptime Kuma. The jobs send their heartbeats themselves. */
-    let [website, job, brokenJob] = [0, 0, 0];
+describe.skipIf(KUMA_DIR === undefined)("what was imported from a running Uptime Kuma", () => {
+  let kuma: RealKuma;
+  let app: TestApp;
+  let report: ImportReport;
+  let site: ReturnType<typeof Bun.serve>;
+  /** Ids in Uptime Kuma. The jobs send their heartbeats themselves. */
+  let [website, job, brokenJob] = [0, 0, 0];
 
-    beforeAll(async () => {
-      site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("fine") });
-      kuma = await startRealKuma(KUMA_DIR ?? "");
-      const add = async (fields: object) =>
-        Number((await kuma.send("add", { ...MONITOR, ...fields })).monitorID);
-      website = await add({ name: "Site", type: "http", url: `http://127.0.0.1:${site.port}/` });
-      job = await add({ name: "Backup", type: "push", pushToken: "backup-token" });
-      brokenJob = await add({ name: "Report", type: "push", pushToken: "report-token" });
-      for (const ping of [12, 14.5, 16]) {
-        // oxlint-disable-next-line no-await-in-loop
-        await fetch(`${kuma.url}/api/push/backup-token?status=up&msg=OK&ping=${ping}`);
-      }
-      await fetch(`${kuma.url}/api/push/report-token?status=down&msg=broken`);
-      const entryPage = { entryPage: "statusPage-acme", keepDataPeriodDays: 180 };
-      await kuma.send("setSettings", entryPage, kuma.password);
-      await kuma.send("addStatusPage", "Acme", "acme");
-      const { config } = await kuma.send("getStatusPage", "acme");
-      const monitorList = [website, job, brokenJob].map((id) => ({ id }));
-      const groups = [{ name: "Web", monitorList }];
-      await kuma.send(
-        "saveStatusPage",
-        "acme",
-        { ...(config as Json), description: "All" },
-        "",
-        groups,
-      );
-      const incident = { title: "Slow", content: "It is *slow*.", style: "warning" };
-      await kuma.send("postIncident", "acme", incident);
-      await untilChecked(kuma, website);
-
-      const now = Date.now();
-      app = await createTestApp({ clock: createTestClock(now) });
-      const found = await readUptimeKuma(kuma.data, { now });
-      using _history = found.history;
-      report = await importPast(app, found);
-    }, 60_000);
-
-    afterAll(async () => {
-      await app?.[Symbol.asyncDispose]();
-      await kuma?.[Symbol.asyncDispose]();
-      await site?.stop(true);
-    });
-
-    /** Reads a document of both. */
-    async function both<Document>(path: string): Promise<{ theirs: Document; ours: Document }> {
-      const theirs = (await (await fetch(kuma.url + path)).json()) as Document;
-      const { status, body } = await app.call(path);
-      expect(status).toBe(200);
-      return { theirs, ours: body as Document };
+  beforeAll(async () => {
+    site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("fine") });
+    kuma = await startRealKuma(KUMA_DIR ?? "");
+    const add = async (fields: object) =>
+      Number((await kuma.send("add", { ...MONITOR, ...fields })).monitorID);
+    website = await add({ name: "Site", type: "http", url: `http://127.0.0.1:${site.port}/` });
+    job = await add({ name: "Backup", type: "push", pushToken: "backup-token" });
+    brokenJob = await add({ name: "Report", type: "push", pushToken: "report-token" });
+    for (const ping of [12, 14.5, 16]) {
+      // oxlint-disable-next-line no-await-in-loop
+      await fetch(`${kuma.url}/api/push/backup-token?status=up&msg=OK&ping=${ping}`);
     }
+    await fetch(`${kuma.url}/api/push/report-token?status=down&msg=broken`);
+    const entryPage = { entryPage: "statusPage-acme", keepDataPeriodDays: 180 };
+    await kuma.send("setSettings", entryPage, kuma.password);
+    await kuma.send("addStatusPage", "Acme", "acme");
+    const { config } = await kuma.send("getStatusPage", "acme");
+    const monitorList = [website, job, brokenJob].map((id) => ({ id }));
+    const groups = [{ name: "Web", monitorList }];
+    await kuma.send(
+      "saveStatusPage",
+      "acme",
+      { ...(config as Json), description: "All" },
+      "",
+      groups,
+    );
+    const incident = { title: "Slow", content: "It is *slow*.", style: "warning" };
+    await kuma.send("postIncident", "acme", incident);
+    await untilChecked(kuma, website);
 
-    test("has all objects, and nothing is left to do", () => {
-      const { created = 0, ...others } = report.counts;
-      expect(created).toBeGreaterThan(0);
-      // Users and settings are not moved.
-      expect(Object.keys(others)).toEqual(["not_moved"]);
-      expect(report).toMatchObject({ not_read: [], to_do: [] });
-      expect(report.history).toMatchObject({ results: 5, skipped: {} });
-    });
+    const now = Date.now();
+    app = await createTestApp({ clock: createTestClock(now) });
+    const found = await readUptimeKuma(kuma.data, { now });
+    using _history = found.history;
+    report = await importPast(app, found);
+  }, 60_000);
 
-    test("has the document of the page, but for what is not imported", async () => {
-      const { theirs, ours } = await both<Json>(DOCUMENTS.page);
-      expect(ours).toEqual({
-        ...theirs,
-        // Of 1.x, for its clients.
-        incident: (theirs["incidents"] as unknown[])[0] ?? null,
-        config: {
-          ...(theirs["config"] as Json),
-          customCSS: "",
-          showPoweredBy: false,
-          googleAnalyticsId: null,
-        },
-      });
-    });
+  afterAll(async () => {
+    await app?.[Symbol.asyncDispose]();
+    await kuma?.[Symbol.asyncDispose]();
+    await site?.stop(true);
+  });
 
-    test("has the heartbeats, but for latencies that jobs send", async () => {
-      const { theirs, ours } = await both<Heartbeats>(DOCUMENTS.heartbeats);
-      expect(theirs.heartbeatList[website]).not.toEqual([]);
-      for (const beat of theirs.heartbeatList[job] ?? []) beat.ping = null;
-      expect(ours).toEqual(theirs);
-    });
+  /** Reads a document of both. */
+  async function both<Document>(path: string): Promise<{ theirs: Document; ours: Document }> {
+    const theirs = (await (await fetch(kuma.url + path)).json()) as Document;
+    const { status, body } = await app.call(path);
+    expect(status).toBe(200);
+    return { theirs, ours: body as Document };
+  }
 
-    test("has the other documents, but for the picture of a page without one", async () => {
-      const incidents = await both<Json>(DOCUMENTS.incidents);
-      expect(incidents.ours).toEqual(incidents.theirs);
-      const entry = await both<Json>(DOCUMENTS.entry);
-      expect(entry.ours).toEqual(entry.theirs);
-      const manifest = await both<{ icons: object[] }>(DOCUMENTS.manifest);
-      const icons = manifest.theirs.icons.map((icon) => ({ ...icon, src: "/icon.svg" }));
-      expect(manifest.ours).toEqual({ ...manifest.theirs, icons });
-    });
+  test("has all objects, and nothing is left to do", () => {
+    const { created = 0, ...others } = report.counts;
+    expect(created).toBeGreaterThan(0);
+    // Users and settings are not moved.
+    expect(Object.keys(others)).toEqual(["not_moved"]);
+    expect(report).toMatchObject({ not_read: [], to_do: [] });
+    expect(report.history).toMatchObject({ results: 5, skipped: {} });
+  });
 
-    test.each(BADGES)("has the badges %s with their texts and colours", async (badge) => {
-      for (const id of [website, job, brokenJob]) {
-        // Latencies that jobs send are not shown.
-        if (id === job && /ping|response/.test(badge)) continue;
-        const path = `/api/badge/${id}/${badge}`;
-        // oxlint-disable-next-line no-await-in-loop
-        const theirs = await (await fetch(kuma.url + path)).text();
-        // oxlint-disable-next-line no-await-in-loop
-        const ours = (await app.call(path)).text;
-        // An average of failures alone has no number.
-        if (titleOf(theirs).endsWith(": ms")) expect(titleOf(ours)).toBe("N/A");
-        else expect([titleOf(ours), colourOf(ours)]).toEqual([titleOf(theirs), colourOf(theirs)]);
-      }
+  test("has the document of the page, but for what is not imported", async () => {
+    const { theirs, ours } = await both<Json>(DOCUMENTS.page);
+    expect(ours).toEqual({
+      ...theirs,
+      // Of 1.x, for its clients.
+      incident: (theirs["incidents"] as unknown[])[0] ?? null,
+      config: {
+        ...(theirs["config"] as Json),
+        customCSS: "",
+        showPoweredBy: false,
+        googleAnalyticsId: null,
+      },
     });
+  });
 
-    test("has the metrics with the same series and values", async () => {
-      const headers = { authorization: kuma.authorization };
-      const theirs = seriesOf(await (await fetch(`${kuma.url}/metrics`, { headers })).text());
-      const key = await app.keyWith("read:analytics");
-      const ours = seriesOf((await app.call("/compat/kuma/metrics", { key })).text);
-      const names = [...theirs.keys()].map((series) => series.split("{")[0]);
-      expect(new Set(names)).toEqual(
-        new Set([
-          "app_version",
-          "monitor_status",
-          "monitor_response_time",
-          "monitor_uptime_ratio",
-          "monitor_response_time_seconds",
-        ]),
-      );
-      for (const [series, value] of theirs) {
-        // Uptime Kuma gives the path of an address too.
-        const own = ours.get(series.replace(/(monitor_url="http:\/\/[^/"]+)\/"/, '$1"'));
-        expect([series, own]).toEqual([series, expect.any(Number)]);
-        expect(own).toBeCloseTo(value, 3);
-      }
-    });
+  test("has the heartbeats, but for latencies that jobs send", async () => {
+    const { theirs, ours } = await both<Heartbeats>(DOCUMENTS.heartbeats);
+    expect(theirs.heartbeatList[website]).not.toEqual([]);
+    for (const beat of theirs.heartbeatList[job] ?? []) beat.ping = null;
+    expect(ours).toEqual(theirs);
+  });
 
-    test("lacks the newest changes in a copy without the log, and says so", async () => {
-      using folder = temporaryFolder();
-      const path = join(folder.path, "kuma.db");
-      copyFileSync(join(kuma.data, "kuma.db"), path);
-      const lacking = await readUptimeKuma(path);
-      expect(lacking.toDo).toEqual([expect.stringContaining("copy both files")]);
-      expect(lacking.history?.estimate().rows ?? 0).toBeLessThan(5);
-      lacking.history?.[Symbol.dispose]();
-      copyFileSync(join(kuma.data, "kuma.db-wal"), `${path}-wal`);
-      const whole = await readUptimeKuma(path);
-      using history = whole.history;
-      expect(whole.toDo).toEqual([]);
-      expect(whole.monitors.map(({ body }) => body.name).toSorted()).toEqual([
-        "Backup",
-        "Report",
-        "Site",
-      ]);
-      expect(history?.estimate().rows).toBeGreaterThanOrEqual(5);
-    });
-  },
-);
+  test("has the other documents, but for the picture of a page without one", async () => {
+    const incidents = await both<Json>(DOCUMENTS.incidents);
+    expect(incidents.ours).toEqual(incidents.theirs);
+    const entry = await both<Json>(DOCUMENTS.entry);
+    expect(entry.ours).toEqual(entry.theirs);
+    const manifest = await both<{ icons: object[] }>(DOCUMENTS.manifest);
+    const icons = manifest.theirs.icons.map((icon) => ({ ...icon, src: "/icon.svg" }));
+    expect(manifest.ours).toEqual({ ...manifest.theirs, icons });
+  });
+
+  test.each(BADGES)("has the badges %s with their texts and colours", async (badge) => {
+    for (const id of [website, job, brokenJob]) {
+      // Latencies that jobs send are not shown.
+      if (id === job && /ping|response/.test(badge)) continue;
+      const path = `/api/badge/${id}/${badge}`;
+      // oxlint-disable-next-line no-await-in-loop
+      const theirs = await (await fetch(kuma.url + path)).text();
+      // oxlint-disable-next-line no-await-in-loop
+      const ours = (await app.call(path)).text;
+      // An average of failures alone has no number.
+      if (titleOf(theirs).endsWith(": ms")) expect(titleOf(ours)).toBe("N/A");
+      else expect([titleOf(ours), colourOf(ours)]).toEqual([titleOf(theirs), colourOf(theirs)]);
+    }
+  });
+
+  test("has the metrics with the same series and values", async () => {
+    const headers = { authorization: kuma.authorization };
+    const theirs = seriesOf(await (await fetch(`${kuma.url}/metrics`, { headers })).text());
+    const key = await app.keyWith("read:analytics");
+    const ours = seriesOf((await app.call("/compat/kuma/metrics", { key })).text);
+    const names = [...theirs.keys()].map((series) => series.split("{")[0]);
+    expect(new Set(names)).toEqual(
+      new Set([
+        "app_version",
+        "monitor_status",
+        "monitor_response_time",
+        "monitor_uptime_ratio",
+        "monitor_response_time_seconds",
+      ]),
+    );
+    for (const [series, value] of theirs) {
+      // Uptime Kuma gives the path of an address too.
+      const own = ours.get(series.replace(/(monitor_url="http:\/\/[^/"]+)\/"/, '$1"'));
+      expect([series, own]).toEqual([series, expect.any(Number)]);
+      expect(own).toBeCloseTo(value, 3);
+    }
+  });
+
+  test("lacks the newest changes in a copy without the log, and says so", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "kuma.db");
+    copyFileSync(join(kuma.data, "kuma.db"), path);
+    const lacking = await readUptimeKuma(path);
+    expect(lacking.toDo).toEqual([expect.stringContaining("copy both files")]);
+    expect(lacking.history?.estimate().rows ?? 0).toBeLessThan(5);
+    lacking.history?.[Symbol.dispose]();
+    copyFileSync(join(kuma.data, "kuma.db-wal"), `${path}-wal`);
+    const whole = await readUptimeKuma(path);
+    using history = whole.history;
+    expect(whole.toDo).toEqual([]);
+    expect(whole.monitors.map(({ body }) => body.name).toSorted()).toEqual([
+      "Backup",
+      "Report",
+      "Site",
+    ]);
+    expect(history?.estimate().rows).toBeGreaterThanOrEqual(5);
+  });
+});
 
 /** Resolves after the first check of a monitor. */
 async function untilChecked({ url }: RealKuma, id: number): Promise<void> {
