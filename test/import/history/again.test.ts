@@ -115,6 +115,10 @@ describe("the import of a history", () => {
       until: "2026-03-10T11:59:00.000Z",
       skipped: {},
     });
+    const lately = { isDryRun: true, historyDays: 30 };
+    const part = await importPast(app, foundWith(pastSource(PASTS)), lately);
+    expect(part.history).toMatchObject({ days: 31, from: "2026-02-08T00:00:00.000Z" });
+    expect(part.history?.results).toBeLessThan(report.history?.results ?? 0);
     expect(dumpRows(app)).toEqual(before);
   });
 

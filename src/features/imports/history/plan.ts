@@ -75,9 +75,13 @@ function startWith(run: ImportRun, monitor: MonitorRow, last: LastState | undefi
   );
 }
 
-function estimateOf(history: FoundHistory, floor: number): ImportHistory {
+/** Returns the estimated history from a time on (unix ms). */
+export function estimateOf(history: FoundHistory, floor: number): ImportHistory {
   const { rows, range } = history.estimate();
   if (!range || range.until <= floor) return NOTHING;
-  const asked = { from: Math.max(range.from, floor), until: range.until };
-  return { results: rows, ...presentRange(asked), skipped: {} };
+  const { until } = range;
+  const from = Math.max(range.from, floor);
+  // As if there were as many at all times.
+  const share = until > range.from ? (until - from) / (until - range.from) : 1;
+  return { results: Math.round(rows * share), ...presentRange({ from, until }), skipped: {} };
 }

@@ -20,7 +20,7 @@ import { componentsOf, extendComponents, markComponents } from "./components";
 import type { Limits } from "./fold-day";
 import { type Part, PartFold, type PastRows } from "./part";
 import type { PastSpan } from "./timeline";
-import { floorOf, intervalOf } from "./plan";
+import { estimateOf, floorOf, intervalOf } from "./plan";
 import { begun, historyOf, progressAfter } from "./progress";
 import { listProgress, type ProgressRow, saveProgress } from "./progress-store";
 
@@ -81,7 +81,7 @@ export async function importHistory(
   if (!history || !source || report.history === null || report.dry_run) return report;
   const targets = targetsOf(ctx, found, source.id);
   const floor = floorOf(options.historyDays, ctx.clock.now());
-  const totalRows = history.estimate().rows;
+  const totalRows = estimateOf(history, floor).results;
   let rows = targets.reduce((sum, { progress }) => sum + progress.rows, 0);
   for (const isOlder of [false, true]) {
     const firstOf = ({ createdAt }: Target) =>
