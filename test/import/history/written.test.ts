@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { latencyOfEach } from "../../../src/features/monitors";
 import { BEAT } from "../../../src/features/imports/source";
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, toIso } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay, toIso } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import {
@@ -151,6 +151,22 @@ describe("an imported history", () => {
     ]);
     expect(noData).toEqual(["12-11 00:00 → 12-11 03:00", "12-12 00:00 → 03-10 12:00"]);
     expect(startDate).toBe("2025-12-08");
+  });
+
+  test("begins at the first beat, also where the sum of its minute begins earlier", async () => {
+    const first = TODAY + 6 * HOUR_MS + 40 * SECOND_MS;
+    const beats = [
+      { at: first, kind: "pending" },
+      { at: first + MINUTE_MS, kind: "up" },
+    ] as const;
+    const sums = [
+      sumOf(TODAY + 6 * HOUR_MS, MINUTE_MS, 1, 1),
+      sumOf(TODAY + 6 * HOUR_MS, HOUR_MS, 2, 1),
+    ];
+    await using app = await importedApp({ api: { beats, sums } });
+    const { spans, causes } = app.seen("api");
+    expect(spans[0]).toStartWith("up 03-10 06:01");
+    expect(causes).toEqual([]);
   });
 
   test("has the sums of the source where it keeps fewer beats than they count", async () => {

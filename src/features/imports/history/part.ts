@@ -1,5 +1,5 @@
 import { DAY_MS, startOfDay } from "../../../kernel/time";
-import type { HistoryChunk, HistoryRange, HistorySum } from "../source";
+import { BEAT, type HistoryChunk, type HistoryRange, type HistorySum } from "../source";
 import { DayBeats } from "./day-beats";
 import { foldDay, type FoldedDay, type Limits } from "./fold-day";
 import { distinctSums, sumsBySize, type Sums } from "./sums";
@@ -142,9 +142,10 @@ export class PartFold {
     for (let index = 0; ; index += 1) {
       const at = index < beats.count ? beats.at(index) : until;
       for (let sum; (sum = this.#running[this.#nextRunning]) && sum.at < at;) {
+        this.#nextRunning += 1;
+        if (isSumOf(beats, index, sum)) continue;
         this.#timeline.cover(sum, at);
         this.#extend(sum.at, Math.min(sum.at + sum.size, this.#part.until));
-        this.#nextRunning += 1;
       }
       if (index >= beats.count) return;
       this.#timeline.beat(at, beats.kind(index), beats.message(index));
@@ -172,4 +173,14 @@ export class PartFold {
 /** Appends many items, for which a spread has too many arguments. */
 function append<Item>(list: Item[], items: readonly Item[]): void {
   for (const item of items) list.push(item);
+}
+
+/** Returns true if a sum counts only beats from an index on, so that it tells nothing of the time before them. */
+function isSumOf(beats: DayBeats, index: number, sum: HistorySum): boolean {
+  let missing = sum.checks + sum.maintenance;
+  for (let next = index; missing > 0 && next < beats.count; next += 1) {
+    if (beats.at(next) >= sum.at + sum.size) return false;
+    if (beats.kind(next) <= BEAT.maintenance) missing -= 1;
+  }
+  return missing === 0;
 }
