@@ -63,7 +63,7 @@ describe("an import of Gatus", () => {
   test("creates the page, its components and monitors, webhooks, schedules and incidents", async () => {
     await using app = await createApp();
     const { counts, items, not_read: notRead } = await importFixture(app);
-    expect(counts).toEqual({ created: 13, changed: 3, disabled: 1, held: 1, not_moved: 3 });
+    expect(counts).toEqual({ created: 12, changed: 4, disabled: 1, held: 1, not_moved: 3 });
     expect(
       items.map(({ foreign, target }) => `${foreign.type} ${foreign.id} ${target?.kind ?? "none"}`),
     ).toEqual([

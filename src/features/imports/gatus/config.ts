@@ -18,7 +18,7 @@ const NAMED_MAX = 50;
 
 /** Settings of the whole installation that have no counterpart, with the reason. */
 const SETTINGS = {
-  storage: "Its data is read with --history, if it is a SQLite file.",
+  storage: "A history is taken over from the SQLite file alone, if it is given.",
   web: "The address and TLS are options of this server.",
   metrics: "Metrics are a setting of this server.",
   remote: "Components of other installations are not shown.",

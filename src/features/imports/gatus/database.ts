@@ -1,6 +1,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { OperatorError } from "../../../db";
+import { closeSqlite } from "../../../db/open";
 import { oneLine } from "../../../kernel/text";
 import { openForeign, removeCopy } from "../uptime-kuma/database";
 import { copyDatabase, type DatabaseFile, findDatabaseFile } from "../uptime-kuma/database-file";
@@ -38,7 +39,7 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
 /** Opens the SQLite database of Gatus for reading. Throws an OperatorError for every other file. */
 export async function openGatusDatabase(given: string): Promise<GatusDatabase> {
   if (statSync(given, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new OperatorError(`${given} is a directory; --history names the database itself.`);
+    throw new OperatorError(`${given} is a directory; the history is in a file.`);
   }
   const file = findDatabaseFile(given);
   if (file.access !== "copy") return new GatusDatabase(given, file);
@@ -119,7 +120,7 @@ export class GatusDatabase implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#sqlite.close(true);
+    closeSqlite(this.#sqlite);
     removeCopy(this.#file);
   }
 }

@@ -171,7 +171,7 @@ export const CONFIG = {
   maintenance: map(MAINTENANCE, "A maintenance schedule of all components."),
   ui: map(UI, "Name and description of the page."),
   security: anything("The page is private."),
-  storage: anything("Not moved: `--history` reads its SQLite file."),
+  storage: anything("Not moved: the history is read from the SQLite file, if it is given."),
   web: anything("Not moved: the server has options of its own."),
   metrics: flag("Not moved: `/metrics` of this server is a setting of its own."),
   remote: anything("Not moved: Allclear shows its own components only."),

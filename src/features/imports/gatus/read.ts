@@ -94,7 +94,7 @@ function requireSet(names: readonly string[]): void {
   const shown = names.slice(0, VARIABLES_SHOWN).map(oneLine).join(", ");
   const more = names.length > VARIABLES_SHOWN ? ` and ${names.length - VARIABLES_SHOWN} more` : "";
   throw new OperatorError(
-    `These variables are not set: ${shown}${more}. Give them in a file with --env-file, or take them as empty with --allow-unset-env. A dollar sign that begins none is written $$.`,
+    `These variables are not set: ${shown}${more}. Give them in a file of variables, or allow variables that are not set. A dollar sign that begins none is written $$.`,
   );
 }
 
