@@ -2,19 +2,13 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Db, OperatorError } from "../db";
-import {
-  type DataDirectory,
-  type DirectoryLock,
-  hasInstallation,
-  tryImportLock,
-} from "../db/data-directory";
+import { hasInstallation } from "../db/data-directory";
 import { CLI_ACTOR } from "../domain/actor";
 import { type ImportReport, PRODUCTS } from "../domain/import-report";
 import type { ImportSource, OptionValues } from "../domain/import-sources";
 import {
   findImport,
   hasWork,
-  IMPORT_RUNS,
   type ImportOptions,
   listImports,
   parseOptions,
@@ -34,14 +28,11 @@ import { type ExitCode, type Invocation, UsageError } from "./command";
 import { flagOf } from "./import";
 import { writeHistory } from "./import-history";
 import { toFile, writeOutputFiles } from "./import-files";
+import { aloneIn } from "./import-lock";
 import { printReport } from "./import-report";
 import { firstLine } from "./input";
 import { printJson, printTable } from "./output";
 import { withInstallation } from "./with-installation";
-
-/** Longest wait for another import, and pause between two attempts. */
-const LOCK_WAIT_MS = 5_000;
-const LOCK_POLL_MS = 50;
 
 /** Reads a source, and imports it after the person has seen the plan. */
 export async function runImport(source: ImportSource, invocation: Invocation): Promise<ExitCode> {
@@ -68,14 +59,11 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
     const file = invocation.value("report");
     // Before the import, so that one without its report is rare.
     if (file !== undefined) toFile("report", file, "", () => closeSync(openSync(file, "a", 0o600)));
-    const lock = options.isDryRun ? undefined : await lockImports(directory);
-    let report: ImportReport;
-    try {
-      report = await performImport(ctx, write, found, options, CLI_ACTOR);
-      report = await writeHistory(ctx, found, options, report, output);
-    } finally {
-      lock?.release();
-    }
+    const importAll = async () => {
+      const begun = await performImport(ctx, write, found, options, CLI_ACTOR);
+      return writeHistory(ctx, found, options, begun, output);
+    };
+    const report = await (options.isDryRun ? importAll() : aloneIn(directory, importAll));
     if (file !== undefined) {
       const text = `${JSON.stringify(report, null, 2)}\n`;
       toFile("report", file, `${resultInWords(report)} `, () => writeFileSync(file, text));
@@ -85,16 +73,6 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
     output.err(resultInWords(report));
     if (!options.isDryRun) writeOutputFiles(output, found.files?.(report) ?? []);
   });
-}
-
-/** Waits for another import to end. Throws an OperatorError if it does not end soon. */
-async function lockImports(directory: DataDirectory): Promise<DirectoryLock> {
-  for (let waitedMs = 0; waitedMs < LOCK_WAIT_MS; waitedMs += LOCK_POLL_MS) {
-    const lock = tryImportLock(directory);
-    if (lock) return lock;
-    await Bun.sleep(LOCK_POLL_MS);
-  }
-  throw new OperatorError(IMPORT_RUNS);
 }
 
 /** Returns what an importer needs to fetch a source, with the networks that the settings allow. */
