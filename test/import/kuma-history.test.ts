@@ -323,8 +323,11 @@ describe("the last state of a monitor of Uptime Kuma", () => {
     });
   });
 
-  test("is unknown without beats", async () => {
+  test("is unknown without beats, and with pending or unreadable ones alone", async () => {
     expect(await stateOf([])).toBeUndefined();
+    expect(await stateOf([["2026-03-24 11:00:00", 2, important]])).toBeUndefined();
+    expect(await stateOf([["2026-03-24 11:00:00", 2]])).toBeUndefined();
+    expect(await stateOf([["2026-03-24 11:00:00", "up"]])).toBeUndefined();
   });
 
   test("is found in Uptime Kuma 1 too", async () => {

@@ -35,8 +35,8 @@ export class LastBeats {
   }
 
   /**
-   * Returns the state of a monitor before a time (unix ms); undefined without a beat. It is up during maintenance.
-   * Pending beats leave it as it was.
+   * Returns the state of a monitor before a time (unix ms); undefined without a beat that tells. It is up during
+   * maintenance. Pending beats leave it as it was.
    */
   find(monitor: number, now: number): LastState | undefined {
     const range = [monitor, textOfTime(FIRST_TIME), textOfTime(now)] as const;
@@ -45,6 +45,7 @@ export class LastBeats {
     if (!newest || at === undefined) return undefined;
     const [change] = this.#newestChange.all(...range);
     const status = newest.status === BEAT.pending ? change?.status : newest.status;
+    if (status == null || status === BEAT.pending) return undefined;
     const since = (change?.status === status ? parseTime(change?.time) : undefined) ?? at;
     if (status !== BEAT.down) return { state: "up", since, at, message: null };
     const message = change?.msg ?? null;
