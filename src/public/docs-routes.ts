@@ -5,6 +5,7 @@ import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
 import type { AppContext } from "../context";
 import { readComingFrom } from "../features/imports";
 import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
+import { lazy } from "../kernel/lazy";
 import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
 import type { Assets } from "../ui";
 import { renderErrorDocs, renderExplorer } from "./docs";
@@ -38,6 +39,14 @@ export function docsRoutes(
     const document = openApi() as OpenApi;
     yield WHOLE_TURN;
     return htmlRepresentation(yield* referenceSteps(document));
+  });
+
+  const comingFrom = lazy(async () => {
+    const [blocks, { renderComingFrom }] = await Promise.all([
+      readComingFrom(),
+      import("./coming-from"),
+    ]);
+    return htmlRepresentation(renderComingFrom(blocks));
   });
 
   function once(name: string, make: () => Representation): Representation {
@@ -111,16 +120,7 @@ export function docsRoutes(
     )
     .get(
       "/docs/coming-from",
-      async ({ request, requestContext }) => {
-        const [blocks, { renderComingFrom }] = await Promise.all([
-          readComingFrom(),
-          import("./coming-from"),
-        ]);
-        return once("coming-from", () => htmlRepresentation(renderComingFrom(blocks))).respond(
-          request,
-          requestContext,
-        );
-      },
+      async ({ request, requestContext }) => (await comingFrom()).respond(request, requestContext),
       operation({
         ...PAGE,
         summary: "Show how to move from other products",
