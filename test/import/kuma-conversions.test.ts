@@ -387,6 +387,25 @@ describe("a server", () => {
   });
 });
 
+test("a token that several monitors have is that of the first one that is active", () => {
+  const push = { ...NEW_MONITOR, type: "push", push_token: "abc" };
+  const { monitors } = findInRows({
+    monitor: [
+      { ...push, id: 1, name: "C", active: 0 },
+      { ...push, id: 2, name: "B" },
+      { ...push, id: 3, name: "A" },
+      { ...NEW_MONITOR, id: 4, name: "D", push_token: "abc" },
+    ],
+  });
+  expect(monitors.map(({ body, tokens }) => [body.name, tokens.length])).toEqual([
+    ["A", 0],
+    ["B", 1],
+    ["C", 0],
+    ["D", 0],
+  ]);
+  expect(monitors[0]?.disabled).toContain("same token");
+});
+
 describe("groups of monitors", () => {
   const group = { ...NEW_MONITOR, type: "group" };
 

@@ -14,7 +14,7 @@ import { findPages, type ReadPicture } from "./pages";
 import { findPlaces, type Places } from "./places";
 import { INTERNAL_SETTINGS, SETTINGS } from "./table-columns";
 import { isGroup, MonitorTree } from "./tree";
-import { number, type Row, text, textOf } from "./values";
+import { flag, number, type Row, text, textOf } from "./values";
 
 /** Days before an expiry, of an Uptime Kuma whose settings name none. */
 const USUAL_DAYS = 21;
@@ -44,6 +44,7 @@ export function findInData(data: KumaData, { readPicture, isDefined }: Surroundi
     context,
     tagsOf: tagsReader(data),
     componentsOf: places.componentsOf,
+    ownsToken: tokenOwners(data.monitor),
   };
   const monitors = inListOrder(data.monitor)
     .filter((monitor) => !isGroup(monitor) && text(monitor.type) !== "manual")
@@ -111,6 +112,17 @@ function inListOrder(monitors: readonly MonitorRow[]): MonitorRow[] {
 function largestOf(days: unknown): number {
   const found = Array.isArray(days) ? days.map(Number).filter((day) => day >= 0) : [];
   return found.length === 0 ? USUAL_DAYS : Math.min(DAYS_MAX, Math.round(Math.max(...found)));
+}
+
+/** Returns a function that tells if a monitor is the one that a call with its token finds: the first active one. */
+function tokenOwners(monitors: readonly MonitorRow[]): (monitor: MonitorRow) => boolean {
+  const owners = new Map<string, MonitorRow>();
+  for (const monitor of monitors) {
+    const token = text(monitor.push_token);
+    const owner = owners.get(token);
+    if (!owner || (!flag(owner.active) && flag(monitor.active))) owners.set(token, monitor);
+  }
+  return (monitor) => owners.get(text(monitor.push_token)) === monitor;
 }
 
 /** Returns a function that gives the tags of a monitor, each with its value. */

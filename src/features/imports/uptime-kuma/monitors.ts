@@ -28,6 +28,8 @@ export interface MonitorParts {
   tree: MonitorTree;
   tagsOf(monitor: MonitorRow): readonly string[];
   componentsOf(monitor: MonitorRow): FoundMonitor["components"];
+  /** Returns true if calls with the token of a monitor are for it, since several may have one. */
+  ownsToken(monitor: MonitorRow): boolean;
   context: MonitorContext;
 }
 
@@ -62,7 +64,7 @@ export function findMonitor(monitor: MonitorRow, parts: MonitorParts): FoundMoni
     return { ...shared, body, changes: notes.changes, tokens: [], held: result.reason };
   }
   const { settings, ...checked } = result;
-  const tokens = type === "push" ? tokensOf(monitor, notes) : [];
+  const tokens = type === "push" ? tokensOf(monitor, parts, notes) : [];
   return {
     ...shared,
     body: { ...checked, ...common, ...timing, ...settings },
@@ -138,8 +140,14 @@ function timeoutSecondsOf(monitor: MonitorRow, interval: number): number {
 }
 
 /** Returns the token with which a job calls. */
-function tokensOf(monitor: MonitorRow, notes: Notes): ImportedToken[] {
+function tokensOf(monitor: MonitorRow, { ownsToken }: MonitorParts, notes: Notes): ImportedToken[] {
   const value = text(monitor.push_token);
+  if (!ownsToken(monitor)) {
+    notes.disable(
+      "Another monitor has the same token, and gets its calls there. Give it another token, and resume it.",
+    );
+    return [];
+  }
   if (/^[!-~]{1,64}$/.test(value)) return [{ kind: "kuma", value }];
   notes.disable("It has no token with which a job can call it. Give it one, and resume it.");
   return [];
