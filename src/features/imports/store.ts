@@ -96,6 +96,11 @@ export const findImport = selectOne((orm, $: { id: string }) =>
   orm.select({ report: imports.report }).from(imports).where(eq(imports.id, $.id)),
 );
 
-export const saveReport = mutate((orm, $: { id: string; report: ImportReport }) =>
-  orm.update(imports).set({ report: $.report }).where(eq(imports.id, $.id)),
+/** Replaces the report of an import, which has ended later. */
+export const saveReport = mutate(
+  (orm, $: { id: string; finishedAt: number; report: ImportReport }) =>
+    orm
+      .update(imports)
+      .set({ finishedAt: $.finishedAt, report: $.report })
+      .where(eq(imports.id, $.id)),
 );

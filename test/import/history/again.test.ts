@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { dumpRows } from "../../support/past-dump";
 import { listAllPages } from "../../../src/features/pages";
 import { listComponentsOfPage } from "../../../src/features/components";
-import type { HistoryStep } from "../../../src/features/imports";
+import { findImport, type HistoryStep } from "../../../src/features/imports";
 import type { FoundHistory } from "../../../src/features/imports/source";
-import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { LONG_MONITORS, longPast, longPasts } from "../../support/long-past";
@@ -125,7 +125,8 @@ describe("the import of a history", () => {
   test("writes the last 90 days of every monitor first, and tells how far it is", async () => {
     await using app = await createTestApp();
     const steps: HistoryStep[] = [];
-    await importPast(app, foundWith(pastSource(PASTS)), {}, (step) => steps.push(step));
+    const source = foundWith(pastSource(PASTS));
+    const report = await importPast(app, source, {}, (step) => steps.push(step));
     const places = steps.map(
       ({ isOlder, monitor }) => `${isOlder ? "older" : "recent"} ${monitor}`,
     );
@@ -133,6 +134,8 @@ describe("the import of a history", () => {
     const rows = steps.map((step) => step.rows);
     expect(rows).toEqual(rows.toSorted((a, b) => a - b));
     const total = 2 * PASTS["monitor:api"].beats.length;
+    expect(report).toMatchObject({ history: { results: total }, finished_at: toIso(NOW) });
+    expect(findImport(app.ctx.db, { id: report.id ?? "" })?.report).toEqual(report);
     expect(steps.at(-1)).toMatchObject({ monitors: 2, rows: total, totalRows: total });
   });
 

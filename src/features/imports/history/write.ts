@@ -3,7 +3,7 @@ import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import type { ImportReport } from "../../../domain/import-report";
 import { conflict } from "../../../errors";
-import { DAY_MS, HOUR_MS, startOfDay } from "../../../kernel/time";
+import { DAY_MS, HOUR_MS, startOfDay, toIso } from "../../../kernel/time";
 import {
   findFirstSpan,
   insertPastChecks,
@@ -101,9 +101,14 @@ export async function importHistory(
     }
   }
   const progresses = targetsOf(ctx, found, source.id).map(({ progress }) => progress);
-  const whole = { ...report, history: historyOf(progresses, history.leftOut()) };
+  const finishedAt = ctx.clock.now();
+  const whole = {
+    ...report,
+    finished_at: toIso(finishedAt),
+    history: historyOf(progresses, history.leftOut()),
+  };
   const { id } = report;
-  if (id !== null) await ctx.db.write((tx) => saveReport(tx, { id, report: whole }));
+  if (id !== null) await ctx.db.write((tx) => saveReport(tx, { id, finishedAt, report: whole }));
   return whole;
 }
 
