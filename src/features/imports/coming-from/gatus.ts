@@ -40,13 +40,13 @@ export const gatus: Chapter = {
     ["Suite", "Component, and a monitor that is kept and not checked"],
   ],
   copy: {
-    text: "Copy the configuration with its folder, and the SQLite file of `storage`. Variables are taken from `--env-file` and the environment; one that is not set is an error.",
+    text: "Take the configuration with its folder, and the SQLite file of `storage`. Variables are taken from `--env-file` and the environment; one that is not set is an error.",
     code: "docker cp gatus:/config ./gatus-config\ndocker cp gatus:/data/data.db ./gatus.db",
   },
   command: "allclear import gatus ./gatus-config --history gatus.db --env-file gatus.env",
   canPause: true,
   compare:
-    "Compare the page and its groups. Then start the import, and compare states while both check.",
+    "Look at the page and its groups on both sides. Then start the import, and compare states while both check.",
   move: {
     text: "Point the name at this server. On a custom domain of the page, the paths of Gatus are the same. Elsewhere they are below `/compat/gatus`:",
     code: `status.example.com {

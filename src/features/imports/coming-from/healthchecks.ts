@@ -19,7 +19,7 @@ export const healthchecks: Chapter = {
   command: "allclear import healthchecks checks.json",
   canPause: true,
   compare:
-    "Compare the names and schedules of the monitors. If jobs call addresses with a ping key and a slug, import with `--ping-key`.",
+    "Look at the names and schedules of the monitors on both sides. If jobs call addresses with a ping key and a slug, import with `--ping-key`.",
   move: {
     text: "Let jobs call this server. If the host is your own, point its name here: the paths `/ping/` are the same.",
     code: `ping.example.com {

@@ -52,7 +52,7 @@ export const uptimeKuma: Chapter = {
   command: "allclear import uptime-kuma ./kuma-data",
   canPause: true,
   compare:
-    "Compare pages, bars and uptime. Then start the import, and compare states while both check.",
+    "Look at pages, bars and uptime on both sides. Then start the import, and compare states while both check.",
   move: {
     text: "Point the name at this server. Pages, badges, the JSON and `/api/push/` have the same paths. The metrics need a key with `read:analytics`:",
     code: `kuma.example.com {
