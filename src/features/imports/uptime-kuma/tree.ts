@@ -11,6 +11,8 @@ export class MonitorTree {
   readonly #monitors: ReadonlyMap<number, MonitorRow>;
   readonly #children: ReadonlyMap<number, readonly MonitorRow[]>;
 
+  readonly #members = new Map<MonitorRow, readonly MonitorRow[]>();
+
   constructor(monitors: readonly MonitorRow[]) {
     this.#monitors = byId(monitors);
     this.#children = Map.groupBy(monitors, ({ parent }) => Number(parent ?? 0));
@@ -40,14 +42,18 @@ export class MonitorTree {
   }
 
   /** Lists the monitors in a group and in the groups in it, without the groups; a monitor itself. */
-  membersOf(monitor: MonitorRow): MonitorRow[] {
+  membersOf(monitor: MonitorRow): readonly MonitorRow[] {
+    const known = this.#members.get(monitor);
+    if (known) return known;
     const found = new Set([monitor]);
     // A set also gives what is added while it is read.
     for (const each of found) {
       if (!isGroup(each)) continue;
       for (const child of this.#children.get(idOf(each)) ?? []) found.add(child);
     }
-    return [...found].filter((each) => !isGroup(each));
+    const members = [...found].filter((each) => !isGroup(each));
+    this.#members.set(monitor, members);
+    return members;
   }
 
   #parentOf({ parent }: MonitorRow): MonitorRow | undefined {
