@@ -70,6 +70,12 @@ describe("an endpoint", () => {
     expect(monitor?.body.group).toBeNull();
   });
 
+  test("that is switched off is not shown by the page, as by Gatus", async () => {
+    const { found, monitor } = await monitorOf(`${HTTP}\n${OK}\nenabled: false`);
+    expect(monitor.body).toMatchObject({ paused: true });
+    expect(found.components[0]?.body).toMatchObject({ only_show_if_degraded: true });
+  });
+
   test("with all fields of a request keeps them", async () => {
     const { monitor } = await monitorOf(`${HTTP}
 ${OK}
@@ -410,7 +416,7 @@ describe("an external endpoint", () => {
     readGatusText(`endpoints: []\nexternal-endpoints:\n  - ${lines.replace(/\n/g, "\n    ")}`);
 
   test("becomes a push monitor without deadline, whose token is bound to its key", async () => {
-    const { monitors, components } = await read("name: Backup\ngroup: jobs\ntoken: hunter22");
+    const { monitors, components, toDo } = await read("name: Backup\ngroup: jobs\ntoken: hunter22");
     expect(components).toMatchObject([{ key: "jobs_backup", group: "group:jobs" }]);
     expect(monitors).toMatchObject([
       {
@@ -421,6 +427,7 @@ describe("an external endpoint", () => {
       },
     ]);
     expect(schemaErrors(CreateMonitorBody, monitors[0]?.body)).toEqual([]);
+    expect(toDo).toEqual([expect.stringContaining("Keys and tokens stay.")]);
   });
 
   test("with a heartbeat has a deadline and the same time as grace period", async () => {

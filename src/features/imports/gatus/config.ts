@@ -100,7 +100,7 @@ export function findInConfig(
       ...settingsOf(config),
     ],
     notRead: shortened([...notRead].filter((name) => !anchored.has(name)).sort()),
-    toDo: toDoOf(config),
+    toDo: toDoOf(config, entries),
   };
   const intervals = new Map(entries.map(({ key, intervalMs }) => [key, intervalMs]));
   return { found: withoutSecrets(found, secrets), intervals };
@@ -154,12 +154,18 @@ function settingsOf(config: Config): LeftOut[] {
   }));
 }
 
-function toDoOf({ connectivity, security }: Config): string[] {
+function toDoOf({ connectivity, security }: Config, entries: readonly Entry[]): string[] {
+  const hasJobs = entries.some(({ monitors }) => monitors.some(({ tokens }) => tokens.length > 0));
   const target = connectivity?.checker?.target;
   return [
     ...(target
       ? [
           `To ignore failures while this server is offline, start it with --reference-targets ${oneLine(target)}`,
+        ]
+      : []),
+    ...(hasJobs
+      ? [
+          "In the addresses that jobs call, replace the address of Gatus by that of this server. Keys and tokens stay.",
         ]
       : []),
     ...(security === undefined

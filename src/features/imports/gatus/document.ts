@@ -84,7 +84,9 @@ export const ENDPOINT = {
     "Name of the component and of its monitor. With `group` it is the key, which is kept.",
   ),
   group: text("Group on the page, and group of the monitor."),
-  enabled: flag("If it is false, the monitor is paused."),
+  enabled: flag(
+    "If it is false, the monitor is paused, and its component is shown only if it is degraded.",
+  ),
   interval: duration("`interval_seconds` and `retry_interval_seconds`, 5 to 86,400."),
   url: text("Type and target of the monitor."),
   method: text("`method`"),
@@ -129,7 +131,7 @@ export type ExternalEndpoint = Values<typeof EXTERNAL_ENDPOINT>;
 export const SUITE = {
   name: text("Name of the component and of its monitor, which is held."),
   group: text("Group on the page, and group of the monitor."),
-  enabled: flag("Held with the monitor."),
+  enabled: flag("If it is false, its component is shown only if it is degraded."),
   interval: duration("Held with the monitor."),
   timeout: duration("Held with the monitor."),
   context: anything("Held with the monitor."),

@@ -52,7 +52,7 @@ export function readEndpoint(
   };
   noteUi(endpoint, notes);
   if (row.type === null) {
-    for (const secret of secretsOf(endpoint)) reading.secrets.add(secret);
+    for (const secret of Object.values(endpoint.ssh ?? {})) reading.secrets.add(secret);
     const config = heldConfig(/^[a-z]+/.exec(url)?.[0] ?? "dns", url, value);
     const body = { ...common, type: "unsupported", config } as const;
     const held = `There is no monitor of the type ${config.type} yet. Its settings are kept.`;
@@ -182,10 +182,6 @@ function heldConfig(type: string, url: string, value: Yaml) {
     target: cutText(oneLine(target), 255).trim() || type,
     settings: value as YamlMap,
   };
-}
-
-function secretsOf({ ssh, headers }: Endpoint): (string | undefined)[] {
-  return [...Object.values(ssh ?? {}), ...Object.values(headers ?? {})];
 }
 
 function noteUi({ ui }: Endpoint, notes: Notes): void {

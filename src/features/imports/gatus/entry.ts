@@ -34,6 +34,7 @@ export interface Entry {
 export interface Named {
   name: string | undefined;
   group: string | undefined;
+  enabled?: boolean | undefined;
 }
 
 /** Returns an object of the configuration. Its key is its id. */
@@ -42,12 +43,12 @@ export function foreignOf(type: string, { name = "", group = "" }: Named) {
   return { type, id: gatusKeyOf(group, name), name: cutName(shown, `Unnamed ${type}`) };
 }
 
-/** Returns the component of an entry. */
-export function componentOf({ name = "", group = "" }: Named): FoundComponent {
+/** Returns the component of an entry. Pages of Gatus do not show an entry that is switched off. */
+export function componentOf({ name = "", group = "", enabled = true }: Named): FoundComponent {
   const foreign = foreignOf("component", { name, group });
   return {
     foreign,
-    body: { name, show_latency: true },
+    body: { name, show_latency: true, ...(!enabled && { only_show_if_degraded: true }) },
     changes: [],
     page: keyOf(PAGE),
     group: group.trim() === "" ? null : groupOf(group),

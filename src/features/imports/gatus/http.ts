@@ -29,7 +29,7 @@ export function httpConfig({ endpoint, url, client, conditions, reading, notes }
     setUnlessSet("Authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
   }
   if (endpoint.graphql) setUnlessSet("Content-Type", "application/json");
-  for (const value of Object.values(headers)) reading.secrets.add(value);
+  reading.secrets.addHeaders(headers);
   const text = bodyOf(endpoint, url, notes);
   const body = endpoint.graphql ? JSON.stringify({ query: text }) : text;
   const canSend = method !== "GET" && method !== "HEAD";

@@ -31,6 +31,9 @@ export class Notes {
   }
 }
 
+/** Headers whose values are no secrets. */
+const OPEN_HEADERS = /^(accept.*|cache-control|content-type|host|origin|referer|user-agent)$/i;
+
 /** Texts of a configuration that no report may show. */
 export class Secrets {
   readonly #texts = new Set<string>();
@@ -39,6 +42,12 @@ export class Secrets {
   add(text: string | null | undefined): void {
     const trimmed = text?.trim() ?? "";
     if (trimmed.length >= SHORTEST) this.#texts.add(trimmed);
+  }
+
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!OPEN_HEADERS.test(name)) this.add(value);
+    }
   }
 
   /** Replaces all secrets in a text. */

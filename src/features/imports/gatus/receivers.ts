@@ -97,7 +97,7 @@ export const PROVIDERS: Readonly<Record<string, ProviderRow>> = {
       "disable-firebase": flag("Not moved."),
       "disable-cache": flag("Not moved."),
     },
-    secrets: ["token", "topic"],
+    secrets: ["token"],
     dropped: ["priority", "email", "click", "disable-firebase", "disable-cache"],
     receiversOf(config) {
       const [topic, token] = [textIn(config, "topic"), textIn(config, "token")];
@@ -136,7 +136,7 @@ export const PROVIDERS: Readonly<Record<string, ProviderRow>> = {
       password: text("Not moved."),
       client,
     },
-    secrets: ["password", "to"],
+    secrets: ["password"],
     dropped: ["from", "host", "port", "username", "password", "client"],
     receiversOf(config) {
       const addresses = textIn(config, "to")

@@ -136,7 +136,7 @@ function serverOf({ url }: Pick<Sources, "url">): { host: string; port?: number 
 
 function webSocketConfig({ endpoint, url, client, conditions, reading, notes }: Sources) {
   const { headers = {} } = endpoint;
-  for (const value of Object.values(headers)) reading.secrets.add(value);
+  reading.secrets.addHeaders(headers);
   const [expected, ...others] = conditions.expected;
   if (others.length > 0) notes.disable("Several conditions are about its first message.");
   const send = bodyOf(endpoint, url, notes);
