@@ -58,13 +58,14 @@ function startWith(run: ImportRun, monitor: MonitorRow, last: LastState | undefi
   if (!last || monitor.paused) return;
   const { ctx, tx } = run;
   const { createdAt, id: sourceId, onDown: status } = monitor;
-  const past = { ...last, since: Math.min(last.since, createdAt) };
+  const at = Math.floor(last.at);
+  const past = { ...last, at, since: Math.floor(Math.min(last.since, createdAt)) };
   const intervalMs = intervalOf(monitor);
-  if (createdAt - last.at <= longestSilence(intervalMs)) {
+  if (createdAt - at <= longestSilence(intervalMs)) {
     continueFrom(ctx, tx, monitor, past);
     return;
   }
-  const heldUntil = last.at + intervalMs;
+  const heldUntil = at + intervalMs;
   rememberState(tx, monitor, past, heldUntil);
   if (past.state === "up") return;
   const outage = { sourceId, status, startedAt: past.at, endedAt: heldUntil };
