@@ -204,7 +204,7 @@ describe("the architecture", () => {
     for await (const file of new Glob("**/*.{ts,tsx}").scan(SRC)) {
       if (/^(db|events)\/|[/-]store\.ts$/.test(file)) continue;
       if (
-        /^(features\/monitors\/probes|admin\/monitors\/types|features\/imports\/uptime-kuma)\//.test(
+        /^(features\/monitors\/probes|admin\/monitors\/types|features\/imports\/(?:gatus|uptime-kuma))\//.test(
           file,
         )
       )
