@@ -12,7 +12,7 @@ test.each([
   {
     right: "format: slack",
     wrong: "format: pigeon",
-    says: "webhooks[1].format must be one of standard, statuspage, slack",
+    says: "webhooks[1].format must be one of standard, statuspage, uptime-kuma, slack",
   },
   {
     right: "incident.resolved",
