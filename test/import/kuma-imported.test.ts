@@ -2,12 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportReport } from "../../src/domain/import-report";
-import type { AppContext } from "../../src/context";
-import { createMonitoring, type Monitoring } from "../../src/features/monitors";
-import { createTestClock } from "../support/clock";
 import { installedCommandLine, jsonOf } from "../support/command-line";
 import { dumpOf } from "../support/database-dump";
-import { createImportSite } from "../support/import-site";
 import {
   KUMA_VERSIONS,
   kumaFolder,
@@ -16,6 +12,7 @@ import {
   readFixture,
   textsIn,
 } from "../support/kuma-fixture";
+import { importedSite, missingIn, shapeOf } from "../support/kuma-site";
 import { usePingProgram } from "../support/ping-program";
 import { temporaryFolder } from "../support/temporary-folder";
 import { SECRET } from "./fixtures/uptime-kuma/objects";
@@ -23,35 +20,13 @@ import { SECRET } from "./fixtures/uptime-kuma/objects";
 /** A time after the fixtures were written. */
 const NOW = Date.parse("2026-12-01T12:00:00.000Z");
 
-/** Starts checks that always succeed and open no connection. */
-function startMonitoring(ctx: AppContext): Monitoring {
-  const run = () => Promise.resolve({ outcome: "ok", latencyMs: 1, message: null } as const);
-  const engine = createMonitoring(ctx, undefined, { findProbe: () => ({ run }) });
-  engine.start();
-  return engine;
-}
-
-/** Imports a fixture into an application whose monitors are checked. */
-async function importedSite(version: KumaVersion) {
-  const clock = createTestClock(NOW);
-  const site = await createImportSite({ clock, monitoring: startMonitoring });
-  const found = await readFixture(version);
-  const report = await site.importFound(found);
-  return Object.assign(site, { found, report });
-}
-
-/** Returns the names of fields with the types of their values; of a list those of its first entry. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
-  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
-  const fields = Object.entries(value).map(([name, each]) => [name, shapeOf(each)]);
-  return Object.fromEntries(fields) as object;
-}
+/** Imports a fixture into an application whose checks succeed. */
+const importFixture = async (version: KumaVersion) => importedSite(await readFixture(version), NOW);
 
 describe.each(KUMA_VERSIONS)("an import of Uptime Kuma %s", (version) => {
   test("gives each object one verdict, and the second changes nothing", async () => {
     using _ping = usePingProgram("exit 0");
-    await using site = await importedSite(version);
+    await using site = await importFixture(version);
     const { found, report } = site;
     const keys = report.items.map(({ foreign }) => `${foreign.type}:${foreign.id}`);
     expect(new Set(keys).size).toBe(keys.length);
@@ -84,7 +59,7 @@ describe.each(KUMA_VERSIONS)("an import of Uptime Kuma %s", (version) => {
 
   test("tells nobody", async () => {
     using _ping = usePingProgram("exit 0");
-    await using site = await importedSite(version);
+    await using site = await importFixture(version);
     const sent = site.app.events().filter(({ data }) => data["notify"] !== false);
     expect(sent.filter(({ type }) => /^(incident|maintenance|monitor)\./.test(type))).toEqual([]);
     expect(site.app.audit().map(({ action }) => action)).toEqual(["import.run"]);
@@ -92,7 +67,7 @@ describe.each(KUMA_VERSIONS)("an import of Uptime Kuma %s", (version) => {
 
   test("keeps addresses of jobs, numbers of badges and the page that clients read", async () => {
     using _ping = usePingProgram("exit 0");
-    await using site = await importedSite(version);
+    await using site = await importFixture(version);
     const { app, found } = site;
     const call = `/api/push/${SECRET}PushTokenOfTheBackup?status=up&msg=OK&ping=12`;
     expect(await app.call(call)).toMatchObject({ status: 200, body: { ok: true } });
@@ -119,14 +94,11 @@ describe.each(KUMA_VERSIONS)("an import of Uptime Kuma %s", (version) => {
       if (id !== 4) expect(ours[index]).toBe(id);
       else expect(ours[index]).toBeGreaterThanOrEqual(1_000_000);
     }
-    const shape = shapeOf(page) as Record<string, object>;
-    const theirShape = shapeOf(theirs) as Record<string, object>;
-    for (const field of Object.keys(theirShape).filter((each) => each !== "publicGroupList")) {
-      if (field === "maintenanceList") continue;
-      expect(Object.keys(shape[field] ?? {})).toEqual(
-        expect.arrayContaining(Object.keys(theirShape[field] ?? {})) as string[],
-      );
-    }
+    // Tags, certificates and public addresses of entries are not told here.
+    const { publicGroupList: _, ...rest } = theirs;
+    expect(missingIn(shapeOf(page), shapeOf(rest))).toEqual(
+      version === "1.23.17" ? [".incident.pin: boolean for number"] : [],
+    );
     expect(page.config).toMatchObject({ slug: "acme", title: "Acme", theme: "auto" });
     const open = theirs.incidents ?? [theirs.incident];
     expect(
