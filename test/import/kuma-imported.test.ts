@@ -51,7 +51,9 @@ describe.each(KUMA_VERSIONS)("an import of Uptime Kuma %s", (version) => {
     );
     // Mail is not set up.
     expect(refused.map(({ foreign }) => foreign.name)).toEqual(["Mail", "Mail"]);
-    const again = await site.importFound(found);
+    // Its history is written after the objects, by the command.
+    const { history: _history, ...objectsAlone } = found;
+    const again = await site.importFound(objectsAlone);
     const changed = again.items.filter(({ verdict }) => !/^(unchanged|not_moved)$/.test(verdict));
     expect(changed).toEqual([]);
     expect(again.id).toBeNull();
