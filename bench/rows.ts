@@ -11,6 +11,7 @@ import { measureFirstChecks } from "./rows/first-checks";
 import { measureFirstView } from "./rows/first-view";
 import { measureFreshBytes } from "./rows/fresh-bytes";
 import { measureFullIncident } from "./rows/full-incident";
+import { measureImport } from "./rows/import";
 import { measureIncidentCreate } from "./rows/incident-create";
 import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
@@ -76,6 +77,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "disk-per-check": measureDiskPerCheck,
   "many-results": measureManyResults,
   "status-beside-checks": measureStatusBesideChecks,
+  import: measureImport,
   "slow-disk": measureSlowDisk,
   peers: measurePeers,
 };
