@@ -49,7 +49,7 @@ export const CHECK_FIELDS = {
   status:
     "`paused`: paused, and unlike there a call does not resume it. `new`: unlike there it is down without a first call in time",
   manual_resume: "Nothing: paused monitors stay paused",
-  methods: "Nothing: calls with every method count",
+  methods: "The same: with `POST` other calls are answered, and do not count",
   filter_subject: "Switched off: monitors take no e-mail",
   filter_body: "Switched off: monitors take no e-mail",
   filter_http_body: "Switched off: the words in the bodies of calls are not read",
