@@ -174,6 +174,18 @@ describe("an import of pages", () => {
     expect(verdictsIn(await site.importFound(parts))).toEqual(["unchanged"]);
   });
 
+  test("sets custom domains of a page that has changed as well", async () => {
+    await using site = await createReadSite();
+    const page = (name: string) => foundPage("1", { domains: ["a.example.com"], body: { name } });
+    await site.importFound({ pages: [page("Shop")] });
+    const report = await site.importFound({ pages: [page("Store")] }, { takesDomains: true });
+    expect(report.items).toMatchObject([{ verdict: "updated", changes: [], reason: null }]);
+    expect(site.pages()).toMatchObject([{ name: "Store", customDomains: ["a.example.com"] }]);
+    const later = await site.importFound({ pages: [page("Shop")] });
+    expect(later.items).toMatchObject([{ verdict: "updated", changes: [] }]);
+    expect(site.pages()).toMatchObject([{ customDomains: ["a.example.com"] }]);
+  });
+
   test("takes over logos, and names those that cannot be used", async () => {
     await using site = await createReadSite();
     const report = await site.importFound({

@@ -68,9 +68,11 @@ export function pageWriter(
     },
     update(found, before) {
       const { input, changes } = fit(run, found, before);
-      const page = updatePage(ctx, tx, before.id, input, actor);
-      const ofLogo = writeLogo(run, page, found.logo);
-      return { row: findPage(tx, page) ?? page, changes: [...changes, ...ofLogo] };
+      const domains = takeDomains(run, found, before);
+      const whole = { ...input, custom_domains: domains.taken };
+      const page = updatePage(ctx, tx, before.id, whole, actor);
+      changes.push(...domains.changes, ...writeLogo(run, page, found.logo));
+      return { row: findPage(tx, page) ?? page, changes };
     },
     complete(found, row, isEdited) {
       if (isEdited) return undefined;
