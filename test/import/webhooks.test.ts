@@ -66,6 +66,17 @@ describe("an import of webhooks", () => {
     expect(lookups.toSorted()).toEqual(["gone.lan", "ntfy.lan"]);
   });
 
+  test("disables those whose name leads to this machine, in the plan as in the import", async () => {
+    await using site = await createWebhookSite();
+    const webhooks = [foundWebhook("1", { body: { url: "http://localhost:8080/hook" } })];
+    const plan = await site.perform({ webhooks }, { isDryRun: true });
+    expect([plan.id, plan.counts]).toEqual([null, { disabled: 1 }]);
+    const report = await site.perform({ webhooks });
+    expect(report.items).toMatchObject([{ verdict: "disabled" }]);
+    expect(report.to_do).toMatchObject([expect.stringContaining("127.0.0.1")]);
+    expect(site.webhooks()).toMatchObject([{ enabled: false, url: "http://localhost:8080/hook" }]);
+  });
+
   test("replaces settings, and removes those that are gone from the source", async () => {
     await using site = await createWebhookSite();
     const ntfy = (settings: Record<string, unknown>) =>

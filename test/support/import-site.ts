@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportItem, ImportReport } from "../../src/domain/import-report";
-import type { ImportOptions } from "../../src/features/imports";
+import { type ImportOptions, performImport } from "../../src/features/imports";
 import { importFound } from "../../src/features/imports/import";
 import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
 import type { Found } from "../../src/features/imports/source";
@@ -99,6 +99,12 @@ export async function createImportSite(options: Parameters<typeof createTestApp>
     /** Imports objects of a source. */
     importFound: (parts: Partial<Found>, options: Partial<ImportOptions> = {}) =>
       importAll({ ...EMPTY, ...parts }, options),
+    /** Imports objects of a source with the addresses of their receivers, as the command does. */
+    perform: (parts: Partial<Found>, options: Partial<ImportOptions> = {}) => {
+      const write = app.ctx.db.write.bind(app.ctx.db);
+      const all = { ...OPTIONS, ...options };
+      return performImport(app.ctx, write, { ...EMPTY, ...parts }, all, CLI_ACTOR);
+    },
     /** Plans the import of objects of a source, and rolls it back. */
     async plan(parts: Partial<Found>, options: Partial<ImportOptions> = {}) {
       const all = { ...OPTIONS, ...options, isDryRun: true };

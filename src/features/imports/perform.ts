@@ -3,7 +3,6 @@ import type { ImportReport } from "../../domain/import-report";
 import type { Db } from "../../db";
 import type * as WriteHistory from "./history/write";
 import { createEgress } from "../../egress";
-import { findReceivers } from "./receivers";
 import type { ImportOptions, Services } from "./run";
 import type { Found } from "./source";
 
@@ -18,8 +17,8 @@ class DryRun extends Error {
 }
 
 /**
- * Imports in one transaction of `write`. A dry run does the same and is rolled back, so that it reports the same. The
- * code of imports is loaded here.
+ * Imports in one transaction of `write`. A dry run does the same and is rolled back, so that it reports the same. Names
+ * of receivers of webhooks are resolved before it. The code of imports is loaded here.
  */
 export async function performImport(
   ctx: Services,
@@ -29,6 +28,7 @@ export async function performImport(
   author: Actor,
 ): Promise<ImportReport> {
   const { importFound } = await import("./import");
+  const { findReceivers } = await import("./receivers");
   const receivers = await findReceivers(createEgress(ctx), found);
   try {
     return await write((tx) => {
