@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { createTestApp } from "../support/app";
+import { createTestClock } from "../support/clock";
+import { importPast } from "../support/past-source";
 import { readGatus } from "../../src/features/imports/gatus/read";
 import { timeOf } from "../../src/features/imports/gatus/history-rows";
 import { BEAT, type ForeignKey, type FoundHistory } from "../../src/features/imports/source";
@@ -202,6 +205,52 @@ describe("a database that Gatus wrote", () => {
     expect(chunk?.skipped).toEqual({ "time or value cannot be read": 16 });
     expect(chunk?.rows).toBe((chunk?.count ?? 0) + 16);
     expect(history.sums(WEBSITE, EVER)).toEqual([]);
+  });
+
+  test.each([
+    [
+      "a result of the year 9999",
+      "UPDATE endpoint_results SET timestamp = '9999-12-31 23:59:59 +0000 UTC' WHERE endpoint_result_id = 1",
+    ],
+    [
+      "a result of the year 1",
+      "UPDATE endpoint_results SET timestamp = '0001-01-01 00:00:00 +0000 UTC' WHERE endpoint_result_id = 1",
+    ],
+    [
+      "a duration of 285 years",
+      "UPDATE endpoint_results SET duration = 9e18 WHERE endpoint_result_id = 1",
+    ],
+    [
+      "an hour of 1970",
+      "UPDATE endpoint_uptimes SET hour_unix_timestamp = 0 WHERE endpoint_id = 1",
+    ],
+    [
+      "an hour beyond all time",
+      "UPDATE endpoint_uptimes SET hour_unix_timestamp = 9e18 WHERE endpoint_id = 1",
+    ],
+    [
+      "half an hour",
+      "UPDATE endpoint_uptimes SET hour_unix_timestamp = hour_unix_timestamp + 0.5 WHERE endpoint_id = 1",
+    ],
+    [
+      "half an execution",
+      "UPDATE endpoint_uptimes SET successful_executions = 0.5 WHERE endpoint_id = 1",
+    ],
+    [
+      "more executions than a day has room for",
+      "UPDATE endpoint_uptimes SET total_executions = 9e18 WHERE endpoint_id = 1",
+    ],
+  ])("with %s counts it as unreadable, and takes over the others", async (_name, sql) => {
+    const found = await readGatusFixture((database) => void database.run(sql));
+    using history = found.history;
+    await using app = await createTestApp({ clock: createTestClock(HOUR + HOUR_MS) });
+    const report = await importPast(app, found);
+    expect(report.history?.skipped).toEqual({
+      "endpoint is not in the configuration": 11,
+      "time or value cannot be read": 1,
+    });
+    const { range } = history.estimate();
+    expect(range && range.from >= HOUR && range.until <= HOUR + HOUR_MS).toBe(true);
   });
 
   test("of an earlier version without suites is read", async () => {

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportReport } from "../../src/domain/import-report";
 import { updateComponent } from "../../src/features/components";
+import { readSource } from "../../src/features/imports";
 import { createIdleMonitoring, type Heartbeat } from "../../src/features/monitors";
 import { MINUTE_MS } from "../../src/kernel/time";
-import { createTestApp, type TestApp } from "../support/app";
+import { createTestApp, testConfig, type TestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
 import { commandLine, jsonOf } from "../support/command-line";
 import {
@@ -253,6 +254,21 @@ describe("allclear import gatus", () => {
     expect(exitCode).toBe(0);
     expect(out).toContain("external-endpoint:");
     expect(out).toContain("  created    Jobs/nightly backup  → monitor nightly-backup");
+  });
+
+  test("of an uploaded file reads neither variables of the process nor files that it names", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "config.yaml");
+    const text = (more: string) =>
+      `endpoints: [{ name: a, url: "https://a.example.com", conditions: ["[STATUS] == 200"], ${more} }]`;
+    const context = { config: testConfig(), clock: createTestClock(), allowedNetworks: [] };
+    await Bun.write(path, text("body: $PATH"));
+    const reading = readSource("gatus", path, {}, context);
+    await expect(reading).rejects.toThrow("These variables are not set: PATH.");
+    const files = { "certificate-file": path, "private-key-file": path };
+    await Bun.write(path, text(`client: { tls: ${JSON.stringify(files)} }`));
+    const { monitors } = await readSource("gatus", path, {}, context);
+    expect(monitors[0]).toMatchObject({ disabled: expect.stringContaining("cannot be read") });
   });
 
   test("imports into a new data directory, and changes nothing the second time", async () => {

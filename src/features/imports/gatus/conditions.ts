@@ -95,7 +95,7 @@ export const CONDITIONS: Readonly<Record<Source, ConditionRow>> = {
       "has([BODY].a) == true",
     ],
     becomes:
-      "Assertions on `json` at `$.a.b[0]`, with `eq`, `in`, `length_eq`, `exists` and so on. Switched off for names with `*` and other unusual paths.",
+      "Assertions on `json` at `$.a.b[0]`, with `eq`, `in`, `length_eq`, `exists` and so on. A value that the body lacks, which Gatus takes as 0 for `<` and its kin, fails. Switched off for names with `*` and other unusual paths.",
     read(comparison, type) {
       if (type === "http") return jsonMeaning(comparison);
       return type === "grpc" ? servingMeaning(comparison) : UNKNOWN;

@@ -5,6 +5,14 @@ import type { GatusDatabase, GatusValue } from "./database";
 /** Maximum number of rows of one endpoint in each table; older ones are skipped. */
 const ROWS_MAX = 200_000;
 
+/** Years in which Gatus has run, and may run, in unix ms. Other times are wrong. */
+export const TIMES = { from: Date.UTC(2015, 0), until: Date.UTC(2100, 0) };
+
+/** Largest duration in ns, and largest numbers of a sum: a day of checks, and their time in ms. */
+const DURATION_MAX = 1e15;
+const CHECKS_MAX = 10_000_000;
+const TIME_SUM_MAX = 1e12;
+
 /** Longest text of a time, in bytes. */
 const TIME_MAX = 100;
 
@@ -54,14 +62,17 @@ class Reader {
     );
     const beats = results.flatMap(([time, success, duration, isAnswered]) => {
       const at = timeOf(time);
-      const nanoseconds = Number(duration);
-      if (at === undefined || (success !== 0 && success !== 1) || !(nanoseconds >= 0)) {
+      if (
+        at === undefined ||
+        (success !== 0 && success !== 1) ||
+        !isCount(duration, DURATION_MAX)
+      ) {
         return this.#skip(UNREADABLE);
       }
       const kind = success === 1 ? BEAT.up : BEAT.down;
       // The job of an external endpoint connects to nothing, and may report no duration.
-      const isMeasured = (isAnswered === 1 || kind === BEAT.up) && nanoseconds > 0;
-      return [{ at, kind, latencyMs: isMeasured ? Math.round(nanoseconds / 1e6) : -1 }];
+      const isMeasured = (isAnswered === 1 || kind === BEAT.up) && duration > 0;
+      return [{ at, kind, latencyMs: isMeasured ? Math.round(duration / 1e6) : -1 }];
     });
     const marks = table === "endpoint" ? this.#marks(id) : [];
     const firstResult = beats.reduce((first, { at }) => Math.min(first, at), Infinity);
@@ -105,16 +116,17 @@ class Reader {
        FROM endpoint_uptimes WHERE endpoint_id = ? ORDER BY hour_unix_timestamp DESC`,
       id,
     );
-    const read = rows.flatMap(([hour, total, successful, time]) => {
-      const numbers = [hour, total, successful, time];
-      if (!numbers.every((each) => typeof each === "number" && each >= 0)) {
+    const read = rows.flatMap(([hour, checks, successes, latency]) => {
+      if (
+        !isCount(hour, TIMES.until / 1_000) ||
+        hour < TIMES.from / 1_000 ||
+        !isCount(checks, CHECKS_MAX) ||
+        !isCount(successes, checks) ||
+        !isCount(latency, TIME_SUM_MAX)
+      ) {
         return this.#skip(UNREADABLE);
       }
-      const [seconds = 0, checks = 0, successes = 0, latency = 0] = numbers as number[];
-      const failures = checks - successes;
-      return failures < 0
-        ? this.#skip(UNREADABLE)
-        : [{ at: seconds * 1_000, checks, failures, latency }];
+      return [{ at: hour * 1_000, checks, failures: checks - successes, latency }];
     });
     const mostInHour = 2 * Math.ceil(HOUR_MS / intervalMs);
     return read.map(({ at, checks, failures, latency }, index): HistorySum => {
@@ -149,6 +161,11 @@ class Reader {
   }
 }
 
+/** Returns true for a whole number from 0 to a maximum. */
+function isCount(value: GatusValue | undefined, max: number): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max;
+}
+
 export function emptyHistory(): Loaded {
   return { at: [], kind: [], latencyMs: [], sums: [], skipped: {} };
 }
@@ -166,5 +183,5 @@ export function timeOf(value: GatusValue | undefined): number | undefined {
   if (typeof value !== "string") return undefined;
   const [, day, time, fraction = "", hours = "+00", minutes = "00"] = TIME.exec(value) ?? [];
   const at = Date.parse(`${day}T${time}${fraction.slice(0, 4)}${hours}:${minutes}`);
-  return Number.isNaN(at) ? undefined : at;
+  return at >= TIMES.from && at < TIMES.until ? at : undefined;
 }

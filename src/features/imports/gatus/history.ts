@@ -15,6 +15,7 @@ import {
   type Loaded,
   readHistory,
   timeOf,
+  TIMES,
 } from "./history-rows";
 
 const CHUNK_MAX = 4_096;
@@ -44,15 +45,19 @@ export class GatusHistory implements FoundHistory {
           this.#one(`SELECT ${cutTime(column)} FROM ${table} ORDER BY ${id} ${order} LIMIT 1`),
         ),
       );
+    const [from, until] = [TIMES.from / 1_000, TIMES.until / 1_000];
     const hours = ["min", "max"].map((end) =>
-      Number(this.#one(`SELECT ${end}(hour_unix_timestamp) FROM endpoint_uptimes`) ?? Number.NaN),
+      this.#one(
+        `SELECT ${end}(hour_unix_timestamp) FROM endpoint_uptimes
+         WHERE typeof(hour_unix_timestamp) = 'integer' AND hour_unix_timestamp >= ${from} AND hour_unix_timestamp < ${until}`,
+      ),
     );
     const times = [
       ...endsOf("endpoint_results", "endpoint_result_id", "timestamp"),
       ...endsOf("endpoint_events", "endpoint_event_id", "event_timestamp"),
       ...(hasSuites ? endsOf("suite_results", "suite_result_id", "timestamp") : []),
-      ...hours.map((seconds) => seconds * 1_000),
-    ].filter((time) => time !== undefined && Number.isFinite(time)) as number[];
+      ...hours.flatMap((seconds) => (seconds === null ? [] : Number(seconds) * 1_000)),
+    ].filter((time) => time !== undefined);
     const range =
       times.length > 0 ? { from: Math.min(...times), until: Math.max(...times) + 1 } : null;
     return { rows: rows.reduce((sum, each) => sum + each, 0), range };
