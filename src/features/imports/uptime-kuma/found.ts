@@ -164,7 +164,12 @@ function othersLeftOut(data: KumaData, settings: ReadonlyMap<string, unknown>): 
   const line = (type: string, count: number, noun: string, reason: string): LeftOut[] =>
     count === 0 ? [] : [{ foreign: { type, id: "all", name: plural(count, noun) }, reason }];
   return [
-    ...line("user", data.user.length, "user", "Passwords are not moved. Invite people."),
+    ...line(
+      "user",
+      data.user.length,
+      "user",
+      "Passwords and second factors are not moved. Invite people.",
+    ),
     ...line("api_key", data.api_key.length, "API key", "Create keys for what reads metrics."),
     ...line("tag", data.tag.length, "tag", "Tags are words of monitors here, without colours."),
     ...line("proxy", data.proxy.length, "proxy server", "Each monitor has the address of its own."),
