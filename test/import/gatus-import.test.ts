@@ -261,7 +261,12 @@ describe("allclear import gatus", () => {
     const path = join(folder.path, "config.yaml");
     const text = (more: string) =>
       `endpoints: [{ name: a, url: "https://a.example.com", conditions: ["[STATUS] == 200"], ${more} }]`;
-    const context = { config: testConfig(), clock: createTestClock(), allowedNetworks: [] };
+    const context = {
+      config: testConfig(),
+      clock: createTestClock(),
+      allowedNetworks: [],
+      environment: undefined,
+    };
     await Bun.write(path, text("body: $PATH"));
     const reading = readSource("gatus", path, {}, context);
     await expect(reading).rejects.toThrow("These variables are not set: PATH.");
