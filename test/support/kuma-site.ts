@@ -14,10 +14,10 @@ function startMonitoring(ctx: AppContext): Monitoring {
 
 /** Imports what was found into an application whose checks succeed. `now` is in unix ms. */
 export async function importedSite(found: Found, now: number) {
-  const site = await createImportSite(
-    {},
-    { clock: createTestClock(now), monitoring: startMonitoring },
-  );
+  const site = await createImportSite({
+    clock: createTestClock(now),
+    monitoring: startMonitoring,
+  });
   const report = await site.importFound(found);
   return Object.assign(site, { found, report });
 }
