@@ -29,6 +29,8 @@ export interface ImportBody {
   only?: string;
   internal_page?: string;
   paused?: boolean;
+  take_domains?: boolean;
+  history_days?: string;
   [option: string]: unknown;
 }
 
@@ -42,6 +44,7 @@ const PARTS: Readonly<Record<(typeof IMPORT_PARTS)[number], string>> = {
   pages: "Only pages",
   monitors: "Only monitors",
   webhooks: "Only webhooks",
+  history: "Only the history",
 };
 
 /** Returns the form of a source, with the options that its importer declares. */
@@ -81,14 +84,26 @@ export function createImportForm(source: ImportSource): ImportForm {
         options: IMPORT_PARTS.map((value) => ({ value, label: PARTS[value] })),
       }),
     ),
+    history_days: optional(
+      textField({
+        label: "Days of history",
+        initial: "all",
+        hint: "Results of checks before today, for bars and uptime: a number of days, all, or none. Sources without a history have none.",
+        isShort: true,
+      }),
+    ),
     internal_page: textField({
       label: "Internal page",
       initial: "internal",
       hint: "Slug of the private page for monitors that are on no page, so that they have bars and uptime. Empty for none.",
     }),
+    take_domains: checkboxField({
+      label: "Take over custom domains",
+      hint: "Gives pages the host names that they have in the source. Otherwise these are only listed, since the source still answers there.",
+    }),
   };
   return defineForm<ImportBody, FormContext>()(fields, {
-    advanced: ["source", "only", "internal_page"],
+    advanced: ["source", "only", "history_days", "internal_page", "take_domains"],
   });
 }
 

@@ -1,9 +1,8 @@
-import type { ImportChange, ImportItem, ImportReport } from "../../domain/import-report";
+import type { ImportChange, ImportItem } from "../../domain/import-report";
 import { capitalised, plural } from "../../kernel/text";
 import {
   Cell,
   CellNote,
-  DetailCard,
   EmptyState,
   FilterSelect,
   ListCard,
@@ -180,41 +179,4 @@ function Change({ change: { field, from, to, reason } }: { change: ImportChange 
 function shown(value: unknown): string {
   if (value === null || value === undefined || value === "") return "none";
   return typeof value === "string" ? `“${value}”` : JSON.stringify(value);
-}
-
-/** Instructions of a plan or a report, and parts of the source that were not read. */
-export function Instructions({ report }: { report: ImportReport }) {
-  const { to_do: toDo, not_read: notRead } = report;
-  return (
-    <>
-      {toDo.length === 0 ? null : (
-        <DetailCard title="To do" liveId="import-to-do" isStill count={String(toDo.length)}>
-          <ul class="plain-list">
-            {toDo.map((line) => (
-              <li key={line}>{line}</li>
-            ))}
-          </ul>
-        </DetailCard>
-      )}
-      {notRead.length === 0 ? null : (
-        <DetailCard
-          title="Not read"
-          liveId="import-not-read"
-          isStill
-          count={String(notRead.length)}
-        >
-          <p class="detail-note">
-            This version does not know these parts of the source, so nothing was made of them.
-          </p>
-          <ul class="plain-list">
-            {notRead.map((line) => (
-              <li key={line}>
-                <code>{line}</code>
-              </li>
-            ))}
-          </ul>
-        </DetailCard>
-      )}
-    </>
-  );
 }

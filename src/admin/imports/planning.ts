@@ -33,8 +33,10 @@ export function createPlanning(ctx: Pick<AppContext, "clock" | "log">, imports: 
     const { options, errors } = parseOptions({
       source: body.source,
       only: body.only,
+      history_days: body.history_days,
       internal_page: body.internal_page || "none",
       isPaused: body.paused ?? false,
+      takesDomains: body.take_domains ?? false,
       isDryRun: true,
     });
     const place = await placeOf(source, body);

@@ -15,9 +15,10 @@ import {
 } from "../../ui";
 import { IMPORTS_PATH, importReportPath } from "../paths";
 import { importFormPath, importPlanPath } from "./import-paths";
-import { Instructions, Items } from "./items";
+import { Items } from "./items";
 import type { ItemListing } from "./listing";
 import { JobFacts } from "./progress";
+import { HistoryCard, Instructions } from "./report-cards";
 
 interface ReportProps {
   report: ImportReport;
@@ -107,6 +108,7 @@ function Content({ report, list, links }: ReportProps) {
   return (
     <>
       <Instructions report={report} />
+      {report.history ? <HistoryCard history={report.history} isPlan={report.dry_run} /> : null}
       <Items list={list} links={links} />
     </>
   );

@@ -6,10 +6,11 @@ import {
   findImport,
   type ImportJob,
   listImports,
+  type Started,
+  startedInWords,
   startImport,
 } from "../../features/imports";
 import { actorOf, isLiveRefresh, NO_STORE, sessionOf } from "../../http";
-import { plural } from "../../kernel/text";
 import { linksOf } from "../activity/target-links";
 import type { AdminDependencies } from "../dependencies";
 import { IMPORTS_PATH, importReportPath } from "../paths";
@@ -176,17 +177,9 @@ export function importAdminRoutes(deps: AdminDependencies) {
       return { title: "Start what was imported", isStill: true, children };
     },
     run: (tx, { params }, actor) => startImport(ctx, tx, params.id, actor),
-    done: ({ started, kept }, { params }) => ({
+    done: (outcome, { params }) => ({
       path: importReportPath(params.id),
-      text:
-        started.length + kept.length === 0
-          ? undefined
-          : [
-              `Started ${plural(started.length, "monitor")}.`,
-              ...(kept.length === 0
-                ? []
-                : [`Edited since, and left: ${kept.map(({ name }) => name).join(", ")}.`]),
-            ].join(" "),
+      text: startedText(outcome),
     }),
   });
 
@@ -198,4 +191,13 @@ function requireSource(kind: string): ImportSource {
   const source = findImportSource(kind);
   if (!source) throw notFound("source");
   return source;
+}
+
+/** Returns the confirmation after objects were started; undefined if there was nothing to start. */
+function startedText(outcome: Started): string | undefined {
+  const { started, kept } = outcome;
+  if (started.length + kept.length === 0) return undefined;
+  const names = kept.map(({ name }) => name).join(", ");
+  const left = names === "" ? "" : ` Edited since, and left: ${names}.`;
+  return `Started ${startedInWords(outcome)}.${left}`;
 }

@@ -4,7 +4,7 @@ import { createEgress } from "../../egress";
 import type { FieldError } from "../../errors";
 import type { Found } from "./source";
 
-/** What importers need to fetch a source. */
+/** Parts of the context with which importers fetch a source. */
 export interface ReadContext extends Pick<AppContext, "allowedNetworks" | "clock" | "config"> {
   /** Shows a line to a person who waits. */
   progress?: (line: string) => void;

@@ -4,14 +4,19 @@ import type { AppContext } from "../../context";
 import { IMPORT_COMMAND } from "../../domain/import-sources";
 import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";
 import { parseJson } from "../../kernel/text";
-import type { ImportMessage, ImportResult, RunImport } from "./request";
+import type { ImportMessage, ImportRequest, ImportResult, RunImport } from "./request";
 
 /** Maximum size of an answer, in bytes. A report of 5,000 objects has about 2 MB. */
 const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 
-const BROKEN: ImportResult = {
-  failure: { message: "The import broke off. The server's log has the reason.", fields: [] },
-};
+/** Returns the result of a process that ended without one. */
+function brokenOff({ options }: ImportRequest): ImportResult {
+  const left = options.isDryRun
+    ? ""
+    : " If it is among the earlier imports, all but the history was imported: import again to go on with it.";
+  const message = `The import broke off. The server's log has the reason.${left}`;
+  return { failure: { message, fields: [] } };
+}
 
 /**
  * Returns a function that imports in another process of this program, beside the server. The transaction
@@ -21,7 +26,7 @@ const BROKEN: ImportResult = {
  */
 export function importInProcess(ctx: Pick<AppContext, "config" | "log">): RunImport {
   return async (request, progress, signal) => {
-    if (signal.aborted) return BROKEN;
+    if (signal.aborted) return brokenOff(request);
     const { config, log } = ctx;
     const child = Bun.spawn([...ownProgram(), IMPORT_COMMAND], {
       env: environmentWithoutSettings(),
@@ -42,7 +47,7 @@ export function importInProcess(ctx: Pick<AppContext, "config" | "log">): RunImp
       const exitCode = await child.exited;
       if (!signal.aborted)
         log.error({ exitCode, reason: framesOf(await errors) }, "an import broke off");
-      return BROKEN;
+      return brokenOff(request);
     } finally {
       signal.removeEventListener("abort", kill);
     }

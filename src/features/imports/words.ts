@@ -17,6 +17,6 @@ export const IMPORT_RUNS = "Another import is running. Wait until it has ended."
 const IDLE: ReadonlySet<string> = new Set(["unchanged", "kept", "not_moved"] satisfies Verdict[]);
 
 /** Returns true if an import changes something. */
-export function hasWork({ counts }: Pick<ImportReport, "counts">): boolean {
-  return Object.keys(counts).some((verdict) => !IDLE.has(verdict));
+export function hasWork({ counts, history }: Pick<ImportReport, "counts" | "history">): boolean {
+  return history !== null || Object.keys(counts).some((verdict) => !IDLE.has(verdict));
 }

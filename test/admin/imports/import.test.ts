@@ -221,7 +221,7 @@ describe("the file of a form", () => {
 describe("the form", () => {
   test.each([
     [{ source: "Mine!" }, "source", "Name of the source must have only lower-case letters"],
-    [{ only: "history" }, "only", "Parts is one of pages, monitors, webhooks"],
+    [{ only: "users" }, "only", "Parts is one of pages, monitors, webhooks, history"],
     [{ internal_page: "admin" }, "internal_page", "Internal page is reserved"],
     [{ ping_key: "no?key!" }, "ping_key", "Ping key is no key"],
   ])("rejects %p, and keeps what was typed", async (fields, name, error) => {

@@ -49,6 +49,8 @@ describe("an import in another process", () => {
         isPaused: false,
         only: undefined,
         internalPage: "internal",
+        takesDomains: false,
+        historyDays: null,
       },
       author: userActor({ id: users[0] ?? "", name: "Ada" }, "203.0.113.7"),
     };
