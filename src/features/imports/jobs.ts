@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { AppContext } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
@@ -148,8 +149,7 @@ export function createImportJobs(
       job.state = isDryRun ? "planned" : "done";
     } else {
       const message = limit.signal.aborted ? "It took too long." : result.failure.message;
-      // The file has a random name here.
-      job.failure = { ...result.failure, message: message.replaceAll(place, `“${job.place}”`) };
+      job.failure = { ...result.failure, message: withName(message, running) };
       job.state = "failed";
     }
     if (job.state !== "planned") await clear(running);
@@ -223,6 +223,11 @@ export function createImportJobs(
       running.expiry = clock.after(KEPT_MS, () => void expire(running));
     else await forget(running);
   }
+}
+
+/** Returns a message with the name of the file as people know it. A stored file has a random one. */
+function withName(message: string, { place, job }: Running): string {
+  return isAbsolute(place) ? message.replaceAll(place, `“${job.place}”`) : message;
 }
 
 function unstartable({ state }: ImportJob): string {
