@@ -130,7 +130,7 @@ describeWithBrowser("an import in a browser", (browser) => {
     await page.reload();
     await check();
     await page.getByRole("link", { name: "Try again" }).click();
-    await page.waitForURL(/\/from\/healthchecks$/);
+    await page.waitForURL(/\/from\/healthchecks\?plan=/);
     expect(errors).toEqual([]);
   }, 120_000);
 });
