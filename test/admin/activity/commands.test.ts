@@ -6,6 +6,7 @@ import { openForCommand } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { type CommandLine, installedCommandLine, jsonOf } from "../../support/command-line";
 import { checkOf, UUIDS } from "../../support/import-site";
+import { kumaFolder } from "../../support/kuma-fixture";
 import { documentsOf } from "../../support/statuspage";
 import { temporaryFolder } from "../../support/temporary-folder";
 
@@ -119,6 +120,14 @@ const CHANGES: Record<
   "import healthchecks": {
     before: (_run, folder) => importArgs(folder),
     args: (_, folder) => [join(folder, "checks.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import uptime-kuma": {
+    async before(_run, folder) {
+      using kuma = kumaFolder("1.23.17", "json");
+      await Bun.write(join(folder, "backup.json"), Bun.file(kuma.path));
+    },
+    args: (_, folder) => [join(folder, "backup.json"), "--yes"],
     leaves: ["import.run"],
   },
   "import statuspage": {
