@@ -198,7 +198,7 @@ describe("variables", () => {
     };
     await expect(read(files)).rejects.toThrow("These variables are not set: TITLE, MESSAGE.");
     const found = await read(files, { allowsUnset: true });
-    expect(found.pages[0]?.body).toMatchObject({ name: "Status", slug: "status" });
+    expect(found.pages[0]?.body).toMatchObject({ name: "Status", slug: "status-page" });
   });
 
   test("of --env-file precede those of the process", async () => {

@@ -27,7 +27,7 @@ describe("the page", () => {
     expect(pages).toMatchObject([
       {
         foreign: { type: "page", id: "page", name: "Status" },
-        body: { slug: "status", name: "Status", visibility: "public", compat: ["gatus"] },
+        body: { slug: "status-page", name: "Status", visibility: "public", compat: ["gatus"] },
         isDefault: true,
         changes: [],
       },

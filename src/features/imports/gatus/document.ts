@@ -148,7 +148,7 @@ export const ANNOUNCEMENT = {
 };
 
 const UI = {
-  title: text("Name of the page, and its slug. Without it, `Status`."),
+  title: text("Name of the page, and its slug. Without it, `Status` and `status-page`."),
   description: text("Description of the page."),
   link: text("Not moved: the logo of a page leads to the page."),
   header: text("Not moved."),

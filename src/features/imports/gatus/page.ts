@@ -12,6 +12,8 @@ export type Config = Values<typeof CONFIG>;
 export const PAGE = { type: "page", id: "page" } as const;
 
 const NAME = "Status";
+/** Slug without a title. The server itself has the path `/status`. */
+const SLUG = "status-page";
 
 /** Returns the page. Those of Gatus that ask for a sign-in become private. */
 export function pageOf({ ui, security }: Config): FoundPage {
@@ -32,7 +34,7 @@ export function pageOf({ ui, security }: Config): FoundPage {
   return {
     foreign: { ...PAGE, name: cutName(name, NAME) },
     body: {
-      slug: toRef(ui?.title ?? "") || "status",
+      slug: toRef(ui?.title ?? "") || SLUG,
       name,
       description: text || null,
       visibility: security === undefined ? "public" : "private",
