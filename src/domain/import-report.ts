@@ -46,6 +46,9 @@ export interface ForeignObject {
   name: string;
 }
 
+/** Names an object of a source by its `type:id`. */
+export type ForeignKey = `${string}:${string}`;
+
 /** Difference between an object of the source and what it becomes. Secrets are `set` or `none`. */
 export interface ImportChange {
   field: string;

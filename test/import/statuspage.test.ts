@@ -236,9 +236,9 @@ describe("an import from Statuspage", () => {
       body: "## Why",
       published_at: "2026-03-04T09:00:00.000Z",
     });
-    const told = site.app.events().filter(({ data }) => data["notify"] !== false);
+    const events = site.app.events().filter(({ data }) => data["notify"] !== false);
     expect(
-      told.map(({ type }) => type).filter((type) => /^(incident|maintenance)/.test(type)),
+      events.map(({ type }) => type).filter((type) => /^(incident|maintenance)/.test(type)),
     ).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import type { ForeignKey } from "./source";
+import type { ForeignKey } from "../../domain/import-report";
 
 /* History of a source as importers find it. */
 
@@ -21,7 +21,7 @@ export type BeatKind = (typeof BEAT)[keyof typeof BEAT];
  */
 export interface HistoryChunk {
   count: number;
-  /** Unix ms. Equal ones are told apart by the import. */
+  /** Unix ms. Of equal ones, the import moves the later ones on by 1 ms. */
   at: Float64Array;
   kind: Uint8Array;
   /** In ms; -1 without an answer. */

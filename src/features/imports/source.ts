@@ -1,5 +1,6 @@
 import type { NamedStatus } from "../../domain/component-status";
 import type {
+  ForeignKey,
   ForeignObject,
   ImportChange,
   ImportKind,
@@ -18,6 +19,7 @@ import type { FoundHistory } from "./found-history";
  * installation: identity, free slugs and refs, verdicts and writing are those of the import.
  */
 
+export type { ForeignKey } from "../../domain/import-report";
 export {
   BEAT,
   type BeatKind,
@@ -27,9 +29,6 @@ export {
   type HistorySum,
   type LastState,
 } from "./found-history";
-
-/** Names another found object by `type:id` of its `foreign`. */
-export type ForeignKey = `${string}:${string}`;
 
 /** Common fields of found objects. `body` has the words of the API. Times in it are ISO 8601 with a zone. */
 export interface FoundObject<Body> {

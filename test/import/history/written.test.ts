@@ -69,11 +69,11 @@ describe("an imported history", () => {
       "import major_outage 03-10 11:00 → 03-10 12:00",
     ]);
     expect([status, noData]).toEqual(["major_outage", ["03-10 00:00 → 03-10 07:00"]]);
-    const told = app
+    const events = app
       .events()
       .filter(({ type, data }) => type.startsWith("monitor.") || data["notify"] !== false);
-    expect(told.map(({ type }) => type).filter((type) => type.includes("status"))).toEqual([]);
-    expect(told.filter(({ type }) => type.startsWith("monitor."))).toEqual([]);
+    expect(events.map(({ type }) => type).filter((type) => type.includes("status"))).toEqual([]);
+    expect(events.filter(({ type }) => type.startsWith("monitor."))).toEqual([]);
   });
 
   test("only remembers a state after which the source was stopped for long", async () => {

@@ -26,7 +26,7 @@ export interface Chapter {
   summary: string;
   /** Concepts there and here. */
   concepts: readonly Row[];
-  /** How to get a copy of the source. */
+  /** Step that makes a copy of the source. */
   copy: Step;
   /** The command without options of all imports. */
   command: string;
@@ -34,7 +34,7 @@ export interface Chapter {
   canPause: boolean;
   /** Sentences about what to compare before the move. */
   compare: string;
-  /** How clients reach this server instead, with lines for Caddy. */
+  /** Step that leads clients to this server, with lines for Caddy. */
   move: Step;
   stop: string;
   differences: readonly string[];

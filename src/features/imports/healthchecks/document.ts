@@ -33,7 +33,7 @@ export const Check = Type.Object({
 });
 export type Check = Static<typeof Check>;
 
-/** What becomes of each field, which the documentation shows. */
+/** Fields of a check, and what becomes of each, for the documentation. */
 export const CHECK_FIELDS = {
   ping_url: "Its UUID becomes a token of the monitor, so that jobs go on calling it",
   uuid: "Nothing: `ping_url` has it",

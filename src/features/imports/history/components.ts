@@ -37,7 +37,7 @@ export function componentsOf(reader: Reader, monitorId: string): PastComponent[]
 }
 
 /** Gives components the statuses of a monitor's spans, as far as they were not known yet. */
-export function markComponents(
+export function addCausesOfSpans(
   tx: Tx,
   components: readonly PastComponent[],
   monitor: { id: string; onDown: OnDown },

@@ -13,7 +13,7 @@ export interface PastSpan {
   message: string | null;
 }
 
-/** What is known of a timeline up to some time, as an interrupted import stores it. */
+/** State of a timeline that is built up to some time, as an interrupted import stores it. */
 export interface TimelineState {
   /** The span that has not ended yet; null before the first beat. */
   open: Omit<PastSpan, "endedAt"> | null;

@@ -16,7 +16,7 @@ import {
 import type { Services } from "../run";
 import { type Found, type FoundHistory, type ForeignKey, keyOf } from "../source";
 import { findSource, saveReport } from "../store";
-import { componentsOf, extendComponents, markComponents } from "./components";
+import { componentsOf, extendComponents, addCausesOfSpans } from "./components";
 import type { Limits } from "./fold-day";
 import { type Part, PartFold, type PastRows } from "./part";
 import type { PastSpan } from "./timeline";
@@ -36,7 +36,7 @@ const SPANS_PER_WRITE = 1_000;
 
 type HistoryServices = Services & Pick<AppContext, "config" | "db">;
 
-/** How far a history is written. */
+/** Progress of a history that is being written. */
 export interface HistoryStep {
   /** False while the last 90 days of all monitors are written, true after that. */
   isOlder: boolean;
@@ -177,7 +177,7 @@ async function write(
     ...slices(rows.rollups, ROWS_PER_WRITE, insertPastRollups),
     ...slices(rows.spans, SPANS_PER_WRITE, (tx, spans) => {
       insertSpans(tx, monitorNum, spans, part);
-      markComponents(tx, components, target, spans);
+      addCausesOfSpans(tx, components, target, spans);
     }),
   ];
   const { length } = rows.checks;

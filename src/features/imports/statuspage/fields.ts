@@ -5,7 +5,7 @@ import type { SourceComponent, SourceIncident, SourcePage } from "./document";
  * reported as not read.
  */
 
-/** What becomes of each field of an object that is read. */
+/** Fields of an object that is read, and what becomes of each. */
 type Fields<Source> = Readonly<Record<Exclude<keyof Source, "id">, string>>;
 
 export const PAGE_FIELDS = {
