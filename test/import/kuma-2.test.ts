@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { Found } from "../../src/features/imports/source";
 import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
@@ -374,7 +375,7 @@ describe("status pages of Uptime Kuma 2.5.3", () => {
         body: {
           slug: "acme",
           name: "Acme",
-          description: "All services of **Acme**",
+          description: "All services of Acme",
           theme: "system",
           visibility: "public",
           time_zone: "Europe/Berlin",
@@ -385,7 +386,26 @@ describe("status pages of Uptime Kuma 2.5.3", () => {
     ]);
     expect(found.pages[0]?.changes.map(({ field }) => field)).toEqual([
       "icon",
+      "description",
       "custom_css, footer_text, show_tags, show_certificate_expiry, show_powered_by",
+    ]);
+  });
+
+  test("have the words of their description, which is Markdown there", async () => {
+    using folder = kumaFolder("2.5.3");
+    const describe = async (description: string) => {
+      using kuma = new Database(folder.database);
+      kuma.run("UPDATE status_page SET description = ? WHERE id = 1", [description]);
+      const { pages, history } = await readUptimeKuma(folder.path);
+      history?.[Symbol.dispose]();
+      const change = pages[0]?.changes.find(({ field }) => field === "description");
+      return [pages[0]?.body.description, change?.to];
+    };
+    expect(await describe("Two\nlines, 2 * 3.")).toEqual(["Two\nlines, 2 * 3.", undefined]);
+    const plain = "Status of Acme & co.";
+    expect(await describe("## Status\n\nof [Acme](https://acme.test) & *co.*")).toEqual([
+      plain,
+      plain,
     ]);
   });
 

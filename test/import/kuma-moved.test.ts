@@ -23,6 +23,7 @@ const ACME = "/api/status-page/acme";
 
 /** Differences of the documents that are meant. */
 const DOCUMENTS = [
+  `${ACME}.config.description: "All services of **Acme**" → "All services of Acme"`,
   `${ACME}.config.customCSS: null → ""`,
   `${ACME}.config.footerText: "Made with care" → null`,
   `${ACME}.config.showPoweredBy: true → false`,

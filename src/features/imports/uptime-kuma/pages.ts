@@ -1,3 +1,5 @@
+import { plainText } from "../../../domain/markdown";
+import { DESCRIPTION_MAX } from "../../../domain/texts";
 import { isTimeZone } from "../../pages";
 import { bytesOfDataUrl, type FoundPage, type ForeignKey, keyOf } from "../source";
 import { groupedBy, idOf, type KumaData } from "./data";
@@ -31,7 +33,7 @@ export function findPages(
     const body = {
       slug,
       name,
-      description: text(row["description"]) || null,
+      description: descriptionOf(text(row["description"]), notes) || null,
       theme: theme === "light" || theme === "dark" ? theme : "system",
       visibility: flag(row["published"]) ? "public" : "private",
       compat: ["uptime-kuma"],
@@ -54,6 +56,14 @@ export function findPages(
 export function serverTimeZone(settings: ReadonlyMap<string, unknown>): string | undefined {
   const zone = textOf(settings.get("serverTimezone"));
   return zone !== "" && isTimeZone(zone) ? zone : undefined;
+}
+
+/** Returns a description, which is Markdown there, as the plain text that it is here. */
+function descriptionOf(markdown: string, notes: Notes): string {
+  const plain = plainText(markdown, DESCRIPTION_MAX);
+  if (plain === markdown.trim().replace(/\s+/g, " ")) return markdown;
+  notes.change("description", markdown, plain, "Descriptions of pages are plain text.");
+  return plain;
 }
 
 /** Returns the picture of a page. The picture of all new pages is none. */

@@ -19,7 +19,7 @@ export const TABLES = {
     id: { to: "number", rule: "Clients of Uptime Kuma see it." },
     slug: { to: "slug", rule: "One that is taken gets a number." },
     title: same("name"),
-    description: same("description"),
+    description: { to: "description", rule: "Its words, without Markdown." },
     theme: { to: "theme", rule: "`auto` is `system`." },
     published: { to: "visibility", rule: "A page that is not published is private." },
     icon: { to: "logo", rule: "From its folder `upload/`, if a data directory is imported." },
