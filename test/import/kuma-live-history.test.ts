@@ -100,7 +100,7 @@ describe.skipIf(DIRECTORY === undefined)("what was imported from a running Uptim
   afterAll(async () => {
     await app?.[Symbol.asyncDispose]();
     await kuma?.[Symbol.asyncDispose]();
-  });
+  }, START_TIMEOUT_MS);
 
   /** Reads a document of both. */
   async function both<Document>(path: string): Promise<{ theirs: Document; ours: Document }> {

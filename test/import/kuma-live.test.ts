@@ -30,7 +30,7 @@ for (const [variable, fixture] of INSTALLED) {
       ({ key } = await createObjects(kuma));
       found = await readUptimeKuma(kuma.data);
     }, START_TIMEOUT_MS);
-    afterAll(() => kuma?.[Symbol.asyncDispose]());
+    afterAll(() => kuma?.[Symbol.asyncDispose](), START_TIMEOUT_MS);
 
     test("has only tables, columns and types that are known, but for the planted type", () => {
       expect(found.notRead).toEqual(["monitor type of-the-future"]);
