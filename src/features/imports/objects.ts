@@ -162,7 +162,11 @@ export function valueOrReason<Value extends object>(work: () => Value): Value | 
     return work();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const fields = error.fields.map(({ pointer, detail }) => `${pointer.slice(2)} ${detail}`);
+    const fields = error.fields.map(({ pointer, detail }) => {
+      // A program or mail that is missing here is no error of a field.
+      const isMissing = detail.startsWith("needs ") && /^#\/(config|url)$/.test(pointer);
+      return isMissing ? `It ${detail}.` : `${pointer.slice(2)} ${detail}`;
+    });
     return oneLine(redactText(fields.join("; ") || error.message));
   }
 }
