@@ -79,7 +79,7 @@ export class KumaDatabase implements Disposable {
       this.#tables = readTables(this.#sqlite, path);
       this.rowsMax = sizeOf(this.#sqlite) / ROW_BYTES_MIN;
       this.notRead = listUnknownParts(this.#tables);
-      this.toDo = file.access === "lone" ? [toCopyBoth(path, this.#newestBeat())] : [];
+      this.toDo = file.access === "lone" ? [toCopyBoth(file.path, this.#newestBeat())] : [];
       // The open files stay until they are closed, and also a process that is killed leaves nothing. Windows
       // removes them when they are closed.
       if (process.platform !== "win32") removeCopy(file);
