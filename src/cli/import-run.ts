@@ -72,6 +72,11 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
     else if (!plan) printReport(output, report);
     output.err(resultInWords(report));
     if (!options.isDryRun) writeOutputFiles(output, found.files?.(report) ?? []);
+    if (options.isPaused && report.counts.created !== undefined && report.id !== null) {
+      output.err(
+        `Its monitors are paused, and their components shown as operational, until: allclear import start ${report.id}`,
+      );
+    }
   });
 }
 

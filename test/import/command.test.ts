@@ -282,7 +282,12 @@ describe("allclear import start", () => {
       checkOf(SECOND, { name: "Weekly report", status: "paused", manual_resume: true }),
       checkOf(THIRD, { name: "Sync" }),
     );
-    const { id } = await imported(site, "--paused");
+    const { out, err } = await site.import(["--yes", "--json", "--paused"]);
+    const { id } = JSON.parse(out.join("\n")) as ImportReport;
+    expect(err).toEqual([
+      `Imported as ${id}.`,
+      `Its monitors are paused, and their components shown as operational, until: allclear import start ${id}`,
+    ]);
     expect(pausedRefs(site)).toEqual(["nightly-backup", "weekly-report", "sync"]);
     const file = join(site.path, "all.yaml");
     const exported = (await site.run(["export"])).out.join("\n");
