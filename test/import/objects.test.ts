@@ -17,6 +17,7 @@ import {
 import { createImportSite } from "../support/import-site";
 import { listCausesOfPage } from "../support/causes";
 import { picture } from "../support/pictures";
+import { usePingProgram } from "../support/ping-program";
 
 /** Site whose API can be read with a key of the scopes of all reads. */
 async function createReadSite() {
@@ -291,6 +292,24 @@ describe("an import of monitors", () => {
       config: { type: "mongodb", settings: {} },
     });
     expect(site.numberOf(monitor?.id ?? "")).toBe(5);
+  });
+
+  test("switches off those whose program is not installed here, first and after a change", async () => {
+    using _none = usePingProgram(undefined);
+    await using site = await createReadSite();
+    const ping = (host: string) => foundMonitor("1", { body: { type: "ping", config: { host } } });
+    const [monitor] = (await site.importFound({ monitors: [ping("a.example.com")] })).items;
+    const reason =
+      "The program ping is not installed on this server. Install it, and resume the monitor.";
+    expect(monitor).toMatchObject({ verdict: "disabled", reason });
+    const body = await site.read(`monitors/${monitor?.target?.id}`);
+    expect(body).toMatchObject({
+      type: "ping",
+      state: "paused",
+      config: { host: "a.example.com" },
+    });
+    const again = await site.importFound({ monitors: [ping("b.example.com")] });
+    expect(again.items).toMatchObject([{ verdict: "disabled", reason }]);
   });
 
   test("creates parents first, and leaves out dependencies that are not possible", async () => {

@@ -9,6 +9,7 @@ import {
   findTokenOwner,
   getMonitorRecord,
   type MonitorRow,
+  probeOf,
   type ReplacingMonitor,
   replaceMonitor,
   validateReplacingMonitor,
@@ -162,21 +163,25 @@ function fit(run: ImportRun, found: FoundMonitor, before: MonitorRow | undefined
   const name = fitName(found.body.name, foreign.type);
   const body: ReplacingMonitor = { ...DEFAULTS, ...found.body, name: name.value };
   const { changes } = name;
-  const isPaused = "paused" in body && body.paused === true;
+  const reasons = disabled === undefined ? [] : [disabled];
+  const program = probeOf(body.type).findMissingProgram?.();
+  if (program !== undefined) {
+    reasons.push(
+      `The program ${program} is not installed on this server. Install it, and resume the monitor.`,
+    );
+  }
   const areTaken = found.tokens.map((token) => {
     const owner = findTokenOwner(run.tx, token);
     return owner !== undefined && owner.monitorId !== before?.id;
   });
-  if (!areTaken.includes(true)) {
-    return { body, changes, disabled, isSwitchedOff: isPaused || disabled !== undefined };
+  if (areTaken.includes(true)) {
+    changes.push(TAKEN_ADDRESS);
+    // It would be down soon.
+    if (!areTaken.includes(false)) reasons.push(NO_ADDRESS);
   }
-  changes.push(TAKEN_ADDRESS);
-  if (areTaken.includes(false)) {
-    return { body, changes, disabled, isSwitchedOff: isPaused || disabled !== undefined };
-  }
-  // It would be down soon.
-  const reasons = disabled === undefined ? NO_ADDRESS : `${disabled} ${NO_ADDRESS}`;
-  return { body, changes, disabled: reasons, isSwitchedOff: true };
+  const isPaused = "paused" in body && body.paused === true;
+  const isSwitchedOff = isPaused || reasons.length > 0;
+  return { body, changes, disabled: reasons.join(" ") || undefined, isSwitchedOff };
 }
 
 /**

@@ -27,7 +27,7 @@ export function createMonitorErrors(
   readComponents(reader, errors, input.component_ids ?? []);
   readParents(reader, errors, input.depends_on ?? []);
   if (type === undefined) return errors;
-  if (config && !isInvalid("config")) validateConfig(errors, type, config);
+  if (config && !isInvalid("config")) validateConfig(errors, type, config, input.paused);
   if (!isInvalid("interval_seconds")) {
     const settings = namedSettings(input, initialSettings(type, input));
     validateSettings(errors, type, settings, config ?? {});

@@ -58,7 +58,7 @@ export function readNewMonitor(
   const { type, config = {}, component_ids: references = [], depends_on: parents = [] } = input;
   const settings = namedSettings(input, initialSettings(type, input));
   const errors = new FieldErrors();
-  validateConfig(errors, type, config);
+  validateConfig(errors, type, config, input.paused);
   const componentIds = readComponents(reader, errors, references);
   const parentIds = readParents(reader, errors, parents);
   validateSettings(errors, type, settings, config);

@@ -12,7 +12,13 @@ import {
   openParts,
 } from "./declared-secrets";
 import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
-import { defaultSettings, initialSettings, validateSettings, namedSettings } from "./settings";
+import {
+  defaultSettings,
+  initialSettings,
+  validateConfig,
+  validateSettings,
+  namedSettings,
+} from "./settings";
 import type { MonitorRow } from "./store";
 
 /** A monitor in a configuration file. A field that is left out has its default. */
@@ -35,7 +41,7 @@ export function declaredMonitorSchema<More>(more: TProperties) {
 /** Returns errors that the schema of a declared monitor cannot express. */
 export function validateDeclaredMonitor(monitor: DeclaredMonitor): readonly FieldError[] {
   const errors = new FieldErrors();
-  errors.addAll(["config"], probeOf(monitor.type).validate(monitor.config ?? {}));
+  validateConfig(errors, monitor.type, monitor.config ?? {}, monitor.paused);
   validateSettings(errors, monitor.type, settingsOf(monitor), monitor.config ?? {});
   return errors.all;
 }

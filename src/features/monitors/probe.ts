@@ -103,6 +103,8 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    * Returns errors that the schema cannot express; pointers start at the config, such as `#/url`.
    */
   validate(config: Config): FieldError[];
+  /** Returns the name of a program that checks need and this server lacks; undefined if nothing is missing. */
+  findMissingProgram?: () => string | undefined;
   /** Returns the config as it is shown, without secrets. */
   present(config: Config): object;
   /**

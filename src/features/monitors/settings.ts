@@ -130,13 +130,25 @@ export function readComponents(
   );
 }
 
-/** Adds errors of a config that its schema cannot express. */
+/**
+ * Adds errors of a new monitor's config that its schema cannot express. A program that checks need may be missing
+ * while the monitor is paused.
+ */
 export function validateConfig(
   errors: FieldErrors,
   type: MonitorType,
   config: MonitorConfig,
+  isPaused = false,
 ): void {
-  errors.addAll(["config"], probeOf(type).validate(config));
+  const probe = probeOf(type);
+  const program = isPaused ? undefined : probe.findMissingProgram?.();
+  if (program !== undefined) {
+    errors.add(
+      ["config"],
+      `needs the program ${program}, which is not installed on the server: install it, or pause the monitor`,
+    );
+  }
+  errors.addAll(["config"], probe.validate(config));
 }
 
 /**

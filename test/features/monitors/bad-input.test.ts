@@ -184,6 +184,7 @@ describe("invalid input for a new monitor", () => {
       expect(errors).toHaveLength(1);
       expect(errors[0].detail).toContain("needs the program ping, which is not installed");
       expect(api.written()).toEqual(before);
+      expect((await api.post({ ...body, paused: true })).status).toBe(201);
     }
     using _ping = usePingProgram("exit 1");
     expect((await api.post(body)).status).toBe(201);

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Fault } from "../../../egress";
-import { pointer } from "../../../errors";
 import type { Probe, ProbeResult } from "../probe";
 import { elapsedMs, failed, HostText, validateHostField, mergeFields } from "./fields";
 
@@ -20,18 +19,8 @@ export const pingProbe = {
   label: "Ping",
   config: PingConfig,
   shown: PingConfig,
-  validate: (config) => [
-    ...(findPing() === null
-      ? [
-          {
-            pointer: pointer(),
-            detail:
-              "needs the program ping, which is not installed on the server: install it, or use the type tcp",
-          },
-        ]
-      : []),
-    ...validateHostField(config),
-  ],
+  validate: validateHostField,
+  findMissingProgram: () => (findPing() === null ? "ping" : undefined),
   present: (config) => config,
   merge: mergeFields,
   targetOf: ({ host }) => host,

@@ -80,12 +80,14 @@ describe("hosts of ping monitors", () => {
     }
   });
 
-  test("a host is rejected with a reason if the program ping is not installed", () => {
-    const { validate } = probeOf("ping");
-    using _none = usePingProgram(undefined);
-    const [fault, ...others] = validate({ host: "gateway.test" });
-    expect(others).toEqual([]);
-    expect(fault?.detail).toStartWith("needs the program ping, which is not installed");
+  test("findMissingProgram names the program ping while it is not installed", () => {
+    const { findMissingProgram } = probeOf("ping");
+    {
+      using _none = usePingProgram(undefined);
+      expect(findMissingProgram?.()).toBe("ping");
+    }
+    using _ping = usePingProgram(ANSWERED);
+    expect(findMissingProgram?.()).toBeUndefined();
   });
 });
 
