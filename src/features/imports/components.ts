@@ -31,11 +31,12 @@ interface Places {
   position: number;
 }
 
-/** Remembers the free places of pages, since thousands of components may be added. */
+/** Remembers the free places and keys of pages, since thousands of components may be added. */
 export class PagePlaces {
   readonly #run: ImportRun;
   readonly #groups = new Map<string, Places>();
   readonly #components = new Map<string, Places>();
+  readonly #keys = new Map<string, Set<string>>();
 
   constructor(run: ImportRun) {
     this.#run = run;
@@ -51,6 +52,18 @@ export class PagePlaces {
   ofComponent(page: PageRow, name: string) {
     const siblings = () => listComponentsOfPage(this.#run.tx, { pageId: page.id });
     return next(this.#components, page, siblings, name, "component");
+  }
+
+  /** Takes a key for Gatus' clients. Returns false if a component of the page has it. */
+  takeKey(pageId: string, key: string): boolean {
+    let keys = this.#keys.get(pageId);
+    if (!keys) {
+      keys = new Set(listKeptKeys(this.#run.tx, { pageId }).map((kept) => kept.key));
+      this.#keys.set(pageId, keys);
+    }
+    const isFree = !keys.has(key);
+    keys.add(key);
+    return isFree;
   }
 }
 
@@ -135,7 +148,7 @@ export function componentWriter(
         setManualStatuses(ctx, tx, new Map([[id, found.baseline]]), reason);
       }
       const ofNumber = takeNumber(run, "entry", id, found.number);
-      return { row, changes: [...changes, ...ofNumber, ...takeKey(run, row, found.key)] };
+      return { row, changes: [...changes, ...ofNumber, ...takeKey(run, places, row, found.key)] };
     },
     update(found, { id, pageId, groupId: before }) {
       const { input, changes } = fit(found);
@@ -163,11 +176,12 @@ function fit<Body extends { name: string; description?: string | null }>({
 /** Keeps the key that a new component has for Gatus' clients. Returns the difference if it cannot have that. */
 function takeKey(
   { tx }: ImportRun,
+  places: PagePlaces,
   { id: componentId, pageId }: ComponentRow,
   key: string | null,
 ): ImportChange[] {
   if (key === null) return [];
-  if (listKeptKeys(tx, { pageId }).some((kept) => kept.key === key)) {
+  if (!places.takeKey(pageId, key)) {
     const reason = "Another component of the page has the key already.";
     return [{ field: "key", from: key, to: null, reason }];
   }

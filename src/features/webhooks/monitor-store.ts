@@ -1,5 +1,5 @@
 /* Monitors that endpoints name. Apart from the other statements, which the server loads before it is ready. */
-import { and, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, or } from "drizzle-orm";
 import { selectByIds, selectOne } from "../../db";
 import { monitors } from "../../db/tables/monitors";
 
@@ -9,9 +9,10 @@ export const findMonitorId = selectOne((orm, $: { reference: string }) =>
     .select({ id: monitors.id })
     .from(monitors)
     .where(
-      and(
-        sql`(${monitors.id} = ${$.reference} OR ${monitors.ref} = ${$.reference})`,
-        isNull(monitors.deletedAt),
+      // Both sides have the condition of the index of refs. Without it, every monitor is read.
+      or(
+        and(eq(monitors.id, $.reference), isNull(monitors.deletedAt)),
+        and(eq(monitors.ref, $.reference), isNull(monitors.deletedAt)),
       ),
     ),
 );
