@@ -152,6 +152,11 @@ describe("a condition without counterpart", () => {
     expect(onlyReason(condition)).toMatch(/^The condition “.*” is not moved, since .*\.$/);
   });
 
+  test("that is longer than any that Gatus is given is not read", () => {
+    const { disabled } = readConditions([`[STATUS] == pat(${"a".repeat(1_000_000)}?)`], "http");
+    expect(disabled.join()).toEndWith("since it is too long.");
+  });
+
   test("is named on one line with at most 300 characters", () => {
     const { disabled } = readConditions([`[IP] == \n${"x".repeat(1_000)}`], "http");
     expect(disabled.join()).not.toContain("\n");

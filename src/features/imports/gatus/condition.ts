@@ -34,8 +34,12 @@ export interface Comparison {
   value: string;
 }
 
+/** Longest condition that is read, in characters. Assertions have shorter texts. */
+const CONDITION_MAX = 10_000;
+
 /** Parses a condition as Gatus does. Returns the reason, as the end of a sentence, for which it has no counterpart. */
 export function parseCondition(text: string): Comparison | { problem: string } {
+  if (text.length > CONDITION_MAX) return { problem: "it is too long" };
   const comparator = COMPARATORS.find((each) => text.includes(` ${each} `));
   if (!comparator) return { problem: "it is no comparison" };
   const [left = "", right = ""] = text.split(` ${comparator} `).map((side) => side.trim());
