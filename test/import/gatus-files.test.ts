@@ -191,6 +191,16 @@ describe("variables", () => {
     expect(expandVariables(text, {}).unset).toEqual(["A", "INSIDE", "QUOTED"]);
   });
 
+  test("with the name of a property of all objects are not set", () => {
+    const { text, unset } = expandVariables("$constructor ${__proto__}", {});
+    expect({ text, unset }).toEqual({ text: " ", unset: ["constructor", "__proto__"] });
+  });
+
+  test("in 200,000 comments are found in short time", () => {
+    const text = `${"# $OTHER\n".repeat(200_000)}a: $A\n`;
+    expect(expandVariables(text, {}).unset).toEqual(["A"]);
+  });
+
   test("that are not set are refused with the names of all, unless they are allowed", async () => {
     const files = {
       "a.yaml": endpoint("a", "ui: { title: $TITLE }"),

@@ -10,28 +10,33 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 // As Go's os.Expand: names, one digit or special character, and braces with any text.
 const VARIABLE = /\$(?:(\$)|\{([^}]*)\}|([A-Za-z_][A-Za-z0-9_]*|[0-9*#@!?-]))/g;
 
-/** Replaces the variables of a text. Unset ones become empty, and are listed unless they are in a comment. */
+/**
+ * Replaces the variables of a text. Unset ones become empty, and are listed unless they are in a comment. The values of
+ * the others are listed too, since they may be secrets.
+ */
 export function expandVariables(
   text: string,
   environment: Environment,
-): { text: string; unset: string[] } {
+): { text: string; unset: string[]; values: ReadonlySet<string> } {
   const missing: { name: string; at: number }[] = [];
+  const values = new Set<string>();
   const expanded = text.replace(
     VARIABLE,
     (_whole, dollar: string | undefined, inBraces: string | undefined, plain = "", at: number) => {
       if (dollar !== undefined) return "$";
       const name = inBraces ?? String(plain);
-      const value = environment[name];
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
       if (value === undefined) missing.push({ name, at });
+      else values.add(value);
       return value ?? "";
     },
   );
   const isInComment = missing.length > 0 ? commentsOf(text) : () => false;
   const names = missing.flatMap(({ name, at }) => (isInComment(at) ? [] : [name]));
-  return { text: expanded, unset: [...new Set(names)] };
+  return { text: expanded, unset: [...new Set(names)], values };
 }
 
-/** Returns a function that is true for offsets in comments. */
+/** Returns a function that is true for offsets in comments. It is asked for rising offsets. */
 function commentsOf(text: string): (offset: number) => boolean {
   const comments: { from: number; until: number }[] = [];
   let at = 0;
@@ -41,7 +46,11 @@ function commentsOf(text: string): (offset: number) => boolean {
     if (token.startsWith("#")) comments.push({ from: at, until: at + token.length });
     at += token.length;
   }
-  return (offset) => comments.some(({ from, until }) => offset >= from && offset < until);
+  let next = 0;
+  return (offset) => {
+    while ((comments[next]?.until ?? Infinity) <= offset) next += 1;
+    return (comments[next]?.from ?? Infinity) <= offset;
+  };
 }
 
 /** Line of a file of variables: a name, an equals sign and a value, which may be in quotes. */
