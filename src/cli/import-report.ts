@@ -1,6 +1,13 @@
-import type { ImportHistory, ImportItem, ImportReport } from "../domain/import-report";
+import {
+  type ImportHistory,
+  type ImportItem,
+  type ImportReport,
+  typeInWords,
+  VERDICT_MEANINGS,
+  VERDICTS,
+} from "../domain/import-report";
 import { verdictsInWords } from "../features/imports";
-import { plural, spaced } from "../kernel/text";
+import { capitalised, plural, spaced } from "../kernel/text";
 import type { Output } from "./command";
 
 /** Width of the longest verdict. */
@@ -11,13 +18,24 @@ export function printReport(output: Output, report: ImportReport): void {
   const { items, not_read: notRead, to_do: toDo } = report;
   const listed = items.filter(({ verdict }) => verdict !== "unchanged");
   for (const [type, ofType] of Map.groupBy(listed, ({ foreign }) => foreign.type)) {
-    output.out(`${type}:`);
+    output.out(`${capitalised(typeInWords(type)[1])}:`);
     for (const item of ofType) printItem(output, item);
   }
   if (report.history) printHistory(output, report.history, report.dry_run);
   printList(output, "Not read, since this version does not know it:", notRead);
   printList(output, "To do:", toDo);
-  output.out(`${verdictsInWords(report.counts)}.`);
+  printList(output, "Verdicts:", explanationsOf(report.counts));
+  output.out(`${capitalised(verdictsInWords(report.counts))}.`);
+}
+
+/** Returns the meanings of the verdicts that occur, except those that their word explains. */
+function explanationsOf(counts: ImportReport["counts"]): string[] {
+  const named = VERDICTS.filter((verdict) => !/^(created|updated|unchanged)$/.test(verdict));
+  return named.flatMap((verdict) =>
+    counts[verdict] === undefined
+      ? []
+      : [`${spaced(verdict).padEnd(VERDICT_WIDTH)}  ${VERDICT_MEANINGS[verdict]}`],
+  );
 }
 
 function printHistory(

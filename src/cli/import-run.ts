@@ -223,7 +223,11 @@ export async function runStart(invocation: Invocation): Promise<ExitCode> {
     const refsOf = (targets: typeof started) => targets.map(({ ref }) => ref ?? "");
     if (isSet("json")) printJson(output, { started: refsOf(started), kept: refsOf(kept) });
     else for (const ref of refsOf(started)) output.out(ref);
-    output.err(`Started ${startedInWords({ started, kept })}.`);
+    output.err(
+      started.length > 0
+        ? `Started ${startedInWords({ started, kept })}.`
+        : "Nothing was started: no monitor or webhook waits for the start of this import.",
+    );
     if (kept.length > 0) output.err(`Edited since, and left: ${refsOf(kept).join(", ")}.`);
   });
 }

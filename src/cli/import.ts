@@ -54,7 +54,7 @@ function placeholderOf({ takes }: ImportSource): string {
 export const importCommands: readonly Command[] = [
   ...IMPORT_SOURCES.map((source) => ({
     name: `import ${source.kind}`,
-    summary: `Import from ${placeholderOf(source)}, ${source.content}.`,
+    summary: `Import from ${source.product}. ${placeholderOf(source)} is ${source.content}.`,
     positionals: [placeholderOf(source)],
     flags: [...source.options.map(declareFlag), ...IMPORT_FLAGS],
     options: source.takes.includes("url")

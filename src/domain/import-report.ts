@@ -37,6 +37,18 @@ export const VERDICTS = [
 ] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
+/** Sentences about the objects with each verdict. */
+export const VERDICT_MEANINGS: Readonly<Record<Verdict, string>> = {
+  created: "Moved as it is.",
+  changed: "Moved with differences, which are listed.",
+  disabled: "Moved and switched off. The reason says what to do before it is switched on.",
+  held: "Kept with all settings as a monitor that cannot run yet. A later version can convert it.",
+  updated: "Imported before, and brought up to date with the source.",
+  unchanged: "Imported before, and the same since.",
+  kept: "Edited or deleted here after an earlier import, or no longer in the source, so left as it is.",
+  not_moved: "Cannot be moved. The reason says why.",
+};
+
 /** Object of a source. Its type and id are unique in the source, and the same at the next import. */
 export interface ForeignObject {
   /** Word of the source, such as `check`. */
@@ -106,4 +118,23 @@ export interface ImportReport {
   not_read: string[];
   /** Instructions. */
   to_do: string[];
+}
+
+/** Words for types of objects whose names in the source are no words, in the singular and the plural. */
+const TYPE_WORDS: Readonly<Partial<Record<string, readonly [one: string, many: string]>>> = {
+  alerting: ["alerting provider", "alerting providers"],
+  api_key: ["API key", "API keys"],
+  domain_expiry: ["expiry of a domain", "expiry of domains"],
+  history: ["history", "histories"],
+  "internal page": ["internal page", "internal page"],
+  maintenance: ["maintenance", "maintenance"],
+  monitor_group: ["monitor on a status page", "monitors on status pages"],
+  proxy: ["proxy server", "proxy servers"],
+  subscribers: ["subscribers", "subscribers"],
+};
+
+/** Returns the type of objects of a source in words, such as "status page" and "status pages". */
+export function typeInWords(type: string): readonly [one: string, many: string] {
+  const word = type.replaceAll(/[_-]/g, " ");
+  return TYPE_WORDS[type] ?? [word, `${word}s`];
 }

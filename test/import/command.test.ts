@@ -46,7 +46,7 @@ describe("allclear import healthchecks", () => {
     const before = JSON.stringify(site.dump());
     const { exitCode, out, err } = await site.import(["--dry-run"]);
     expect(exitCode).toBe(0);
-    expect(out).toContain("check:");
+    expect(out).toContain("Checks:");
     expect(out).toContain("  created    Nightly backup  → monitor nightly-backup");
     expect(out.at(-1)).toBe("2 created, 1 changed.");
     expect(err).toEqual(["A dry run: nothing was written."]);
@@ -341,7 +341,9 @@ describe("allclear import start", () => {
     await site.run(["apply", file]);
     expect(pausedRefs(site)).toEqual([]);
     const { err } = await site.run(["import", "start", id ?? ""]);
-    expect(err).toEqual(["Started 0 monitors."]);
+    expect(err).toEqual([
+      "Nothing was started: no monitor or webhook waits for the start of this import.",
+    ]);
   });
 
   test("fails for an import that does not exist", async () => {

@@ -159,6 +159,7 @@ describe("files of a folder", () => {
   test.each([
     ["no such file", {}, "missing.yaml", "There is no file"],
     ["a folder without files", { "notes.txt": "" }, "", "has no file that ends in .yaml or .yml"],
+    ["a binary file", { "a.yaml": "$key\0" }, "a.yaml", "is no configuration of Gatus"],
     ["a list", { "a.yaml": "[1]" }, "a.yaml", "is no configuration of Gatus"],
     ["an empty file", { "a.yaml": "" }, "a.yaml", "has no endpoints and no suites"],
     ["a file of another product", { "a.yaml": "services: {}" }, "a.yaml", "has no endpoints"],

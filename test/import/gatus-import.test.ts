@@ -247,12 +247,13 @@ describe("allclear import gatus", () => {
     const args = ["import", "gatus", GATUS_CONFIG, "--dry-run", "--history", database];
     const missing = await run(args, others);
     expect(missing.exitCode).toBe(1);
-    expect(missing.err.join()).toContain("These variables are not set: FOLDER.");
+    expect(missing.err.join()).toMatch(/variables are not set: FOLDER\..*--env-file/);
     const allowed = await run([...args, "--allow-unset-env"], others);
     expect(allowed.exitCode).toBe(0);
     const { exitCode, out } = await run([...args, "--env-file", variables], others);
     expect(exitCode).toBe(0);
-    expect(out).toContain("external-endpoint:");
+    expect(out).toContain("External endpoints:");
+    expect(out).toContain("  not moved  Cannot be moved. The reason says why.");
     expect(out).toContain("  created    Jobs/nightly backup  → monitor nightly-backup");
   });
 

@@ -346,7 +346,9 @@ describe("a database of Uptime Kuma 2.5.3", () => {
       paused: true,
       group: "Paused group",
     });
-    expect(reasonOf("Paused group")).toBe("It is the label of 1 monitor here.");
+    expect(reasonOf("Paused group")).toBe(
+      "It becomes the label of 1 monitor, and no object of its own.",
+    );
   });
 
   test("watches a domain with a monitor of its own, for the webhooks of its monitors", () => {

@@ -77,8 +77,8 @@ describe("a JSON backup of Uptime Kuma 1.23.17", () => {
 
   test.each([
     ["{", "it is no JSON object"],
-    ['{"monitorList": []}', "its version is required"],
-    [backup({ monitorList: [{ name: "Without an id" }] }), "its monitorList/0/id"],
+    ['{"monitorList": []}', "its field version is required"],
+    [backup({ monitorList: [{ name: "Without an id" }] }), "its field monitorList/0/id"],
     ["[]", "is no SQLite database"],
   ])("is refused if it is %s", async (text, reason) => {
     const error = await readText(text).catch((thrown: unknown) => thrown);

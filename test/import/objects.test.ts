@@ -201,7 +201,7 @@ describe("an import of pages", () => {
         field: "logo",
         from: "set",
         to: "none",
-        reason: "The logo is not an image in PNG, JPEG or WebP.",
+        reason: "Its logo is not an image in PNG, JPEG or WebP.",
       },
     ]);
     const logos = site.pages().map(({ slug, logo }) => [slug, logo !== null]);
@@ -450,8 +450,8 @@ describe("an import of incidents", () => {
       ],
     });
     expect(reasonsIn(report).slice(1)).toEqual([
-      "updates/0/display_at is in the future",
-      "started_at is in the future",
+      "Its updates/0/display_at is in the future.",
+      "Its started_at is in the future.",
     ]);
   });
 });

@@ -1,4 +1,9 @@
-import type { ImportChange, ImportItem } from "../../domain/import-report";
+import {
+  type ImportChange,
+  type ImportItem,
+  typeInWords,
+  VERDICT_MEANINGS,
+} from "../../domain/import-report";
 import { capitalised, plural } from "../../kernel/text";
 import {
   Cell,
@@ -39,9 +44,7 @@ export function Items({ list, links }: ItemsProps) {
       <VerdictTabs list={list} />
       <ListCard>
         <ItemToolbar list={list} />
-        {verdict === undefined ? null : (
-          <p class="detail-body hint">{VERDICT_WORDS[verdict].hint}</p>
-        )}
+        {verdict === undefined ? null : <p class="detail-body hint">{VERDICT_MEANINGS[verdict]}</p>}
         {items.length === 0 ? (
           <EmptyState title="No objects here">
             The source has none of this kind with this verdict.
@@ -111,7 +114,7 @@ function ItemToolbar({ list }: { list: ItemListing }) {
         name="type"
         options={[
           { value: "", label: "Every kind" },
-          ...types.map((value) => ({ value, label: capitalised(value) })),
+          ...types.map((value) => ({ value, label: capitalised(typeInWords(value)[1]) })),
         ]}
         value={type ?? ""}
       />
@@ -134,7 +137,7 @@ function ItemRow({ item, links }: { item: ImportItem; links: ReadonlyMap<string,
       </Cell>
       <Cell label="In the source">
         <span class="item-name">{foreign.name}</span>
-        <CellNote>{capitalised(foreign.type)}</CellNote>
+        <CellNote>{capitalised(typeInWords(foreign.type)[0])}</CellNote>
       </Cell>
       <Cell label="Becomes">
         {target === null ? (

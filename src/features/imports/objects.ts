@@ -156,7 +156,7 @@ function noteRow<Found extends FoundObject<unknown>, Row extends AnyRow>(
   run.note(foreign, { kind, id: row.id, mark: writer.markOf(row), settingsHash, pausedBy });
 }
 
-/** Returns the errors of an object as a text if `work` throws them. */
+/** Returns the errors of an object as sentences if `work` throws them. */
 export function valueOrReason<Value extends object>(work: () => Value): Value | string {
   try {
     return work();
@@ -165,8 +165,9 @@ export function valueOrReason<Value extends object>(work: () => Value): Value | 
     const fields = error.fields.map(({ pointer, detail }) => {
       // A program or mail that is missing here is no error of a field.
       const isMissing = detail.startsWith("needs ") && /^#\/(config|url)$/.test(pointer);
-      return isMissing ? `It ${detail}.` : `${pointer.slice(2)} ${detail}`;
+      const subject = pointer === "#" || isMissing ? "It" : `Its ${pointer.slice(2)}`;
+      return `${subject} ${detail}.`;
     });
-    return oneLine(redactText(fields.join("; ") || error.message));
+    return oneLine(redactText(fields.join(" ") || error.message));
   }
 }

@@ -160,5 +160,5 @@ function writeLogo(
   }
   const written = valueOrReason(() => putLogo(ctx, tx, id, { bytes: logo }, actor));
   if (typeof written !== "string") return [];
-  return [{ field: "logo", from: "set", to: "none", reason: `The ${written}.` }];
+  return [{ field: "logo", from: "set", to: "none", reason: written }];
 }

@@ -7,7 +7,7 @@ export function verdictsInWords(counts: ImportReport["counts"]): string {
     const count = counts[verdict];
     return count === undefined ? [] : [`${count.toLocaleString("en")} ${spaced(verdict)}`];
   });
-  return parts.join(", ") || "nothing";
+  return parts.join(", ") || "no objects";
 }
 
 /** Reason for which a second import does not start. */

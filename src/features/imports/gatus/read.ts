@@ -48,6 +48,7 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
     const text = await readText(file);
     size += text.length;
     if (size > BYTES_MAX) throw new OperatorError(`${path} is larger than 8 MiB.`);
+    if (text.includes("\0")) throw new OperatorError(`${file} is no configuration of Gatus.`);
     const expanded = expandVariables(text, environment);
     for (const name of expanded.unset) unset.add(name);
     if (unset.size > 0 && !options.allowsUnset) continue;
@@ -94,7 +95,7 @@ function requireSet(names: readonly string[]): void {
   const shown = names.slice(0, VARIABLES_SHOWN).map(oneLine).join(", ");
   const more = names.length > VARIABLES_SHOWN ? ` and ${names.length - VARIABLES_SHOWN} more` : "";
   throw new OperatorError(
-    `These variables are not set: ${shown}${more}. Give them in a file of variables, or allow variables that are not set. A dollar sign that begins none is written $$.`,
+    `These variables are not set: ${shown}${more}. Give them in a file of variables (--env-file), or allow variables that are not set (--allow-unset-env). A dollar sign that begins none is written $$.`,
   );
 }
 

@@ -64,7 +64,7 @@ export function readBackup(path: string, written: string): BackupRows {
   const [error] = schemaErrors(Backup, document);
   if (error) {
     const field = error.pointer.slice(2);
-    const fault = field === "" ? "it is no JSON object" : `its ${field} ${error.detail}`;
+    const fault = field === "" ? "it is no JSON object" : `its field ${field} ${error.detail}`;
     throw new OperatorError(`${path} is no backup of Uptime Kuma: ${fault}.`);
   }
   const { notificationList, proxyList = [], monitorList } = document as Record<string, Fields[]>;

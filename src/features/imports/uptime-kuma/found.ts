@@ -149,7 +149,7 @@ function monitorsLeftOut(
     const foreign = foreignMonitor(monitor);
     if (isGroup(monitor)) {
       const count = plural(tree.membersOf(monitor).length, "monitor");
-      return [{ foreign, reason: `It is the label of ${count} here.` }];
+      return [{ foreign, reason: `It becomes the label of ${count}, and no object of its own.` }];
     }
     if (text(monitor.type) !== "manual") return [];
     return [{ foreign, reason: "Its status is set by hand, and it is on no status page." }];
