@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import { OperatorError } from "../db";
 import type { OutputFile } from "../features/imports";
 import type { Output } from "./command";
@@ -6,8 +6,20 @@ import type { Output } from "./command";
 /** Writes the files of an import, and prints what they have. Throws an OperatorError. */
 export function writeOutputFiles({ err }: Output, files: readonly OutputFile[]): void {
   for (const { path, text, summary } of files) {
-    toFile("file", path, "", () => writeFileSync(path, text, { mode: 0o600 }));
+    toFile("file", path, "", () => writePrivately(path, text));
     err(summary);
+  }
+}
+
+/** Replaces the content of a file that only this user can read, also if others could read it before. */
+function writePrivately(path: string, text: string): void {
+  const file = openSync(path, "w", 0o600);
+  try {
+    // Not the modes of pipes and devices, which others use.
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    writeFileSync(file, text);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportReport } from "../../src/domain/import-report";
 import { writeOutputFiles } from "../../src/cli/import-files";
@@ -263,6 +263,8 @@ describe("the subscribers of Statuspage", () => {
     };
     using folder = temporaryFolder();
     const path = join(folder.path, "out.csv");
+    // Of an earlier time, and readable by others.
+    writeFileSync(path, "old".repeat(1_000), { mode: 0o644 });
     const { deps } = statuspageServer(restAnswers(lists));
     const options = { apiKey: API_KEY, pageId: "kctbh9vrtdwd", subscribersFile: path };
     const found = await readStatuspage("https://status.acme.test", options, deps);
