@@ -18,6 +18,8 @@ import {
 import { followSettings } from "../features/settings";
 import { findUser } from "../features/users";
 import { openForCommand } from "../installation";
+import { systemClock } from "../kernel/clock";
+import { SECOND_MS } from "../kernel/time";
 import type { ExitCode, Invocation } from "./command";
 import { writeHistory } from "./import-history";
 
@@ -26,6 +28,7 @@ const REQUEST_MAX_BYTES = 4 * 1024 * 1024;
 
 /** Reads settings and a request from the lines of standard input, and answers with messages. */
 export async function runAnswerImport({ input, output }: Invocation): Promise<ExitCode> {
+  endWithServer();
   const text = Buffer.from(await input.bytes(REQUEST_MAX_BYTES)).toString();
   const [settings = "", line = ""] = text.split("\n");
   const request = JSON.parse(line) as ImportRequest;
@@ -49,6 +52,17 @@ export async function runAnswerImport({ input, output }: Invocation): Promise<Ex
   } finally {
     installation.close();
   }
+}
+
+/**
+ * Ends this process soon after a server that was killed, which could neither show nor end the import any more. What is
+ * not committed is rolled back, as when the server ends it.
+ */
+function endWithServer(): void {
+  const server = process.ppid;
+  systemClock().every(SECOND_MS, () => {
+    if (process.ppid !== server) process.kill(process.pid, "SIGKILL");
+  });
 }
 
 /** Imports for a user, who must still be an owner when it is written. Failures that people can mend are answers. */

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { writeConfig } from "../../../src/config";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { tryImportLock } from "../../../src/db/data-directory";
+import { IMPORT_COMMAND } from "../../../src/domain/import-sources";
 import type { ImportRequest } from "../../../src/features/imports";
 import { importInProcess } from "../../../src/features/imports/process";
 import { listStoredMonitors } from "../../../src/features/monitors";
 import { createUser, disableUser } from "../../../src/features/users";
 import { type Installation, openForCommand } from "../../../src/installation";
+import { ownProgram } from "../../../src/kernel/own-program";
 import { testConfig } from "../../support/app";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import { checkOf, UUIDS } from "../../support/import-site";
@@ -108,6 +112,25 @@ describe("an import in another process", () => {
     setImmediate(() => aborted.abort());
     expect(await failureOf(result)).toStartWith("The import broke off.");
     expect(await failureOf(run({}, AbortSignal.abort()))).toStartWith("The import broke off.");
+  });
+
+  test("ends after a server that was killed", async () => {
+    const pipe = join(folder.path, "pipe-of-killed");
+    Bun.spawnSync(["mkfifo", pipe]);
+    const file = join(folder.path, "request");
+    const sent = JSON.stringify({ ...request, place: pipe });
+    await Bun.write(file, `${writeConfig(site.ctx.config)}\n${sent}`);
+    const server = Bun.spawn(
+      ["sh", "-c", '"$@" < "$0" & wait', file, ...ownProgram(), IMPORT_COMMAND],
+      { cwd: folder.path, stdout: "pipe", stderr: "ignore" },
+    );
+    // Opens once the source is being read, which does not end until this is closed.
+    const source = await open(pipe, "w");
+    server.kill("SIGKILL");
+    // Ends when both processes have ended.
+    expect(await new Response(server.stdout).text()).toBe("");
+    await source.close();
+    expect(monitors()).toEqual([]);
   });
 
   test("writes in the name of its user", async () => {
