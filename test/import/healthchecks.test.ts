@@ -154,6 +154,7 @@ describe("a check of Healthchecks", () => {
         slug: `my-ping-key ${SECOND}`,
         methods: SECOND,
         schedule: bare,
+        ping_url: `https://hc-ping.test/my-ping-key/${SECOND}`,
         [SECOND]: 1,
       },
       { pingKey: "my-ping-key" },

@@ -45,7 +45,7 @@ export function findInAnswer(
     incidents: [],
     leftOut: [...leftOut, ...channelsOf(identified)],
     notRead: listUnknownFields(document, checks.filter(isObject)).map(hide),
-    toDo: toDoOf(identified, slugs, pingKey),
+    toDo: toDoOf(identified, slugs, pingKey).map(hide),
   };
 }
 
