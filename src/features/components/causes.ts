@@ -119,12 +119,15 @@ function writeCauses(
   of: { source: CauseSource; sourceId: string },
   { obsolete, added }: Difference,
 ): void {
-  for (const [index, { componentId, status, from, to }] of added.entries()) {
-    const row = { componentId, ...of, status, startedAt: from, endedAt: to };
-    const reused = obsolete[index];
-    if (reused) updateCauseRow(tx, { ...row, id: reused.id });
-    else insertCause(tx, row);
+  const rows = added.map(({ componentId, status, from, to }) => {
+    return { componentId, ...of, status, startedAt: from, endedAt: to };
+  });
+  const reused = rows.slice(0, obsolete.length);
+  for (const [index, row] of reused.entries()) {
+    const id = obsolete[index]?.id;
+    if (id !== undefined) updateCauseRow(tx, { ...row, id });
   }
+  insertCauses(tx, rows.slice(obsolete.length));
   for (const { id } of obsolete.slice(added.length)) deleteCause(tx, { id });
 }
 

@@ -47,7 +47,10 @@ export function findTarget(
 /** Finds the id of the object that one of the source became; undefined if it is not here. */
 export function idOf(run: ImportRun, key: ForeignKey | null): string | undefined {
   const noted = key === null ? undefined : run.findNoted(key);
-  return noted && FINDERS[noted.kind](run.tx, noted.id)?.id;
+  if (!noted || run.here.has(noted.id)) return noted?.id;
+  if (!FINDERS[noted.kind](run.tx, noted.id)) return undefined;
+  run.here.add(noted.id);
+  return noted.id;
 }
 
 /** Returns the ids of the objects that some of the source became, each once, without those that are not here. */

@@ -73,6 +73,8 @@ export class ImportRun {
   readonly macOf: (settings: unknown) => Buffer;
   /** True if no source of its kind was imported before it. */
   readonly isFirstOfKind: boolean;
+  /** Ids of objects that are known to be here. An import deletes none. */
+  readonly here = new Set<string>();
   readonly #startedAt: number;
   readonly #source: SourceRow;
   #isNewSource: boolean;

@@ -4,6 +4,7 @@ import { oneLine, withoutUnsafeCharacters } from "../../kernel/text";
 
 /** Returns the first code points of a text, without NUL characters and halves of surrogate pairs. */
 export function cutText(text: string, max: number): string {
+  if (text.length <= max && text.isWellFormed() && !text.includes("\0")) return text;
   // Two units for each code point, and room for NUL characters: the rest of a huge text is not read.
   const start = text
     .slice(0, 4 * max)

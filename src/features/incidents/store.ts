@@ -12,6 +12,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import {
+  insertAllInto,
   insertInto,
   mutate,
   type Orm,
@@ -37,7 +38,7 @@ export const updateUpdateRow = updateById(incidentUpdates);
 export const deleteUpdates = mutate((orm, $: { incidentId: string }) =>
   orm.delete(incidentUpdates).where(eq(incidentUpdates.incidentId, $.incidentId)),
 );
-export const insertNaming = insertInto(incidentUpdateComponents);
+export const insertNamings = insertAllInto(incidentUpdateComponents);
 
 const COLUMNS = { row: incidents, page: pageAddress };
 

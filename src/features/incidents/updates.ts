@@ -18,7 +18,7 @@ import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
 import { saveIncident, type Services, validateDisplayAt } from "./save-incident";
 import {
   type IncidentRow,
-  insertNaming,
+  insertNamings,
   insertUpdate,
   type NamingRow,
   updateUpdateRow,
@@ -195,7 +195,7 @@ export function resolveNamedComponents(
 /** Writes an update with the statuses of components. */
 export function writeUpdate(tx: Tx, { components, ...update }: UpdateRecord): void {
   insertUpdate(tx, update);
-  for (const naming of components) insertNaming(tx, naming);
+  insertNamings(tx, components);
 }
 
 /** Throws `conflict` if an incident is full, unless the update resolves it. */
