@@ -103,6 +103,29 @@ client: { timeout: 2s, insecure: true, ignore-redirect: true }`);
     expect(monitor?.changes).toEqual([]);
   });
 
+  test("with variables in its conditions shows none of their values but in names", async () => {
+    const text = `endpoints:
+  - name: $REGION
+    url: https://a.example.com/
+    client: { network: $NETWORK }
+    conditions: ["[IP] == $ADDRESS", "[BODY] != $TOKEN", "[STATUS] == any($STATUS, 200)"]
+`;
+    const environment = {
+      REGION: "europe-1",
+      NETWORK: "planted-network",
+      ADDRESS: "planted-address",
+      TOKEN: "planted-token",
+      STATUS: "429",
+    };
+    const { monitors, leftOut } = await readGatusText(text, {}, { environment });
+    const [monitor] = monitors;
+    const shown = { ...monitor, body: undefined, leftOut };
+    expect(JSON.stringify(shown)).not.toContain("planted");
+    expect(shown).toMatchObject({ foreign: { name: "europe-1" } });
+    expect(monitor?.disabled).toContain("“[IP] == [redacted]”");
+    expect(JSON.stringify(monitor?.body)).toContain("planted-token");
+  });
+
   test("with GraphQL sends its body as a query", async () => {
     const { monitor } = await monitorOf(
       `${HTTP}\n${OK}\nmethod: POST\ngraphql: true\nbody: "{ a }"`,

@@ -39,14 +39,19 @@ export interface FoundConfig {
   intervals: ReadonlyMap<string, number>;
 }
 
-/**
- * Returns all that a configuration has. Fields in `anchored` that this version does not know are there for aliases.
- * Throws a WrongField for one of another shape.
- */
+/** Origin of a configuration. */
+export interface Origin {
+  /** Fields with an anchor. Those that this version does not know are there for aliases. */
+  anchored: ReadonlySet<string>;
+  /** Values of its variables, which may be secrets. */
+  values: ReadonlySet<string>;
+  readFile: ReadNamedFile;
+}
+
+/** Returns all that a configuration has. Throws a WrongField for one of another shape. */
 export function findInConfig(
   document: YamlMap,
-  anchored: ReadonlySet<string>,
-  readFile: ReadNamedFile,
+  { anchored, values, readFile }: Origin,
 ): FoundConfig {
   const notRead = new Set<string>();
   const secrets = new Secrets();
@@ -103,7 +108,9 @@ export function findInConfig(
     toDo: toDoOf(config, entries),
   };
   const intervals = new Map(entries.map(({ key, intervalMs }) => [key, intervalMs]));
-  return { found: withoutSecrets(found, secrets), intervals };
+  const variables = new Secrets();
+  for (const value of values) variables.add(value);
+  return { found: withoutSecrets(found, secrets, variables), intervals };
 }
 
 function schedulesOf(
@@ -181,13 +188,17 @@ function shortened(names: readonly string[]): string[] {
   return more > 0 ? [...names.slice(0, NAMED_MAX), `${more} more fields`] : [...names];
 }
 
-/** Returns what was found without secrets in the texts of the report. Settings keep them. */
-function withoutSecrets(found: Found, secrets: Secrets): Found {
-  const hide = (text: string) => secrets.hide(text);
+/**
+ * Returns what was found without secrets in the texts of the report. Settings keep them. Values of variables stay in
+ * names, by which people know the objects.
+ */
+function withoutSecrets(found: Found, secrets: Secrets, variables: Secrets): Found {
+  const hideInName = (text: string) => secrets.hide(text);
+  const hide = (text: string) => variables.hide(secrets.hide(text));
   const hideValue = (value: unknown) => (typeof value === "string" ? hide(value) : value);
   const shown = <One extends Pick<FoundMonitor, "foreign" | "changes">>(one: One): One => ({
     ...one,
-    foreign: { ...one.foreign, name: hide(one.foreign.name) },
+    foreign: { ...one.foreign, name: hideInName(one.foreign.name) },
     changes: one.changes.map((change) => ({
       ...change,
       from: hideValue(change.from),
@@ -207,7 +218,7 @@ function withoutSecrets(found: Found, secrets: Secrets): Found {
     schedules: found.schedules.map(shown),
     incidents: found.incidents.map(shown),
     leftOut: found.leftOut.map(({ foreign, reason }) => ({
-      foreign: { ...foreign, name: hide(foreign.name) },
+      foreign: { ...foreign, name: hideInName(foreign.name) },
       reason: hide(reason),
     })),
   };

@@ -5,7 +5,7 @@ import { OperatorError } from "../../../db";
 import { oneLine } from "../../../kernel/text";
 import type { Found } from "../source";
 import type { ReadNamedFile } from "./client";
-import { findInConfig, type FoundConfig } from "./config";
+import { findInConfig, type FoundConfig, type Origin } from "./config";
 import { type Environment, expandVariables, readEnvironment } from "./environment";
 import { WrongField } from "./fields";
 import { withHistory } from "./with-history";
@@ -42,6 +42,7 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
   const { files, folder } = await listFiles(path);
   const unset = new Set<string>();
   const anchored = new Set<string>();
+  const values = new Set<string>();
   let document: YamlMap = {};
   let size = 0;
   for (const file of files) {
@@ -51,6 +52,7 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
     if (text.includes("\0")) throw new OperatorError(`${file} is no configuration of Gatus.`);
     const expanded = expandVariables(text, environment);
     for (const name of expanded.unset) unset.add(name);
+    for (const value of expanded.values) values.add(value);
     if (unset.size > 0 && !options.allowsUnset) continue;
     const value = parseYaml(expanded.text, file, anchored);
     if (value === null) continue;
@@ -63,19 +65,14 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
       `${path} is no configuration of Gatus: it has no endpoints and no suites.`,
     );
   }
-  const readNamedFile = options.readsNamedFiles ? fileReader(folder) : () => undefined;
-  const config = findSafely(path, document, anchored, readNamedFile);
+  const readNamed = options.readsNamedFiles ? fileReader(folder) : () => undefined;
+  const config = findSafely(path, document, { anchored, values, readFile: readNamed });
   return options.history === undefined ? config.found : await withHistory(config, options.history);
 }
 
-function findSafely(
-  path: string,
-  document: YamlMap,
-  anchored: ReadonlySet<string>,
-  readFile: ReadNamedFile,
-): FoundConfig {
+function findSafely(path: string, document: YamlMap, origin: Origin): FoundConfig {
   try {
-    return findInConfig(document, anchored, readFile);
+    return findInConfig(document, origin);
   } catch (error) {
     if (!(error instanceof WrongField)) throw error;
     throw new OperatorError(`${path} is no configuration of Gatus: ${error.message}.`);
