@@ -137,6 +137,20 @@ describe("hostile documents of Statuspage", () => {
     await expect(readText(text)).rejects.toThrow("is the most");
   });
 
+  test.each([
+    ["updates", updateOf("resolved", "2026-03-01T12:00:00.000Z"), 100_001],
+    [
+      "affected components",
+      { affected_components: Array.from({ length: 201 }, (_, at) => ({ code: `c${at}` })) },
+      1_000,
+    ],
+  ])("with too many %s in few incidents are refused", async (name, update, count) => {
+    const updates = Array.from({ length: count }, () => update);
+    const incidents = [incidentOf("inc1", { incident_updates: updates })];
+    const text = JSON.stringify(documentsOf({ incidents }));
+    await expect(readText(text)).rejects.toThrow(`${name}; `);
+  });
+
   test("with a folder that never ends are refused", async () => {
     const { deps } = statuspageServer(() => ({}));
     await expect(readStatuspage("/dev/zero", NO_OPTIONS, deps)).rejects.toThrow("/dev/zero");

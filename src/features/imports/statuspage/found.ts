@@ -3,6 +3,7 @@ import { OperatorError } from "../../../db";
 import { type ComponentStatus, worstStatus } from "../../../domain/component-status";
 import { schemaErrors } from "../../../errors";
 import { sha256Hex } from "../../../kernel/hash";
+import { sum } from "../../../kernel/numbers";
 import { oneLine, plural } from "../../../kernel/text";
 import {
   type Found,
@@ -29,6 +30,9 @@ import { leftOutOf, pageOf } from "./page";
 /** Maximum numbers of objects, so that a settings transaction stays short. */
 const COMPONENTS_MAX = 5_000;
 const INCIDENTS_MAX = 20_000;
+const UPDATES_MAX = 100_000;
+/** In all updates together. */
+const AFFECTED_MAX = 200_000;
 
 /** Maximum numbers of unknown fields and of names that are shown. */
 const FIELDS_MAX = 20;
@@ -56,6 +60,10 @@ export function foundIn(source: SourceDocuments): Found {
   const page = source.page as SourcePage;
   const rows = valid<SourceComponent>(SourceComponent, source.components, "component");
   const entries = valid<SourceIncident>(SourceIncident, source.incidents, "incident");
+  const updates = entries.flatMap(({ incident_updates: ofOne }) => ofOne ?? []);
+  const affected = sum(updates.map(({ affected_components: ofOne }) => ofOne?.length ?? 0));
+  requireAtMost(updates.length, UPDATES_MAX, "update");
+  requireAtMost(affected, AFFECTED_MAX, "affected component");
   const foundPage = pageOf(page);
   const place: Place = {
     page: keyOf(foundPage.foreign),
