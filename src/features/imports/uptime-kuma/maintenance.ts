@@ -135,11 +135,11 @@ function targetOf(row: Row, { page, components, id }: Part) {
   return { page, components, foreign: { type: "maintenance", id, name: text(row["title"]) } };
 }
 
-/** Returns the time zone of the dates of a maintenance. */
+/** Returns the time zone of the dates of a maintenance. Those from before 1.21.2 have none, and are in UTC. */
 function timeZoneOf(row: Row, serverZone: string): string {
   const zone = text(row["timezone"]);
-  if (zone === "" || zone === "SAME_AS_SERVER") return serverZone;
-  return isTimeZone(zone) ? zone : serverZone;
+  if (zone === "SAME_AS_SERVER") return serverZone;
+  return isTimeZone(zone) ? zone : "UTC";
 }
 
 /** Returns a local time of a text such as `2026-01-10 02:00`; undefined for other texts. */
