@@ -14,6 +14,7 @@ import {
   type ImportRequest,
   performImport,
   readSource,
+  withPlaceName,
 } from "../features/imports";
 import { followSettings } from "../features/settings";
 import { findUser } from "../features/users";
@@ -68,7 +69,7 @@ function endWithServer(): void {
 /** Imports for a user, who must still be an owner when it is written. Failures that people can mend are answers. */
 export async function answerImport(
   ctx: AppContext,
-  { kind, place, values, options, author }: ImportRequest,
+  { kind, place, placeName, values, options, author }: ImportRequest,
   answer: (message: ImportMessage) => void,
 ): Promise<void> {
   const write: Db["write"] = (change) =>
@@ -81,7 +82,9 @@ export async function answerImport(
     const progress = (line: string) => answer({ progress: line });
     // Without variables and files that a source names: those are the operator's, and the form takes neither.
     const context = { allowedNetworks, clock, config, environment: undefined, progress };
-    const found = await readSource(kind, place, values, context);
+    const read = await readSource(kind, place, values, context);
+    const toDo = read.toDo.map((line) => withPlaceName(line, place, placeName));
+    const found = { ...read, toDo };
     using _history = found.history;
     const report = await performImport(ctx, write, found, options, author);
     answer(await withHistory(ctx, found, options, report, answer));

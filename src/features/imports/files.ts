@@ -1,5 +1,5 @@
 import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { extname, join, resolve } from "node:path";
+import { extname, isAbsolute, join, resolve } from "node:path";
 import type { AppContext } from "../../context";
 import type { ImportSource } from "../../domain/import-sources";
 import { unavailable } from "../../errors";
@@ -120,6 +120,12 @@ export function createImportFiles(
       await withoutFailing(rm(uploads(), { recursive: true, force: true }));
     },
   };
+}
+
+/** Returns a text with the name of the file as people know it. A stored file has a random one. */
+export function withPlaceName(text: string, place: string, name: string): string {
+  if (!isAbsolute(place)) return text;
+  return text.replaceAll(join(place, "/"), `${name}/`).replaceAll(place, `“${name}”`);
 }
 
 async function isFolder(path: string): Promise<boolean> {

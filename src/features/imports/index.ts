@@ -3,7 +3,7 @@
  * what each object becomes, writes it, and reports it. Both are loaded when an import runs. The dashboard imports by
  * another process (`jobs.ts`).
  */
-export type { OfferedFile } from "./files";
+export { type OfferedFile, withPlaceName } from "./files";
 export type { Block } from "./coming-from/blocks";
 export { readComingFrom } from "./coming-from/load";
 export { type ReadContext, readSource, validateOptions } from "./importers";

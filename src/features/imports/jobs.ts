@@ -1,4 +1,3 @@
-import { isAbsolute } from "node:path";
 import type { AppContext } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
@@ -7,7 +6,7 @@ import { conflict, notFound } from "../../errors";
 import { encodeBase62 } from "../../kernel/base62";
 import type { Timer } from "../../kernel/clock";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
-import { createImportFiles, type ImportFiles } from "./files";
+import { createImportFiles, type ImportFiles, withPlaceName } from "./files";
 import { importInProcess } from "./process";
 import type { ImportFailure, ImportResult, RunImport } from "./request";
 import type { ImportOptions } from "./run";
@@ -135,7 +134,14 @@ export function createImportJobs(
     const limit = new AbortController();
     const timer = clock.after(isDryRun ? PLAN_MAX_MS : IMPORT_MAX_MS, () => limit.abort());
     const result = await run(
-      { kind: source.kind, place, values, options: { ...options, isDryRun }, author },
+      {
+        kind: source.kind,
+        place,
+        placeName: job.place,
+        values,
+        options: { ...options, isDryRun },
+        author,
+      },
       (text) => (job.progress = text),
       AbortSignal.any([ended.signal, limit.signal]),
     ).catch((error: unknown): ImportResult => {
@@ -149,7 +155,7 @@ export function createImportJobs(
       job.state = isDryRun ? "planned" : "done";
     } else {
       const message = limit.signal.aborted ? "It took too long." : result.failure.message;
-      job.failure = { ...result.failure, message: withName(message, running) };
+      job.failure = { ...result.failure, message: withPlaceName(message, place, job.place) };
       job.state = "failed";
     }
     if (job.state !== "planned") await clear(running);
@@ -223,11 +229,6 @@ export function createImportJobs(
       running.expiry = clock.after(KEPT_MS, () => void expire(running));
     else await forget(running);
   }
-}
-
-/** Returns a message with the name of the file as people know it. A stored file has a random one. */
-function withName(message: string, { place, job }: Running): string {
-  return isAbsolute(place) ? message.replaceAll(place, `“${job.place}”`) : message;
 }
 
 function unstartable({ state }: ImportJob): string {

@@ -9,6 +9,8 @@ export interface ImportRequest {
   kind: SourceKind;
   /** Path, or URL. */
   place: string;
+  /** Name of the place as people know it. */
+  placeName: string;
   values: OptionValues;
   options: ImportOptions;
   author: Actor;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTestApp } from "../../support/app";
 import { fieldErrorsOn, readHtml } from "../../support/html";
@@ -66,6 +66,24 @@ describe("the dashboard imports", () => {
     const page = readHtml((await app.call(report, { session })).text);
     expect(page.attributes("tbody .row-link", "href").length).toBeGreaterThan(0);
     expect(app.audit().at(-1)).toMatchObject({ action: "import.run", actorKind: "user" });
+  });
+
+  test("an uploaded file, which the report names as people know it", async () => {
+    await using site = await createSite();
+    const { app, session } = site;
+    using kuma = kumaFolder("2.5.3");
+    const bytes = readFileSync(kuma.database);
+    // Versions 2 of reading and writing in the header: the database had a log beside it.
+    bytes.set([2, 2], 18);
+    const parts = asUpload([
+      { name: "source", text: "default" },
+      { name: "file", filename: "kuma.db", type: "application/octet-stream", bytes },
+    ]);
+    const sent = await app.call(`${IMPORTS}/from/uptime-kuma`, { session, ...parts });
+    const plan = sent.headers.get("location") ?? "";
+    const { text } = await app.call(plan, { session });
+    expect(text).toContain("“kuma.db” has no -wal file beside it");
+    expect(text).not.toContain("import-uploads");
   });
 
   test("no folder that has symbolic links", async () => {

@@ -46,6 +46,7 @@ describe("an import in another process", () => {
     request = {
       kind: "healthchecks",
       place: join(folder.path, "checks.json"),
+      placeName: "checks.json",
       values: { ping_key: "key" },
       options: {
         source: "default",
