@@ -424,6 +424,15 @@ describe("groups of monitors", () => {
     ]);
   });
 
+  test("in a chain of 50,000 are read in short time", () => {
+    const chain = Array.from({ length: 50_000 }, (_, index) => ({
+      ...group,
+      id: index + 1,
+      parent: index,
+    }));
+    expect(findInRows({ monitor: chain }).leftOut).toHaveLength(50_000);
+  });
+
   test("without a name have one", () => {
     const { monitors } = findInRows({
       monitor: [

@@ -41,15 +41,21 @@ export class MonitorTree {
     return [monitor, ...this.groupsOf(monitor)].every(({ active }) => flag(active));
   }
 
-  /** Lists the monitors in a group and in the groups in it, without the groups; a monitor itself. */
+  /**
+   * Lists the monitors in a group and in the groups in it, without the groups; a monitor itself. Groups are followed as
+   * deep as those of a monitor.
+   */
   membersOf(monitor: MonitorRow): readonly MonitorRow[] {
     const known = this.#members.get(monitor);
     if (known) return known;
     const found = new Set([monitor]);
-    // A set also gives what is added while it is read.
-    for (const each of found) {
-      if (!isGroup(each)) continue;
-      for (const child of this.#children.get(idOf(each)) ?? []) found.add(child);
+    let level = [monitor];
+    for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth += 1) {
+      const children = level.flatMap((each) =>
+        isGroup(each) ? (this.#children.get(idOf(each)) ?? []) : [],
+      );
+      level = children.filter((child) => !found.has(child));
+      for (const child of level) found.add(child);
     }
     const members = [...found].filter((each) => !isGroup(each));
     this.#members.set(monitor, members);
