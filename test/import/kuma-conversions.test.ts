@@ -406,6 +406,41 @@ test("a token that several monitors have is that of the first one that is active
   expect(monitors[0]?.disabled).toContain("same token");
 });
 
+describe("values of other types", () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+
+  test.each([
+    ["headers", { headers: `{"a":${deep}}` }],
+    ["statuses", { accepted_statuscodes_json: `["200",${deep}]` }],
+    ["conditions", { type: "mqtt", conditions: `[{"type":"expression","variable":${deep}}]` }],
+  ])("such as very deep %s are read without them", (_name, columns) => {
+    expect(findOneMonitor(columns).foreign.name).toBe("Shop");
+  });
+
+  test("such as a very deep address of a receiver are read without it", () => {
+    const config = `{"type":"slack","slackwebhookURL":${deep}}`;
+    const { webhooks } = findInRows({ notification: [{ id: 1, name: "A", active: 1, config }] });
+    expect(webhooks[0]?.body.url).toBe("");
+  });
+
+  test.each([
+    [1, true],
+    ["1", true],
+    ["true", true],
+    ["TRUE", true],
+    [0, false],
+    ["0", false],
+    ["false", false],
+    ["", false],
+    [null, false],
+  ])("such as %j are flags", (value, isOn) => {
+    expect(findOneMonitor({ active: value, upside_down: value }).body).toMatchObject({
+      paused: !isOn,
+      inverted: isOn,
+    });
+  });
+});
+
 describe("groups of monitors", () => {
   const group = { ...NEW_MONITOR, type: "group" };
 

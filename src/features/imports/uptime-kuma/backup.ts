@@ -5,7 +5,7 @@ import { parseJson } from "../../../kernel/text";
 import { cutName } from "../texts";
 import type { ReadRows } from "./data";
 import { MONITOR_COLUMNS } from "./monitor-columns";
-import type { KumaValue } from "./values";
+import { type KumaValue, textOf } from "./values";
 
 /*
  * The JSON backup of 1.x, which its dashboard writes: monitors with their tags and notifications. It has no status
@@ -146,7 +146,7 @@ function valueOf(value: unknown): KumaValue {
     case "boolean":
       return Number(value);
     case "object":
-      return value === null ? null : JSON.stringify(value);
+      return value === null ? null : textOf(value);
     default:
       return null;
   }

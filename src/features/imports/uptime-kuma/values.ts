@@ -22,9 +22,9 @@ export function number(value: KumaValue | undefined, fallback: number): number {
   return Number.isFinite(found) ? found : fallback;
 }
 
-/** Returns a value as a flag. */
+/** Returns a value as a flag. Tools that write into the database also write words. */
 export function flag(value: KumaValue | undefined): boolean {
-  return number(value, 0) !== 0;
+  return text(value).toLowerCase() === "true" || number(value, 0) !== 0;
 }
 
 /** Returns a value as a list of texts; empty if it is no JSON list. Numbers become texts. */
@@ -42,8 +42,17 @@ export function object(value: KumaValue | undefined): Record<string, unknown> | 
     : undefined;
 }
 
-/** Returns a value of a JSON document as text; empty for null, and for lists and objects their JSON. */
+/**
+ * Returns a value of a JSON document as text: for lists and objects their JSON. Empty for null, and for a list so deep
+ * that it cannot be written.
+ */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+  if (typeof value !== "object") return String(value as string | number);
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return "";
+  }
 }
