@@ -17,6 +17,8 @@ import {
   deleteSchedule,
   findMaintenance,
   findSchedule,
+  getMaintenanceRecord,
+  startMaintenanceClock,
   updateMaintenance,
   updateSchedule,
 } from "../../src/features/maintenance";
@@ -24,6 +26,7 @@ import { deleteMonitor, findMonitor, updateMonitor } from "../../src/features/mo
 import { deletePage } from "../../src/features/page-deletion";
 import { findPage, updatePage } from "../../src/features/pages";
 import { deleteWebhook, findWebhook, updateWebhook } from "../../src/features/webhooks";
+import { HOUR_MS } from "../../src/kernel/time";
 import type { TestApp } from "../support/app";
 import { listCausesOfPage } from "../support/causes";
 import {
@@ -375,4 +378,56 @@ test("secrets that are gone from the source are gone here", async () => {
   expect(site.monitors()[0]?.config).toHaveProperty("headers");
   await site.importFound({ monitors: [foundMonitor("1")] });
   expect(site.monitors()[0]?.config).not.toHaveProperty("headers");
+});
+
+describe("a maintenance that the clock has begun here", () => {
+  const story = (...statuses: ("scheduled" | "in_progress" | "completed")[]) => ({
+    ...SOURCE,
+    maintenance: [
+      foundMaintenance("1", {
+        components: ["component:1"],
+        body: {
+          scheduled_for: "2026-03-10T13:00:00Z",
+          scheduled_until: "2026-03-10T14:00:00Z",
+          updates: statuses.map((status, index) => {
+            return { status, body: `Text ${index}`, display_at: `2026-03-10T1${1 + index}:30:00Z` };
+          }),
+        },
+      }),
+    ],
+  });
+
+  async function siteAfter(hours: number) {
+    const site = await createImportSite();
+    const { ctx, clock } = site.app;
+    const report = await site.importFound(story("scheduled"));
+    const id = itemOf(report, "maintenance").target?.id ?? "";
+    const timer = startMaintenanceClock(ctx);
+    await clock.advance(hours * HOUR_MS);
+    timer.cancel();
+    const updates = () => getMaintenanceRecord(ctx.db, id).updates.map(({ body }) => body);
+    return Object.assign(site, { ctx, id, updates });
+  }
+
+  test("gets the updates that the source has since then", async () => {
+    await using site = await siteAfter(3);
+    expect(site.updates()).toHaveLength(3);
+    const report = await site.importFound(story("scheduled", "in_progress", "completed"));
+    expect(itemOf(report, "maintenance")).toMatchObject({ verdict: "updated" });
+    expect(site.updates()).toEqual(["Text 2", "Text 1", "Text 0"]);
+    const again = await site.importFound(story("scheduled", "in_progress", "completed"));
+    expect(itemOf(again, "maintenance")).toMatchObject({ verdict: "unchanged" });
+  });
+
+  test("is kept if somebody edited it", async () => {
+    await using site = await siteAfter(1.5);
+    await site.ctx.db.write((tx) =>
+      updateMaintenance(site.ctx, tx, site.id, { name: "Ours" }, actor),
+    );
+    const report = await site.importFound(story("scheduled", "in_progress", "completed"));
+    expect(itemOf(report, "maintenance")).toMatchObject({
+      verdict: "kept",
+      reason: "It was edited here.",
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import type { ImportChange } from "../../domain/import-report";
 import { findIncident, importIncident, POSTMORTEM_MAX } from "../incidents";
 import {
+  countClockChanges,
   createSchedule,
   findMaintenance,
   findSchedule,
@@ -60,7 +61,8 @@ export function maintenanceWriter(run: ImportRun): Writer<FoundMaintenance, Main
   return {
     kind: "maintenance",
     find: (id) => findMaintenance(tx, { id })?.row,
-    markOf: ({ version }) => version,
+    // The clock edits nothing.
+    markOf: (row) => row.version - countClockChanges(tx, row),
     settingsOf: ({ body, components }) => ({ body, components: knownOf(run, components) }),
     create(found) {
       const { row, changes } = write(found);

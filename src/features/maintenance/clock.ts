@@ -1,5 +1,5 @@
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
@@ -14,7 +14,8 @@ import {
   makeUpForClock,
   wasClockAhead,
 } from "./schedules/occurrences";
-import { listDue, updateMaintenanceRow } from "./store";
+import { listDue, type MaintenanceRow, updateMaintenanceRow } from "./store";
+import { countUpdates } from "./update-store";
 
 /** Interval of the clock, short enough that due transitions are made within a second. */
 const TICK_MS = 500;
@@ -25,6 +26,12 @@ const SCHEDULES_MS = MINUTE_MS;
 /** Limits of one transaction: transitions, and components that they change. */
 const STEPS_PER_BATCH = 50;
 const COMPONENTS_PER_BATCH = 200;
+
+/** Texts of updates that the clock adds. */
+const TEXTS = {
+  in_progress: "The maintenance has begun.",
+  completed: "The maintenance has been completed.",
+} as const;
 
 interface Step extends DueTransition {
   id: string;
@@ -175,7 +182,7 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   const after = withStatus(row, status, at);
   const update = {
     status,
-    body: isStarting ? "The maintenance has begun." : "The maintenance has been completed.",
+    body: TEXTS[status],
     displayAt: Math.max(at, updates[0]?.displayAt ?? at),
     notify,
   } as const;
@@ -190,4 +197,14 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   const unmarkedSince = isStarting ? null : row.startedAt;
   refreshCauses(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
   return components.length;
+}
+
+/** Counts the changes that the clock has made of a maintenance. Each has raised its version by one. */
+export function countClockChanges(
+  reader: Reader,
+  { id: maintenanceId, scheduledFor, scheduledUntil }: MaintenanceRow,
+): number {
+  const bodies = JSON.stringify(Object.values(TEXTS));
+  const times = JSON.stringify([scheduledFor, scheduledUntil]);
+  return countUpdates(reader, { maintenanceId, bodies, times })?.count ?? 0;
 }

@@ -1,11 +1,11 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, count, eq, getTableColumns, sql } from "drizzle-orm";
 import { insertAllInto, insertInto, mutate, selectMany, selectOne } from "../../db";
 import { maintenanceUpdates } from "../../db/tables/maintenances";
 import { isAmongNewest, newestFirst } from "../timeline";
 
 /* Statements for the updates of maintenances. */
 
-const { id, maintenanceId, displayAt, notify } = maintenanceUpdates;
+const { id, maintenanceId, body, displayAt, notify } = maintenanceUpdates;
 
 export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
 
@@ -46,6 +46,21 @@ export const listUpdatesBefore = selectMany(
       )
       .orderBy(...newestFirst(maintenanceUpdates))
       .limit($.limit),
+);
+
+/** Counts updates with one of some texts (`bodies`: a JSON list) at one of some times (`times`: a JSON list). */
+export const countUpdates = selectOne(
+  (orm, $: { maintenanceId: string; bodies: string; times: string }) =>
+    orm
+      .select({ count: count() })
+      .from(maintenanceUpdates)
+      .where(
+        and(
+          eq(maintenanceId, $.maintenanceId),
+          sql`${body} IN (SELECT value FROM json_each(${$.bodies}))`,
+          sql`${displayAt} IN (SELECT value FROM json_each(${$.times}))`,
+        ),
+      ),
 );
 
 /** Lists the updates that maintenances (`ids`: a JSON list) were planned with. */
