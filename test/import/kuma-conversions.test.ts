@@ -406,6 +406,43 @@ test("a token that several monitors have is that of the first one that is active
   expect(monitors[0]?.disabled).toContain("same token");
 });
 
+describe("control characters", () => {
+  const escape = "\u001b[31m\n";
+
+  test("in the names of types are in no reason", () => {
+    expect(findOneMonitor({ type: `a${escape}b` }).held).toBe(
+      "Monitors of the type a[31mb cannot be checked here.",
+    );
+    const config = JSON.stringify({ type: `a${escape}b` });
+    const { leftOut } = findInRows({
+      notification: [{ id: 1, name: "A", config }],
+      monitor: [{ ...NEW_MONITOR, name: `Shop${escape}` }],
+      monitor_notification: [{ id: 1, monitor_id: 1, notification_id: 1 }],
+    });
+    expect(leftOut[0]?.reason).toBe(
+      "Notifications of the type a[31mb are not sent here. Used by Shop [31m .",
+    );
+  });
+
+  test("in the socket of a Docker host are in no instruction", () => {
+    const { toDo } = findInRows({
+      docker_host: [{ id: 1, name: "a", docker_type: "socket", docker_daemon: `/a${escape}` }],
+      monitor: [{ ...NEW_MONITOR, type: "docker", docker_host: 1 }],
+    });
+    expect(toDo[0]).toContain("a=unix:///a [31m");
+  });
+});
+
+test.each([
+  ["user:secret@a.test", "a.test"],
+  ["sftp://user:secret@a.test", "a.test"],
+  ["user:se cret@a b.test", "a b.test"],
+  ["user:secret\n@a b.test", "a b.test"],
+])("a monitor that is held with the host %j shows it without credentials", (hostname, target) => {
+  const { body } = findOneMonitor({ type: "sftp", hostname });
+  expect(body.config).toMatchObject({ target });
+});
+
 describe("values of other types", () => {
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
 

@@ -174,7 +174,7 @@ function monitorOf(body: FoundMonitor["body"], { changes, disabled }: Notes) {
 function heldConfig(type: string, url: string, value: Yaml) {
   const target = url
     .replace(/^[a-z]+:\/\//i, "")
-    .replace(/^.*@/, "")
+    .replace(/^.*@/s, "")
     .replace(/[?#].*$/s, "");
   return {
     source: "gatus",

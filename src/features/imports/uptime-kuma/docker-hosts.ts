@@ -1,5 +1,5 @@
 import { numberedRef } from "../../../domain/refs";
-import { toRef } from "../../../kernel/text";
+import { oneLine, toRef } from "../../../kernel/text";
 import { idOf } from "./data";
 import { type Row, text } from "./values";
 
@@ -35,7 +35,7 @@ export function dockerInstruction(
 
 function addressOf({ docker_type: type = null, docker_daemon: daemon = null }: Row): string {
   const address = text(daemon);
-  if (text(type) === "socket") return `unix://${address}`;
+  if (text(type) === "socket") return `unix://${oneLine(address)}`;
   const url = URL.parse(address.replace(/^\w+:/, "tcp:"));
   return `tcp://${url?.host ?? "HOST:PORT"}`;
 }

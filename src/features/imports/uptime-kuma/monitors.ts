@@ -41,11 +41,12 @@ export function foreignMonitor(monitor: MonitorRow): ForeignObject {
 export function findMonitor(monitor: MonitorRow, parts: MonitorParts): FoundMonitor {
   const notes = new Notes();
   const type = text(monitor.type);
+  const typeName = cutName(type, "unknown", TYPE_MAX);
   const common = commonOf(monitor, parts, notes);
   const read = typeOf(type)?.read;
   const result = read
     ? read(monitor, notes, parts.context)
-    : new Held(`Monitors of the type ${type} cannot be checked here.`);
+    : new Held(`Monitors of the type ${typeName} cannot be checked here.`);
   const shared = {
     foreign: foreignMonitor(monitor),
     number: idOf(monitor),
@@ -56,7 +57,7 @@ export function findMonitor(monitor: MonitorRow, parts: MonitorParts): FoundMoni
   if (result instanceof Held) {
     const config = {
       source: "uptime-kuma",
-      type: cutName(type, "unknown", TYPE_MAX),
+      type: typeName,
       target: targetOf(monitor),
       settings: settingsOf(monitor),
     };

@@ -128,7 +128,7 @@ function discordReceiver(config: NotificationConfig): Receiver {
 function webhookReceiver(config: NotificationConfig): Receiver {
   const content = field(config, "webhookContentType") || "json";
   const method = field(config, "httpMethod").toLowerCase() || "post";
-  if (method !== "post") return { reason: `It sends a ${method.toUpperCase()} request.` };
+  if (method !== "post") return { reason: "It sends GET requests, or others than POST." };
   if (content !== "json") {
     const way = content === "custom" ? "by a template of its own" : "as a form";
     return { reason: `It writes messages ${way}.` };

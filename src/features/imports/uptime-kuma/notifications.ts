@@ -1,7 +1,8 @@
 import type { ForeignObject } from "../../../domain/import-report";
-import { plural } from "../../../kernel/text";
+import { oneLine, plural } from "../../../kernel/text";
 import type { FoundMonitor, FoundWebhook, ForeignKey, LeftOut } from "../source";
 import { keyOf } from "../source";
+import { cutName } from "../texts";
 import type { MonitorRow } from "./checked";
 import { byId, groupedBy, idOf, type KumaData } from "./data";
 import { foreignMonitor } from "./monitors";
@@ -18,8 +19,9 @@ const EVENTS = [
   "monitor.certificate_expiring",
 ] as const;
 
-/** Maximum number of monitors that are named in a reason. */
+/** Maximum number of monitors that are named in a reason, and of characters of a type. */
 const NAMED_MAX = 5;
+const TYPE_MAX = 50;
 
 /** Monitor of a domain, with the monitors that watch it there. */
 export interface DomainMonitor {
@@ -90,7 +92,10 @@ function receiversOf(
   const mapping = notificationOf(type);
   if (!mapping) {
     return [
-      { foreign, reason: `Notifications of the type ${type || "unknown"} are not sent here.` },
+      {
+        foreign,
+        reason: `Notifications of the type ${cutName(type, "unknown", TYPE_MAX)} are not sent here.`,
+      },
     ];
   }
   noteLook(config, mapping.look, notes);
@@ -127,7 +132,7 @@ function noteLook(config: NotificationConfig, look: readonly string[], notes: No
 }
 
 function usageOf(monitors: ReadonlySet<MonitorRow>): string {
-  const names = [...monitors].slice(0, NAMED_MAX).map(({ name }) => text(name));
+  const names = [...monitors].slice(0, NAMED_MAX).map(({ name }) => oneLine(text(name)));
   const left = monitors.size - names.length;
   if (names.length === 0) return "No monitor uses it.";
   return `Used by ${names.join(", ")}${left > 0 ? ` and ${plural(left, "more monitor")}` : ""}.`;

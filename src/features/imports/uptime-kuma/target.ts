@@ -28,13 +28,18 @@ function addressOf(monitor: MonitorRow): string | undefined {
   const port = number(monitor.port, 0);
   const hostname = given(monitor.hostname);
   if (hostname !== undefined) {
-    const [host] = [hostsOf([hostname]) ?? hostname];
+    const host = hostsOf([hostname]) ?? withoutUser(hostname);
     return port > 0 && !/:\d+$/.test(host) ? `${host}:${port}` : host;
   }
   const connection = text(monitor.database_connection_string);
   if (connection !== "") return databaseOf(connection);
   const url = URL.parse(text(monitor.url));
   return url?.host ? `${url.host}${url.pathname === "/" ? "" : url.pathname}` : undefined;
+}
+
+/** Returns an address that is no URL without its user name and password. */
+function withoutUser(address: string): string {
+  return address.replace(/^.*@/s, "").replace(/^\w+:\/\//, "");
 }
 
 /** Returns the hosts of addresses with or without a scheme. */
