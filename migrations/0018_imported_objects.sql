@@ -40,3 +40,6 @@ CREATE INDEX maintenance_schedules_by_next ON maintenance_schedules (next_at) WH
 -- The version of a component also rises with its status, so some kinds of objects have a checksum of their settings
 -- instead.
 ALTER TABLE import_refs RENAME COLUMN version TO mark;
+
+-- Lists of imports have the counts, without reading reports of megabytes.
+CREATE INDEX imports_with_counts ON imports (id, source_id, finished_at, json_extract(report, '$.counts'));
