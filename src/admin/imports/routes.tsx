@@ -123,10 +123,14 @@ export function importAdminRoutes(deps: AdminDependencies) {
   });
 
   routes.post("/plans/:id", "Import what was planned", async (at) => {
-    if (!imports.find(at.params.id)) return routes.answer(at, noPlan);
-    const { job, settled } = imports.start(at.params.id, actorOf(at.requestContext));
-    await wait(settled);
-    return routes.answer(at, { path: importPlanPath(job.id) });
+    const { id } = at.params;
+    const job = imports.find(id);
+    if (!job) return routes.answer(at, noPlan);
+    // A form that is sent twice shows the import that the first one began.
+    if (job.state !== "importing" && job.state !== "done") {
+      await wait(imports.start(id, actorOf(at.requestContext)).settled);
+    }
+    return routes.answer(at, { path: importPlanPath(id) });
   });
 
   routes.get("/plans/:id/discard", "Redirect to the plan", ({ params }) => ({
