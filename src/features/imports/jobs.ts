@@ -7,6 +7,7 @@ import { encodeBase62 } from "../../kernel/base62";
 import type { Timer } from "../../kernel/clock";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
 import { createImportFiles, type ImportFiles, withPlaceName } from "./files";
+import { digestOf } from "./perform";
 import { importInProcess } from "./process";
 import type { ImportFailure, ImportResult, RunImport } from "./request";
 import type { ImportOptions } from "./run";
@@ -139,7 +140,7 @@ export function createImportJobs(
         place,
         placeName: job.place,
         values,
-        options: { ...options, isDryRun },
+        options: { ...options, isDryRun, ...(job.report && { planned: digestOf(job.report) }) },
         author,
       },
       (text) => (job.progress = text),

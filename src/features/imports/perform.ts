@@ -1,8 +1,9 @@
 import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
-import type { Db } from "../../db";
+import { type Db, OperatorError } from "../../db";
 import type * as WriteHistory from "./history/write";
 import { createEgress } from "../../egress";
+import { sha256Hex } from "../../kernel/hash";
 import type { ImportOptions, Services } from "./run";
 import type { Found } from "./source";
 
@@ -16,9 +17,20 @@ class DryRun extends Error {
   }
 }
 
+/** Error of an import that would not do what its plan says. */
+const NOT_AS_PLANNED =
+  "The source, or what was imported from it, has changed since the plan, so nothing was imported. Make a new plan.";
+
+/** Returns the digest of what a plan or a report says of each object. */
+export function digestOf({ items }: Pick<ImportReport, "items">): string {
+  const verdicts = items.map(({ verdict, foreign: { type, id } }) => [verdict, type, id]);
+  return sha256Hex(JSON.stringify(verdicts));
+}
+
 /**
  * Imports in one transaction of `write`. A dry run does the same and is rolled back, so that it reports the same. Names
- * of receivers of webhooks are resolved before it. The code of imports is loaded here.
+ * of receivers of webhooks are resolved before it. The code of imports is loaded here. Throws an OperatorError if a plan
+ * was confirmed that differs.
  */
 export async function performImport(
   ctx: Services,
@@ -34,6 +46,10 @@ export async function performImport(
     return await write((tx) => {
       const report = importFound(ctx, tx, found, { ...options, receivers }, author);
       if (options.isDryRun) throw new DryRun(report);
+      const { planned } = options;
+      if (planned !== undefined && planned !== digestOf(report)) {
+        throw new OperatorError(NOT_AS_PLANNED);
+      }
       return report;
     });
   } catch (error) {

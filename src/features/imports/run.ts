@@ -46,6 +46,8 @@ export interface ImportOptions {
   internalPage: string | null;
   /** True to give pages the custom domains that they have in the source. */
   takesDomains: boolean;
+  /** Digest of the plan that was confirmed, without which any plan is imported. */
+  planned?: string;
   /** Addresses of receivers of webhooks by host name, as far as they are known. */
   receivers?: ReadonlyMap<string, readonly string[]>;
 }

@@ -384,6 +384,24 @@ describe("an import in the dashboard", () => {
     expect(site.uploads()).toEqual([]);
   });
 
+  test("is refused if the source is no longer what the plan shows", async () => {
+    await using site = await createSite();
+    const { app, session } = site;
+    site.offer("checks.json", TWO);
+    const fields = { offered: "checks.json" };
+    const sent = await sendImport(app, session, undefined, fields);
+    const path = sent.headers.get("location") ?? "";
+    site.offer("checks.json", answerOf(checkOf(FIRST), checkOf(THIRD)));
+    await app.call(path, { session, form: {} });
+    const page = readHtml((await app.call(path, { session })).text);
+    expect(page.texts("[role=alert] p").join()).toContain("has changed since the plan");
+    expect(namesOf(app)).toEqual([]);
+    // The next plan is of the source as it is now.
+    const next = (await sendImport(app, session, undefined, fields)).headers.get("location") ?? "";
+    await app.call(next, { session, form: {} });
+    expect(namesOf(app)).toHaveLength(2);
+  });
+
   test("is refused if its author is no longer an owner when it is written", async () => {
     await using site = await createSite();
     const { app } = site;
