@@ -41,6 +41,7 @@ import {
   heldMonitor,
 } from "../support/found-objects";
 import { createImportSite } from "../support/import-site";
+import { pastSource } from "../support/past-source";
 
 type Ctx = TestApp["ctx"];
 
@@ -431,3 +432,29 @@ describe("a maintenance that the clock has begun here", () => {
     });
   });
 });
+
+test.each([
+  ["is paused", { body: { paused: true } }],
+  ["is at other components", { components: ["component:2"] as const }],
+  ["counts differently", { body: { on_down: "degraded_performance" } as const }],
+])(
+  "a monitor that is down and %s in the source changes without notifying people",
+  async (_, by) => {
+    await using site = await createImportSite();
+    const now = site.app.clock.now();
+    const last = { state: "down", since: now - HOUR_MS, at: now, message: null } as const;
+    const importWith = (changes: Parameters<typeof foundMonitor>[1]) =>
+      site.importFound({
+        pages: [foundPage("1")],
+        components: [foundComponent("1"), foundComponent("2")],
+        monitors: [foundMonitor("1", { components: ["component:1"], ...changes })],
+        history: pastSource({ "monitor:1": { beats: [], last } }),
+      });
+    await importWith({});
+    const before = site.app.events().length;
+    expect((await importWith(by)).counts).toEqual({ updated: 1, unchanged: 3 });
+    const events = site.app.events().slice(before);
+    expect(events.length).toBeGreaterThan(0);
+    expect(events.filter(({ data }) => data["notify"] !== false)).toEqual([]);
+  },
+);

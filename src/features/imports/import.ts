@@ -11,6 +11,7 @@ import { importObjects, type Writer } from "./objects";
 import { pageWriter } from "./pages";
 import { type ImportOptions, type ImportPart, ImportRun, type Services } from "./run";
 import type { Found, FoundObject, LeftOut } from "./source";
+import { silent } from "./silent";
 import { incidentWriter, maintenanceWriter, oldestFirst, scheduleWriter } from "./timeline";
 import { WebhookImport } from "./webhooks";
 import { verdictsInWords } from "./words";
@@ -33,13 +34,14 @@ const PARTS: Readonly<Record<Imported, ImportPart>> = {
  * installation.
  */
 export function importFound(
-  ctx: Services,
+  services: Services,
   tx: Tx,
   found: Found,
   options: ImportOptions,
   author: Actor,
 ): ImportReport {
   const action = "import.run";
+  const ctx = silent(services);
   const run = new ImportRun(ctx, tx, { ...author, partOf: action }, options, found);
   const places = new PagePlaces(run);
   const internal = new InternalPage(run, places);

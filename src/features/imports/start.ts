@@ -8,6 +8,7 @@ import { findMonitor, resumeMonitor } from "../monitors";
 import { findWebhook, updateWebhook } from "../webhooks";
 import { targetOf } from "./here";
 import type { Services } from "./run";
+import { silent } from "./silent";
 import { findImport, listPausedRefs, type RefRow, saveRef } from "./store";
 
 type Target = ImportTarget & { id: string };
@@ -22,8 +23,9 @@ export interface Started {
  * Starts the monitors and webhooks that an import created switched off and that are as it left them. The audit log
  * has one entry. Throws `not_found`.
  */
-export function startImport(ctx: Services, tx: Tx, importId: string, author: Actor): Started {
+export function startImport(services: Services, tx: Tx, importId: string, author: Actor): Started {
   if (!findImport(tx, { id: importId })) throw notFound("import");
+  const ctx = silent(services);
   const action = "import.start";
   const actor = { ...author, partOf: action };
   const outcome: Started = { started: [], kept: [] };
