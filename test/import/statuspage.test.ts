@@ -224,6 +224,19 @@ describe("an import from Statuspage", () => {
     expect(await statusNow()).toBe("major_outage");
   });
 
+  test("leaves a maintenance under way that goes on after its planned end", async () => {
+    await using site = await createSite();
+    const overdue = maintenanceOf("mnt1", {
+      status: "in_progress",
+      scheduled_for: "2026-03-01T00:00:00.000Z",
+      scheduled_until: "2026-03-01T01:00:00.000Z",
+      incident_updates: [updateOf("in_progress", "2026-03-01T00:00:00.000Z")],
+    });
+    await site.importPage({ maintenance: [overdue] });
+    const { data } = await site.read(`maintenance?page=${SLUG}`);
+    expect(data).toMatchObject([{ status: "in_progress", auto_complete: false }]);
+  });
+
   test("publishes post-mortems, and tells nobody", async () => {
     await using site = await createSite();
     const postmortem = {

@@ -66,7 +66,11 @@ export function importMaintenance(
   });
   errors.throwIfAny();
   const { remind_minutes_before: remindMinutesBefore = REMIND_MINUTES_BEFORE } = input;
-  const flags = { autoStart: input.auto_start ?? true, autoComplete: input.auto_complete ?? true };
+  const last = updates.at(-1)?.status;
+  // One that goes on after its planned end waits for a person there, so here the clock must not end it.
+  const isOverdue = last !== undefined && isUnderWay(last) && planned.scheduledUntil <= now;
+  const autoComplete = input.auto_complete ?? !isOverdue;
+  const flags = { autoStart: input.auto_start ?? true, autoComplete };
   const { endedAt, ...progress } = progressOf({ ...planned, ...flags }, updates, now);
   const times = updates.map(({ displayAt }) => displayAt);
   const row: MaintenanceRow = {
