@@ -54,7 +54,8 @@ export function createPlanning(ctx: Pick<AppContext, "clock" | "log">, imports: 
     const request = { source, place: place.place, values: paths, options };
     const { job, settled } = await imports.plan(request, author);
     await wait(settled);
-    if (job.state !== "failed") return job;
+    // Somebody may have discarded or replaced it meanwhile.
+    if (job.state !== "failed" || !imports.find(job.id)) return job;
     const { message = "", fields = [] } = job.failure ?? {};
     await imports.discard(job.id);
     // The slug is the only value of the form that services validate. Others are of the source.

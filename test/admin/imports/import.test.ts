@@ -505,6 +505,19 @@ describe("an import that takes long", () => {
     expect(site.imports.current()).toBeUndefined();
   });
 
+  test("is cancelled before its form is answered", async () => {
+    await using site = await createSlowSite();
+    const { app, session } = site;
+    const sent = sendImport(app, session, TWO);
+    await until(() => site.runs.length > 0);
+    await site.imports.discard(site.imports.current()?.id ?? "");
+    site.runs[0]?.end({ failure: { message: "The import broke off.", fields: [] } });
+    const { status, headers } = await sent;
+    expect(status).toBe(303);
+    const { text } = await app.call(headers.get("location") ?? "", { session });
+    expect(text).toContain("This plan is no longer kept");
+  });
+
   test("is ended with the server, and after half an hour of planning", async () => {
     await using site = await createSlowSite();
     const { app, session } = site;
