@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CreateMonitorBody } from "../../src/features/monitors";
 import { schemaErrors } from "../../src/errors";
+import { thresholdsOf } from "../../src/features/imports/gatus/alerts";
 import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/features/imports/gatus/document";
+import { Notes } from "../../src/features/imports/gatus/notes";
 import { TYPES } from "../../src/features/imports/gatus/types";
 import { readGatusEndpoint, readGatusText } from "../support/gatus-config";
 import { clientCertificate } from "../support/raw-server";
@@ -491,6 +493,15 @@ suites:
     },
   ]);
   expect(found.notRead).toEqual([]);
+});
+
+test("thresholds of a million alerts are the smallest", () => {
+  const alerts = Array.from({ length: 1_000_000 }, () => ({ "minimum-reminder-interval": 600_000 }));
+  expect(thresholdsOf(alerts as never, new Notes())).toEqual({
+    failure_threshold: 3,
+    success_threshold: 2,
+    reminder_seconds: 600,
+  });
 });
 
 test("every field and every type of the tables says what becomes of it", () => {

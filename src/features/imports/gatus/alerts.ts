@@ -48,8 +48,8 @@ const REMINDERS = { min: 300, max: 604_800 };
 export function thresholdsOf(alerts: readonly Alert[], notes: Notes) {
   const numbersOf = (name: "failure-threshold" | "success-threshold", usual: number) =>
     alerts.map((alert) => Math.max(alert[name] ?? 0, 0) || usual);
-  const failures = Math.min(...numbersOf("failure-threshold", USUAL.failures));
-  const successes = Math.min(...numbersOf("success-threshold", USUAL.successes));
+  const failures = leastOf(numbersOf("failure-threshold", USUAL.failures));
+  const successes = leastOf(numbersOf("success-threshold", USUAL.successes));
   const intervals = alerts.flatMap((alert) => alert["minimum-reminder-interval"] || []);
   const isAny = alerts.length > 0;
   return {
@@ -63,11 +63,16 @@ export function thresholdsOf(alerts: readonly Alert[], notes: Notes) {
       intervals.length > 0
         ? notes.limited(
             "alerts[].minimum-reminder-interval",
-            Math.min(...intervals) / 1_000,
+            leastOf(intervals) / 1_000,
             REMINDERS,
           )
         : 0,
   };
+}
+
+/** Returns the least of any number of numbers; infinity without any. */
+function leastOf(numbers: readonly number[]): number {
+  return numbers.reduce((least, number) => Math.min(least, number), Infinity);
 }
 
 /** Returns the descriptions of alerts as notes for colleagues. */

@@ -226,10 +226,10 @@ function inWords({ assertions = [], ...meaning }: Meaning): string {
 
 function least(values: readonly (number | undefined)[]): number | undefined {
   const known = values.flatMap((value) => value ?? []);
-  return known.length > 0 ? Math.min(...known) : undefined;
+  return known.length > 0 ? known.reduce((a, b) => Math.min(a, b)) : undefined;
 }
 
 function most(values: readonly (number | undefined)[]): number | undefined {
   const known = values.flatMap((value) => value ?? []);
-  return known.length > 0 ? Math.max(...known) : undefined;
+  return known.length > 0 ? known.reduce((a, b) => Math.max(a, b)) : undefined;
 }
