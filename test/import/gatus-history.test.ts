@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { createTestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
@@ -12,7 +13,9 @@ import {
   GATUS_HOUR as HOUR,
   GATUS_VARIABLES,
   readGatusFixture,
+  writeGatusDatabase,
 } from "../support/gatus-fixture";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const EVER = { from: 0, until: Date.UTC(2100, 0) };
 const WEBSITE = "endpoint:shop_website";
@@ -178,6 +181,40 @@ describe("a database that Gatus wrote", () => {
       [3 * DAY_MS, HOUR_MS, 3_500, 1, 7_000],
       [3 * DAY_MS + HOUR_MS, HOUR_MS, 3_600, 0, 7_200],
     ]);
+  });
+
+  test("with texts in place of numbers reads none of them", async () => {
+    const huge = "printf('%.*c', 30000000, 'x')";
+    using history = (
+      await readGatusFixture((database) => {
+        database.run(`UPDATE endpoint_results SET success = ${huge} WHERE endpoint_result_id = 1`);
+      })
+    ).history;
+    const [chunk] = [...history.beats(WEBSITE, EVER)];
+    expect(chunk?.skipped).toEqual({ "time or value cannot be read": 1 });
+  });
+
+  test("that Gatus opens while it is read is refused", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "gatus.db");
+    await writeGatusDatabase(path);
+    const inLogMode = () => {
+      using database = new Database(path);
+      database.run("PRAGMA journal_mode = WAL");
+    };
+    inLogMode();
+    const found = await readGatus(GATUS_CONFIG, {
+      history: path,
+      envFile: undefined,
+      environment: GATUS_VARIABLES,
+      allowsUnset: false,
+      readsNamedFiles: true,
+    });
+    using history = found.history!;
+    expect(history.lastState(WEBSITE)).toBeDefined();
+    using live = new Database(path);
+    live.run("UPDATE endpoint_results SET success = 0");
+    expect(() => history.lastState(CHECKOUT)).toThrow("was changed while it was read");
   });
 
   test("with rows that cannot be read counts them", async () => {

@@ -24,6 +24,8 @@ export async function writeGatusDatabase(
   await Bun.write(path, Bun.gunzipSync(await Bun.file(join(FIXTURE, "gatus.db.gz")).bytes()));
   using database = new Database(path);
   database.transaction(() => change(database))();
+  // Without a log its file may be removed while it is read.
+  database.run("PRAGMA journal_mode = DELETE");
 }
 
 /** Reads the configuration, or another one, and the database after a change of it. */

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { OperatorError } from "../../../db";
 import { closeSqlite } from "../../../db/open";
 import { oneLine } from "../../../kernel/text";
-import { openForeign, removeCopy } from "../uptime-kuma/database";
+import { identityOf, openForeign, removeCopy, requireUnchanged } from "../uptime-kuma/database";
 import { copyDatabase, type DatabaseFile, findDatabaseFile } from "../uptime-kuma/database-file";
 
 /** Value of a column. */
@@ -50,6 +50,7 @@ export async function openGatusDatabase(given: string): Promise<GatusDatabase> {
 export class GatusDatabase implements Disposable {
   readonly #file: DatabaseFile;
   readonly #sqlite: Database;
+  readonly #identity: string;
   /** True if the database has suites. */
   readonly hasSuites: boolean;
   /** True if results name the run of a suite that they are part of. */
@@ -61,6 +62,7 @@ export class GatusDatabase implements Disposable {
     file: DatabaseFile,
   ) {
     this.#file = file;
+    this.#identity = identityOf(file.path);
     try {
       this.#sqlite = openForeign(file);
     } catch (error) {
@@ -79,10 +81,18 @@ export class GatusDatabase implements Disposable {
     }
   }
 
-  /** Prepares a query, whose rows are lists of their values. */
+  /**
+   * Prepares a query, whose rows are lists of their values. It throws an OperatorError if the database was opened by
+   * another process since it was opened here without locks, since what was read may then be wrong.
+   */
   prepare<Row extends GatusValue[]>(sql: string): (...values: SQLQueryBindings[]) => Row[] {
     const statement = this.#read(() => this.#sqlite.prepare(sql));
-    return (...values) => this.#read(() => statement.values(...values) as Row[]);
+    return (...values) =>
+      this.#read(() => {
+        const rows = statement.values(...values) as Row[];
+        requireUnchanged(this.path, this.#file, this.#identity);
+        return rows;
+      });
   }
 
   /** Throws an OperatorError for a database without a table, or with a view in its place. */

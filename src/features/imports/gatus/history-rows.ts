@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS } from "../../../kernel/time";
 import { BEAT, type HistorySum } from "../source";
+import { numeric } from "../uptime-kuma/database";
 import type { GatusDatabase, GatusValue } from "./database";
 
 /** Maximum number of rows of one endpoint in each table; older ones are skipped. */
@@ -56,7 +57,7 @@ class Reader {
       table === "endpoint" && hasSuiteResults ? "AND suite_result_id IS NULL" : "";
     const answered = table === "endpoint" ? "connected" : "success";
     const results = this.#rows(
-      `SELECT ${cutTime("timestamp")}, success, duration, ${answered} FROM ${table}_results
+      `SELECT ${cutTime("timestamp")}, ${numbers("success", "duration", answered)} FROM ${table}_results
        WHERE ${table}_id = ? ${partOfSuite} ORDER BY ${table}_result_id DESC`,
       id,
     );
@@ -112,7 +113,7 @@ class Reader {
    */
   #sums(id: number, intervalMs: number): HistorySum[] {
     const rows = this.#rows(
-      `SELECT hour_unix_timestamp, total_executions, successful_executions, total_response_time
+      `SELECT ${numbers("hour_unix_timestamp", "total_executions", "successful_executions", "total_response_time")}
        FROM endpoint_uptimes WHERE endpoint_id = ? ORDER BY hour_unix_timestamp DESC`,
       id,
     );
@@ -173,6 +174,11 @@ export function emptyHistory(): Loaded {
 /** Returns an expression for a short text, without reading a huge one. */
 export function cutTime(column: string): string {
   return `CASE WHEN typeof(${column}) = 'text' AND octet_length(${column}) <= ${TIME_MAX} THEN ${column} END`;
+}
+
+/** Returns expressions for columns with numbers, without reading huge texts. */
+function numbers(...columns: string[]): string {
+  return columns.map((column) => numeric(column)).join(", ");
 }
 
 const TIME =

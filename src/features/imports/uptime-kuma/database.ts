@@ -141,9 +141,7 @@ export class KumaDatabase implements Disposable {
    * since what was read may then be wrong.
    */
   requireUnchanged(): void {
-    if (this.#file.access === "lone" && identityOf(this.#file.path) !== this.#identity) {
-      throw new OperatorError(`${this.path} was changed while it was read. Read it again.`);
-    }
+    requireUnchanged(this.path, this.#file, this.#identity);
   }
 
   #newestBeat(): string | undefined {
@@ -211,8 +209,15 @@ export function removeCopy({ path, access }: DatabaseFile): void {
   if (access === "copy") rmSync(dirname(path), { recursive: true, force: true });
 }
 
+/** Throws an OperatorError if a database that was opened without locks has another identity than it had. */
+export function requireUnchanged(given: string, { path, access }: DatabaseFile, identity: string) {
+  if (access === "lone" && identityOf(path) !== identity) {
+    throw new OperatorError(`${given} was changed while it was read. Read it again.`);
+  }
+}
+
 /** Returns text that changes when another process opens or writes the database. */
-function identityOf(path: string): string {
+export function identityOf(path: string): string {
   const { mtimeMs, size } = statSync(path);
   return `${mtimeMs}:${size}:${statSync(`${path}-wal`, { throwIfNoEntry: false })?.size}`;
 }
