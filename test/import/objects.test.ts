@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findKeptKey, numbersOf } from "../../src/features/compat";
-import { listAllPages } from "../../src/features/pages";
+import { listAllPages, updatePage } from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportReport } from "../../src/domain/import-report";
 import type { Found } from "../../src/features/imports";
 import {
@@ -173,6 +174,19 @@ describe("an import of pages", () => {
       "unchanged",
     ]);
     expect(verdictsIn(await site.importFound(parts))).toEqual(["unchanged"]);
+  });
+
+  test("says that a page which was edited here does not get its custom domains", async () => {
+    await using site = await createReadSite();
+    const { ctx } = site.app;
+    const parts = { pages: [foundPage("1", { domains: ["a.example.com"] })] };
+    await site.importFound(parts);
+    const [{ id } = { id: "" }] = site.pages();
+    await ctx.db.write((tx) => updatePage(ctx, tx, id, { theme: "dark" }, CLI_ACTOR));
+    const report = await site.importFound(parts, { takesDomains: true });
+    const reason = "It was edited here, so its custom domains are not taken over.";
+    expect(report.items).toMatchObject([{ verdict: "kept", reason }]);
+    expect(site.pages()).toMatchObject([{ customDomains: [] }]);
   });
 
   test("sets custom domains of a page that has changed as well", async () => {

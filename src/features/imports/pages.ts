@@ -75,9 +75,12 @@ export function pageWriter(
       return { row: findPage(tx, page) ?? page, changes };
     },
     complete(found, row, isEdited) {
-      if (isEdited) return undefined;
       const { taken } = takeDomains(run, found, row);
       if (taken.length === row.customDomains.length) return undefined;
+      if (isEdited) {
+        const reason = "It was edited here, so its custom domains are not taken over.";
+        return { row, verdict: "kept", reason };
+      }
       const page = updatePage(ctx, tx, row.id, { custom_domains: taken }, actor);
       return { row: page, verdict: "updated", reason: "It got its custom domains." };
     },
