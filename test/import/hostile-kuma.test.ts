@@ -19,6 +19,7 @@ import {
   openKumaDatabase,
 } from "../../src/features/imports/uptime-kuma/database";
 import { copyDatabase } from "../../src/features/imports/uptime-kuma/database-file";
+import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
 import { startChild } from "../support/child";
 import { createKumaDatabase } from "../support/kuma-database";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -395,6 +396,19 @@ describe("a hostile database of Uptime Kuma", () => {
       { name: null, interval: Infinity, keyword: null },
       { name: "a", interval: 1.5, keyword: null },
     ]);
+  });
+
+  test("without the index of a large history is read without it, and says so", async () => {
+    using source = kumaFolder((sqlite) => {
+      sqlite.run("DROP INDEX monitor_time_index");
+      sqlite.run("CREATE INDEX partly ON heartbeat (monitor_id, time) WHERE status = 0");
+      sqlite.run("CREATE TABLE filler (text)");
+      sqlite.run("INSERT INTO filler VALUES (zeroblob(10000000))");
+    });
+    const { history, toDo, monitors } = await readUptimeKuma(source.path);
+    expect(history).toBeUndefined();
+    expect(toDo.join()).toContain("CREATE INDEX monitor_time_index ON heartbeat");
+    expect(monitors).toHaveLength(1);
   });
 
   test("with more rows than a table may have is refused", async () => {

@@ -15,6 +15,23 @@ const DELETED_MAX = 100_000;
 /** First text behind those that begin with a digit. */
 const BEHIND_TIMES = ":";
 
+/** Maximum number of rows of a database whose beats can be found without an index. */
+const WITHOUT_INDEX_MAX = 1_000_000;
+
+/** Returns true if the beats of a monitor can be found in short time. */
+export function canFindBeats(kuma: KumaDatabase): boolean {
+  if (kuma.rowsMax <= WITHOUT_INDEX_MAX) return true;
+  const [found] = kuma
+    .prepare<{ count: number }>(
+      `SELECT count(*) AS count FROM pragma_index_list('heartbeat') AS i,
+         pragma_index_info(i.name) AS first, pragma_index_info(i.name) AS second
+       WHERE i.partial = 0 AND first.seqno = 0 AND first.name = 'monitor_id'
+         AND second.seqno = 1 AND second.name = 'time'`,
+    )
+    .all();
+  return found !== undefined && found.count > 0;
+}
+
 /** Returns the number of beats, roughly: counting millions would take too long. */
 export function estimateRows(kuma: KumaDatabase): number {
   const idAt = (end: "min" | "max") =>

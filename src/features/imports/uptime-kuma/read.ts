@@ -5,6 +5,7 @@ import { OperatorError } from "../../../db";
 import type { Found, FoundHistory } from "../source";
 import { isBackup, readBackup } from "./backup";
 import { readData } from "./data";
+import { canFindBeats } from "./counts";
 import { openKumaDatabase } from "./database";
 import { findInData, listUnknownTypes } from "./found";
 import { openKumaHistory } from "./history";
@@ -15,6 +16,9 @@ const PICTURE_BYTES_MAX = 1024 * 1024;
 
 /** Maximum size of a backup: 10,000 monitors have about 25 MB. */
 const BACKUP_BYTES_MAX = 64 * 1024 * 1024;
+
+const NO_INDEX =
+  "The history is not imported, since the table heartbeat has no index to find it by. Create one in a copy of the database with CREATE INDEX monitor_time_index ON heartbeat (monitor_id, time), and import that.";
 
 /** Number of bytes that tell a backup from a database. */
 const START_BYTES = 100;
@@ -47,12 +51,13 @@ export async function readUptimeKuma(
     const data = readData((table, columns) => kuma.rows(table, columns));
     const found = findInData(data, { readPicture: pictureReader(path), isDefined });
     kuma.requireUnchanged();
-    history = openKumaHistory(kuma, now);
+    const isFast = canFindBeats(kuma);
+    history = isFast ? openKumaHistory(kuma, now) : undefined;
     return {
       ...found,
       ...(history ? { history } : {}),
       notRead: [...kuma.notRead, ...listUnknownTypes(data)],
-      toDo: [...kuma.toDo, ...found.toDo],
+      toDo: [...kuma.toDo, ...(isFast ? [] : [NO_INDEX]), ...found.toDo],
     };
   } finally {
     if (!history) kuma[Symbol.dispose]();
