@@ -56,7 +56,7 @@ function showProgress(output: Output, clock: Clock) {
 }
 
 /** Describes a step. `done` is what this run has read, and the time that took. */
-export function describeStep(
+function describeStep(
   { isOlder, monitor, monitors, rows, totalRows }: HistoryStep,
   done: { rows: number; ms: number },
 ): string {

@@ -36,7 +36,7 @@ export interface ImportBody {
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Fields = Record<string, Field<any, any, FormContext>>;
-export type ImportForm = FormDefinition<ImportBody, FormContext, Fields>;
+type ImportForm = FormDefinition<ImportBody, FormContext, Fields>;
 export type ImportFormState = FormState<ValuesOf<Fields>, FormContext>;
 
 /** Parts to which an import can be limited, in words. */

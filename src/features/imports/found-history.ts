@@ -9,8 +9,8 @@ export interface HistoryRange {
 }
 
 /**
- * Kinds of beats. `pending`: a failure that does not make the monitor down yet. The marks say from when on it is up
- * or down, where the source keeps no results of that time; they are counted as no result.
+ * Kinds of beats. `pending`: a failure that does not make the monitor down yet. `downMark` and `upMark`: start of a
+ * state at a time of which the source keeps no results. They are no results.
  */
 export const BEAT = { down: 0, up: 1, pending: 2, maintenance: 3, downMark: 4, upMark: 5 } as const;
 export type BeatKind = (typeof BEAT)[keyof typeof BEAT];
@@ -43,9 +43,9 @@ export interface HistorySum {
   failures: number;
   /** Results with a latency. */
   answers: number;
-  /** Null without any, as the next two. In ms. */
+  /** In ms; null without answers. */
   latencySum: number | null;
-  /** Null if the source does not know it, as the next one. */
+  /** In ms, as `latencyMax`; null without answers, or if the source does not know it. */
   latencyMin: number | null;
   latencyMax: number | null;
   /** Results under maintenance, which are not among `checks`. */

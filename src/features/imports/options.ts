@@ -3,7 +3,7 @@ import { type FieldError, schemaErrors } from "../../errors";
 import { IMPORT_PARTS, type ImportOptions } from "./run";
 
 /** Options of every import as people type them; undefined for the default. */
-export interface TypedOptions {
+interface TypedOptions {
   source: string | undefined;
   only: string | undefined;
   /** Slug, or `none`. */

@@ -22,7 +22,7 @@ const ALL = parseNetworks("0.0.0.0/0,::/0");
 const UNCONFIRMED =
   "Its address has to confirm that it wants alerts. Ask it on the page of the webhook.";
 
-/** Imports webhooks without telling their receivers, and collects the networks that have to be allowed. */
+/** Imports webhooks without notifying their receivers, and collects the networks that have to be allowed. */
 export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
   readonly kind = "webhook";
   readonly #run: ImportRun;

@@ -16,8 +16,8 @@ import { deleteUpdates, type IncidentRow, insertIncident, updateIncidentRow } fr
 import { writeUpdate } from "./updates";
 
 /**
- * Records an incident of another product with all of its updates, without telling people. `id` is that of an
- * incident which an earlier import recorded: its story is replaced. Components are named by their ids; those that
+ * Records an incident of another product with all of its updates, without notifying people. `id` is that of an
+ * incident which an earlier import recorded: its updates are replaced. Components are named by their ids; those that
  * are deleted or on another page are left out. Updates from before its start take effect at its start.
  *
  * Throws `not_found`, `validation_failed`, or `conflict` for an `external_ref` that another incident of the page has.

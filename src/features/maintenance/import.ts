@@ -38,9 +38,9 @@ const ImportMaintenanceBody = Type.Object(
 type ImportMaintenanceBody = Static<typeof ImportMaintenanceBody>;
 
 /**
- * Records a maintenance of another product, past or to come, with all of its updates, without telling people. One
- * that was not started there has been in progress at its planned times. `id` is that of a maintenance which an
- * earlier import recorded: it is replaced. Components are named by their ids.
+ * Records a maintenance of another product, past or to come, with all of its updates, without notifying people.
+ * Maintenance that nobody started in that product has been in progress at its planned times. `id` is that of a
+ * maintenance which an earlier import recorded: it is replaced. Components are named by their ids.
  *
  * Throws `not_found`, or `validation_failed` with every invalid field.
  */

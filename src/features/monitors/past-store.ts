@@ -1,6 +1,6 @@
 /*
- * Times before a monitor was created here, which an import writes. Rows that are there stay as they are. Nothing is
- * hot, but an import writes millions of rows, so that they are inserted many at once.
+ * Times before a monitor was created here, which an import writes. Rows that are there stay as they are. An import
+ * writes millions of rows, so many are inserted by one statement.
  */
 import { and, eq, gt, isNull } from "drizzle-orm";
 import type { MonitorState } from "../../domain/monitor-state";

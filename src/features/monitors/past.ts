@@ -20,8 +20,8 @@ export interface PastState {
 }
 
 /**
- * Lets a new monitor that is not paused go on in a state, so that an outage that is known is not told again, and its
- * end is. Its components get the status of the state, and people are not notified.
+ * Lets a new monitor that is not paused go on in a state, so that people are notified of the end of a known outage,
+ * and not of its start. This itself notifies nobody, and gives its components the status.
  */
 export function continueFrom(ctx: Services, tx: Tx, monitor: MonitorRow, past: PastState): void {
   const { num: monitorNum, id: sourceId, name, onDown: status, createdAt: from } = monitor;

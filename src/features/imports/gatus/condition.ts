@@ -2,7 +2,7 @@ import { readGoDuration } from "../../../kernel/go-duration";
 
 /** Comparisons of Gatus, in the order in which it looks for them, each with the one for swapped sides. */
 const TURNED = { "==": "==", "!=": "!=", "<=": ">=", ">=": "<=", ">": "<", "<": ">" } as const;
-export type Comparator = keyof typeof TURNED;
+type Comparator = keyof typeof TURNED;
 const COMPARATORS = Object.keys(TURNED) as Comparator[];
 
 /** Values of a check that conditions compare, by their placeholders. */
@@ -80,7 +80,7 @@ export function wholeNumber(text: string): number | undefined {
 }
 
 /** A number in a condition, where a duration is in ms. */
-export interface ReadNumber {
+interface ReadNumber {
   value: number;
   /** True if Gatus cuts off a fraction. */
   isCut: boolean;

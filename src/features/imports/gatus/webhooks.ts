@@ -22,7 +22,7 @@ interface Provider {
 }
 
 /** Providers of a configuration, and what of them cannot be moved. */
-export interface Alerting {
+interface Alerting {
   providers: Provider[];
   defaults: DefaultAlerts;
   /** Configured providers without counterpart. */

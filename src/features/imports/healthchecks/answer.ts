@@ -95,7 +95,7 @@ function channelsOf(checks: readonly IdentifiedCheck[]): LeftOut[] {
       id: sha256Hex(id).slice(0, 12),
       name: `Integration ${index + 1} of ${plural(count, "check")}`,
     },
-    reason: "The answer has only its id. Create a webhook for who is to be told.",
+    reason: "The answer has only its id. Create a webhook in its place.",
   }));
 }
 

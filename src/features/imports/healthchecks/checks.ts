@@ -100,7 +100,7 @@ function notesOf(text: string, hide: Hide): Part & { notes: string | null } {
 function timingOf({ timeout, schedule, tz = "UTC", grace }: Check) {
   const withGrace = grace === undefined ? {} : { grace_seconds: grace };
   if (schedule === undefined) {
-    // A check without either does not exist there.
+    // Checks that Healthchecks itself exports have one of them.
     const reason = "It has neither a timeout nor a schedule. Give it one, and resume it.";
     return {
       timing: { interval_seconds: timeout ?? null, config: withGrace },
@@ -122,7 +122,7 @@ function timingOf({ timeout, schedule, tz = "UTC", grace }: Check) {
 
 /** Returns the reason for which a schedule cannot be used; undefined for one that can. */
 function scheduleProblem(schedule: string, timeZone: string): string | undefined {
-  // As there: five fields on one line are a cron expression, everything else is for OnCalendar.
+  // As in Healthchecks: five fields on one line are a cron expression, everything else is for OnCalendar.
   if (schedule.includes("\n") || schedule.split(/\s+/).length !== 5) {
     return "Its OnCalendar schedule has no counterpart.";
   }

@@ -6,7 +6,7 @@ import { findInAnswer } from "./answer";
 
 const CHECKS_MAX = 5_000;
 
-export interface HealthchecksOptions {
+interface HealthchecksOptions {
   /** Key of the addresses with slugs, which is a secret; undefined if no job uses them. */
   pingKey: string | undefined;
 }

@@ -3,7 +3,7 @@ import { oneLine } from "../../../kernel/text";
 import { DAY_MS, startOfDay } from "../../../kernel/time";
 import type { BeatKind, HistoryChunk } from "../source";
 
-/** Most beats of a monitor in one day that are read: one a second, twice. */
+/** Maximum number of beats of a monitor that are read of one day: two a second. */
 export const BEATS_PER_DAY = 172_800;
 
 const MESSAGE_MAX = 300;

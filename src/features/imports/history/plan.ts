@@ -82,7 +82,7 @@ export function estimateOf(history: FoundHistory, floor: number): ImportHistory 
   if (!range || range.until <= floor) return NOTHING;
   const { until } = range;
   const from = Math.max(range.from, floor);
-  // As if there were as many at all times.
+  // An estimate: results are taken to be spread evenly over time.
   const share = until > range.from ? (until - from) / (until - range.from) : 1;
   return { results: Math.round(rows * share), ...presentRange({ from, until }), skipped: {} };
 }

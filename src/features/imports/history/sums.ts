@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../kernel/time";
 import type { HistorySum } from "../source";
 
 /** Sums of a monitor, by the start of their minute, hour or day. */
-export type SumsByTime = ReadonlyMap<number, HistorySum>;
+type SumsByTime = ReadonlyMap<number, HistorySum>;
 
 /** Sums of a monitor by size. */
 export interface Sums {

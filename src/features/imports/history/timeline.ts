@@ -23,7 +23,7 @@ export interface TimelineState {
   seenAt: number;
   /** Time until which the state lasts if nothing follows. */
   heldUntil: number;
-  /** Start of failures that have not made it down yet. */
+  /** Start of the failures that have not made the monitor down yet, in unix ms. */
   pendingSince: number | null;
 }
 
@@ -70,7 +70,7 @@ export class Timeline {
     this.#state = { ...state };
   }
 
-  /** Its state now, from which it can go on. */
+  /** State from which a later import can continue the timeline. */
   get state(): TimelineState {
     return { ...this.#state };
   }
@@ -138,7 +138,7 @@ export class Timeline {
     this.#state.heldUntil = Math.max(this.#state.heldUntil, heldUntil);
   }
 
-  /** Enters a state. One that begins no later than the open span replaces it. */
+  /** Enters a state. A state that begins no later than the open span replaces that span. */
   #enter(state: PastSpan["state"], at: number, message: string | null): void {
     const { open } = this.#state;
     if (open?.state === state) return;

@@ -217,7 +217,7 @@ async function save(
   target.progress = progress;
 }
 
-/** Inserts spans. One that the next part goes on with in the same state becomes its beginning. */
+/** Inserts spans. A span whose state the next part continues becomes the beginning of that part. */
 function insertSpans(
   tx: Tx,
   monitorNum: number,

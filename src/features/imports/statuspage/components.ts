@@ -108,6 +108,6 @@ function baselineOf({ status }: SourceComponent, given: ComponentStatus) {
 }
 
 /** Returns true if a status is worse than another. */
-export function isWorse(status: ComponentStatus, than: ComponentStatus): boolean {
+function isWorse(status: ComponentStatus, than: ComponentStatus): boolean {
   return COMPONENT_STATUSES.indexOf(status) > COMPONENT_STATUSES.indexOf(than);
 }

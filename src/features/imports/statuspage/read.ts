@@ -15,7 +15,7 @@ import {
 /** Shape of an id that is part of an address. */
 const PAGE_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
-export interface StatuspageOptions {
+interface StatuspageOptions {
   /** Key of the REST API, which is a secret; undefined to read the public documents. */
   apiKey: string | undefined;
   /** Id of the page; undefined to read it from the public documents. */

@@ -6,7 +6,7 @@ import { type Fetched, type FetchDependencies, fetchDocument } from "./fetch";
 
 export const API_URL = "https://api.statuspage.io/v1/";
 
-/** Entries of one answer, as asked for. A shorter answer is the last. */
+/** Number of entries that are requested in one answer. A shorter answer is the last. */
 const PER_PAGE = 100;
 /** Maximum number of answers of one list: 20,000 entries. */
 const PAGES_MAX = 200;

@@ -12,14 +12,14 @@ interface MailSubscriber {
   components: readonly string[];
 }
 
-/** Subscribers of a page, by the way in which they are told. */
+/** Subscribers of a page, by the way in which they are notified. */
 export interface Subscribers {
   byMail: readonly MailSubscriber[];
   /** Numbers of the others. */
   others: ReadonlyMap<string, number>;
 }
 
-/** Tells subscribers by mail from others. */
+/** Separates subscribers by mail from others. */
 export function subscribersIn(entries: readonly unknown[]): Subscribers {
   const byMail: MailSubscriber[] = [];
   const others = new Map<string, number>();
@@ -36,7 +36,7 @@ export function subscribersIn(entries: readonly unknown[]): Subscribers {
   return { byMail, others };
 }
 
-/** Lists the subscribers who cannot be moved, by the way in which they are told. */
+/** Lists the subscribers who cannot be moved, by the way in which they are notified. */
 export function subscribersLeftOut({ others }: Subscribers): LeftOut[] {
   return [...others].map(([mode, count]) => ({
     foreign: foreignOf(mode, `${plural(count, "subscriber")} by ${mode}`),
@@ -57,7 +57,7 @@ function foreignOf(id: string, name: string): ForeignObject {
 }
 
 /**
- * Returns a file with the subscribers by mail, for `subscriber import`. The report tells the refs of their components.
+ * Returns a file with the subscribers by mail, for `subscriber import`. The report has the refs of their components.
  * Those whose components are all gone are left out.
  */
 export function subscribersFile(

@@ -4,7 +4,7 @@ import { toIso } from "../../../kernel/time";
 import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
 
 /** An update with a status of this installation. */
-export interface UsableUpdate<Status> {
+interface UsableUpdate<Status> {
   /** Unix ms. */
   at: number;
   status: Status;

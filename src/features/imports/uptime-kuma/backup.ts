@@ -52,7 +52,7 @@ const COLUMNS: ReadonlyMap<string, string> = new Map(
 const NAMED_MAX = 20;
 const FIELD_NAME_MAX = 50;
 
-export interface BackupRows {
+interface BackupRows {
   rows: ReadRows;
   /** Fields that this version does not know. */
   notRead: readonly string[];

@@ -22,7 +22,7 @@ export function headersOf({ headers }: MonitorRow, notes: Notes): Headers {
   if (text(headers).trim() === "") return {};
   const fields = object(headers);
   if (fields) {
-    // As there, later ones with the same name take the place of earlier ones.
+    // As in Uptime Kuma, later headers replace earlier ones of the same name.
     return Object.entries(fields).reduce<Headers>(
       (all, [name, value]) => withHeader(all, name, textOf(value)),
       {},

@@ -13,7 +13,7 @@ import { jsonAssertions } from "./json-query";
 import type { Notes } from "./notes";
 import { flag, list, number, text } from "./values";
 
-/** Maximum number of redirects of new monitors there. */
+/** Default of `maxredirects` in Uptime Kuma. */
 const REDIRECTS = 10;
 /** Maximum number of statuses in an assertion. */
 const STATUSES_MAX = 50;
@@ -37,7 +37,7 @@ export function readHttp(
   for (const [name, value] of Object.entries(headersOf(monitor, notes))) {
     headers = withHeader(headers, name, value);
   }
-  // There, the credentials of the URL take the place of all others.
+  // In Uptime Kuma, credentials in the URL replace all others.
   if (ofUrl !== undefined) headers = withHeader(headers, "Authorization", ofUrl);
   const isSignedIn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   if (oauth2 && isSignedIn) {

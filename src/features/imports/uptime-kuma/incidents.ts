@@ -6,7 +6,7 @@ import { flag, text } from "./values";
 
 const IMPACTS: Readonly<Record<string, "major" | "minor">> = { danger: "major", warning: "minor" };
 
-/** Returns the incidents of status pages. They name no components there. */
+/** Returns the incidents of status pages. Uptime Kuma's name no components. */
 export function findIncidents(data: KumaData): { incidents: FoundIncident[]; leftOut: LeftOut[] } {
   const pages = byId(data.status_page);
   const incidents: FoundIncident[] = [];
@@ -24,7 +24,7 @@ export function findIncidents(data: KumaData): { incidents: FoundIncident[]; lef
       leftOut.push({ foreign, reason: "Its dates cannot be read." });
       continue;
     }
-    // One that is no longer pinned is on no page there.
+    // An incident that is no longer pinned is on no page of Uptime Kuma.
     const isOpen = flag(row["active"]) && flag(row["pin"]);
     incidents.push({
       foreign,

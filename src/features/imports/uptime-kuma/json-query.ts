@@ -72,7 +72,7 @@ export function jsonAssertions(
     case "==":
       return [{ ...json, op: "eq", value: expected }];
     case "!=":
-      // A missing value fails there.
+      // A missing value fails in Uptime Kuma.
       return [
         { ...json, op: "exists", value: true },
         { ...json, op: "ne", value: expected },

@@ -35,7 +35,7 @@ export class LastBeats {
   }
 
   /**
-   * Returns the state of a monitor before a time (unix ms); undefined without a beat that tells. It is up during
+   * Returns the state of a monitor before a time (unix ms); undefined without such a beat. It is up during
    * maintenance. Pending beats leave it as it was.
    */
   find(monitor: number, now: number): LastState | undefined {

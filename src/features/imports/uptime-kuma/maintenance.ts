@@ -39,7 +39,7 @@ interface Part {
   number: number | null;
 }
 
-export interface FoundMaintenances {
+interface FoundMaintenances {
   maintenance: FoundMaintenance[];
   schedules: FoundSchedule[];
   leftOut: LeftOut[];

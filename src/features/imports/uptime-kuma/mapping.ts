@@ -9,7 +9,7 @@ export interface Mapping {
 /** Mappings of the columns of a table. */
 export type Columns<Column extends string> = Readonly<Record<Column, Mapping>>;
 
-export const SAME = "";
+const SAME = "";
 
 /** Returns the mapping of a column with the same meaning. */
 export function same(to: string): Mapping {

@@ -24,7 +24,7 @@ const TIMEOUT_SHARE = 0.8;
 const TYPE_MAX = 50;
 
 /** Parts of a monitor that other tables have. */
-export interface MonitorParts {
+interface MonitorParts {
   tree: MonitorTree;
   tagsOf(monitor: MonitorRow): readonly string[];
   componentsOf(monitor: MonitorRow): FoundMonitor["components"];

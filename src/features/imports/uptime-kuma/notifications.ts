@@ -11,7 +11,7 @@ import { notificationOf, type NotificationConfig } from "./notification-types";
 import { isGroup, type MonitorTree } from "./tree";
 import { flag, object, type Row, text, textOf } from "./values";
 
-/** Events about which people are told there. */
+/** Events about which Uptime Kuma notifies. */
 const EVENTS = [
   "monitor.down",
   "monitor.up",
@@ -23,7 +23,7 @@ const EVENTS = [
 const NAMED_MAX = 5;
 const TYPE_MAX = 50;
 
-/** Monitor of a domain, with the monitors that watch it there. */
+/** Monitor of a domain, with the monitors that watch it in Uptime Kuma. */
 export interface DomainMonitor {
   monitor: FoundMonitor;
   watchedBy: readonly MonitorRow[];

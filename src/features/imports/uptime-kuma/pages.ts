@@ -6,7 +6,7 @@ import { groupedBy, idOf, type KumaData } from "./data";
 import { Notes } from "./notes";
 import { flag, number, type Row, text, textOf } from "./values";
 
-/** Seconds after which pages are read again, for new pages there. */
+/** Default of `auto_refresh_interval` in Uptime Kuma, in seconds. */
 const REFRESH = 300;
 
 /** Reads a picture by the name of its file; undefined without the folder or the file. */
@@ -52,13 +52,13 @@ export function findPages(
   });
 }
 
-/** Returns the time zone of the server there, if it is known here. */
+/** Returns the time zone of Uptime Kuma's server, if this server knows it. */
 export function serverTimeZone(settings: ReadonlyMap<string, unknown>): string | undefined {
   const zone = textOf(settings.get("serverTimezone"));
   return zone !== "" && isTimeZone(zone) ? zone : undefined;
 }
 
-/** Returns a description, which is Markdown there, as the plain text that it is here. */
+/** Returns a description as plain text, without the Markdown of Uptime Kuma. */
 function descriptionOf(markdown: string, notes: Notes): string {
   const plain = plainText(markdown, DESCRIPTION_MAX);
   if (plain === markdown.trim().replace(/\s+/g, " ")) return markdown;

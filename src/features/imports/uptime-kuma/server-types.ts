@@ -22,7 +22,8 @@ export function readPort(monitor: MonitorRow, notes: Notes, context: MonitorCont
     return checked("smtp", { ...config, certificate_warning_days: context.warningDays });
   }
   if (security !== "secure") return checked("tcp", { host, port });
-  const reason = "There it warns before a certificate expires. Here it fails once it has expired.";
+  const reason =
+    "Uptime Kuma warns before a certificate expires. Here the check fails once it has expired.";
   notes.change("expiry_notification", true, false, reason);
   return checked("tls", { host, port, days: 0 });
 }

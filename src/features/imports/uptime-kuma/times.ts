@@ -1,4 +1,4 @@
-/** Times before that of every Uptime Kuma, whose first version is of 2021, are of clocks that were wrong. */
+/** Earliest valid time, in unix ms. Uptime Kuma exists since 2021: earlier times are of wrong clocks. */
 export const FIRST_TIME = Date.UTC(2021, 0, 1);
 
 /** Form in which Uptime Kuma writes times, in UTC. Older versions write no milliseconds. */
