@@ -496,7 +496,9 @@ suites:
 });
 
 test("thresholds of a million alerts are the smallest", () => {
-  const alerts = Array.from({ length: 1_000_000 }, () => ({ "minimum-reminder-interval": 600_000 }));
+  const alerts = Array.from({ length: 1_000_000 }, () => ({
+    "minimum-reminder-interval": 600_000,
+  }));
   expect(thresholdsOf(alerts as never, new Notes())).toEqual({
     failure_threshold: 3,
     success_threshold: 2,

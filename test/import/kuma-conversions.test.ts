@@ -580,12 +580,15 @@ describe("maintenance", () => {
     [null, "2026-01-01T00:00:00.000Z"],
     ["", "2026-01-01T00:00:00.000Z"],
     ["Mars/Olympus", "2026-01-01T00:00:00.000Z"],
-  ])("with the time zone %p has its times in that of the server, its own, or UTC", (zone, start) => {
-    const times = { start_date: "2026-01-01 00:00", end_date: "2026-01-01 01:00" };
-    const setting = [{ id: 1, key: "serverTimezone", value: '"America/New_York"' }];
-    const { maintenance } = findInRows({ ...tables({ ...times, timezone: zone }), setting });
-    expect(maintenance[0]?.body.scheduled_for).toBe(start);
-  });
+  ])(
+    "with the time zone %p has its times in that of the server, its own, or UTC",
+    (zone, start) => {
+      const times = { start_date: "2026-01-01 00:00", end_date: "2026-01-01 01:00" };
+      const setting = [{ id: 1, key: "serverTimezone", value: '"America/New_York"' }];
+      const { maintenance } = findInRows({ ...tables({ ...times, timezone: zone }), setting });
+      expect(maintenance[0]?.body.scheduled_for).toBe(start);
+    },
+  );
 
   test("in an hour that the clock skips starts after it", () => {
     const times = { start_date: "2026-03-29 02:30", end_date: "2026-03-29 05:00" };

@@ -61,11 +61,7 @@ export function thresholdsOf(alerts: readonly Alert[], notes: Notes) {
       : WITHOUT.successes,
     reminder_seconds:
       intervals.length > 0
-        ? notes.limited(
-            "alerts[].minimum-reminder-interval",
-            leastOf(intervals) / 1_000,
-            REMINDERS,
-          )
+        ? notes.limited("alerts[].minimum-reminder-interval", leastOf(intervals) / 1_000, REMINDERS)
         : 0,
   };
 }
