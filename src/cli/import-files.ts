@@ -11,6 +11,11 @@ export function writeOutputFiles({ err }: Output, files: readonly OutputFile[]):
   }
 }
 
+/** Throws an OperatorError if a file cannot be written. Called before an import, so that one without its files is rare. */
+export function requireWritable(noun: string, path: string): void {
+  toFile(noun, path, "", () => closeSync(openSync(path, "a", 0o600)));
+}
+
 /** Replaces the content of a file that only this user can read, also if others could read it before. */
 function writePrivately(path: string, text: string): void {
   const file = openSync(path, "w", 0o600);

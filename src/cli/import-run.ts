@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Db, OperatorError } from "../db";
@@ -27,7 +27,7 @@ import { toIso } from "../kernel/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { flagOf } from "./import";
 import { writeHistory } from "./import-history";
-import { toFile, writeOutputFiles } from "./import-files";
+import { requireWritable, toFile, writeOutputFiles } from "./import-files";
 import { aloneIn } from "./import-lock";
 import { printReport } from "./import-report";
 import { firstLine } from "./input";
@@ -57,8 +57,11 @@ export async function runImport(source: ImportSource, invocation: Invocation): P
       if (hasWork(plan)) await requireYes(invocation);
     }
     const file = invocation.value("report");
-    // Before the import, so that one without its report is rare.
-    if (file !== undefined) toFile("report", file, "", () => closeSync(openSync(file, "a", 0o600)));
+    if (file !== undefined) requireWritable("report", file);
+    const outputs = source.options.filter(({ type }) => type === "output" && !options.isDryRun);
+    for (const path of outputs.flatMap(({ name: of }) => values[of] ?? [])) {
+      requireWritable("file", path);
+    }
     const importAll = async () => {
       const begun = await performImport(ctx, write, found, options, CLI_ACTOR);
       return writeHistory(ctx, found, options, begun, output);

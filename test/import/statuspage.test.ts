@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportReport } from "../../src/domain/import-report";
-import { writeOutputFiles } from "../../src/cli/import-files";
+import { requireWritable, writeOutputFiles } from "../../src/cli/import-files";
 import { findPageBySlug } from "../../src/features/pages";
 import { readImportFile } from "../../src/features/subscribers";
 import { readStatuspage } from "../../src/features/imports/statuspage/read";
@@ -301,6 +301,9 @@ describe("the subscribers of Statuspage", () => {
     ]);
     const missing = [{ path: join(folder.path, "none", "out.csv"), text: "", summary: "" }];
     expect(() => writeOutputFiles(output, missing)).toThrow("The file cannot be written to");
+    expect(() => requireWritable("file", missing[0]?.path ?? "")).toThrow("cannot be written to");
+    requireWritable("file", path);
+    expect(statSync(path).size).toBeGreaterThan(0);
   });
 });
 
