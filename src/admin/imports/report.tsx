@@ -139,8 +139,9 @@ export function NoPlan({ children }: { children?: ComponentChildren }) {
     <>
       <PageHead title="Plan" crumbs={[{ href: IMPORTS_PATH, label: "Import" }]} />
       <Notice tone="none" title="This plan is no longer kept">
-        It was discarded, replaced by a newer one, older than 24 hours, or lost by a restart of the
-        server. Nothing of it was imported. <a href={IMPORTS_PATH}>Make a new plan</a>
+        It was imported, discarded or replaced by a newer one, is older than 24 hours, or was lost
+        by a restart of the server. If it was imported, its report is among the earlier imports.{" "}
+        <a href={IMPORTS_PATH}>Show imports</a>
       </Notice>
       {children}
     </>

@@ -384,6 +384,17 @@ describe("an import in the dashboard", () => {
     expect(site.uploads()).toEqual([]);
   });
 
+  test("is not denied by the page of its plan, once another plan is kept", async () => {
+    await using site = await createSite();
+    const { app, session } = site;
+    const path = await planImport(app, session, TWO);
+    await app.call(path, { session, form: {} });
+    await planImport(app, session, TWO);
+    const { status, text } = await app.call(path, { session });
+    expect(status).toBe(404);
+    expect(text).toContain("If it was imported, its report is among the earlier imports.");
+  });
+
   test("is refused if the source is no longer what the plan shows", async () => {
     await using site = await createSite();
     const { app, session } = site;
