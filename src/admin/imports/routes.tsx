@@ -155,6 +155,8 @@ export function importAdminRoutes(deps: AdminDependencies) {
     const pausedCount = countPaused(ctx.db, id);
     return {
       title: "Import",
+      // It hardly changes, and its items may be megabytes.
+      isStill: true,
       children: <ReportScreen {...props} pausedCount={pausedCount} />,
     };
   });
