@@ -420,6 +420,15 @@ describe("a hostile database of Uptime Kuma", () => {
     expect(await refusalOf(source.path)).toContain("more than 100,000 rows in the table monitor");
   });
 
+  test("with more texts than there is memory for is refused", async () => {
+    using source = kumaFolder((sqlite) => {
+      sqlite.run(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) INSERT INTO monitor (name) SELECT printf('%.*c', 999999, 'x') FROM n",
+      );
+    });
+    expect(await refusalOf(source.path)).toContain("more than 128 MiB in the table monitor");
+  });
+
   test("with a collation that does not exist is refused", async () => {
     using source = kumaFolder((sqlite) => {
       sqlite.run("DROP TABLE monitor");

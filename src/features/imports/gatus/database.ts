@@ -3,8 +3,14 @@ import { statSync } from "node:fs";
 import { OperatorError } from "../../../db";
 import { closeSqlite } from "../../../db/open";
 import { oneLine } from "../../../kernel/text";
-import { identityOf, openForeign, removeCopy, requireUnchanged } from "../uptime-kuma/database";
-import { copyDatabase, type DatabaseFile, findDatabaseFile } from "../uptime-kuma/database-file";
+import { openForeign, removeCopy } from "../uptime-kuma/database";
+import {
+  copyDatabase,
+  type DatabaseFile,
+  findDatabaseFile,
+  identityOf,
+  requireUnchanged,
+} from "../uptime-kuma/database-file";
 
 /** Value of a column. */
 export type GatusValue = string | number | null | Uint8Array;

@@ -128,6 +128,19 @@ export async function copyDatabase(path: string): Promise<string> {
   }
 }
 
+/** Throws an OperatorError if a database that was opened without locks has another identity than it had. */
+export function requireUnchanged(given: string, { path, access }: DatabaseFile, identity: string) {
+  if (access === "lone" && identityOf(path) !== identity) {
+    throw new OperatorError(`${given} was changed while it was read. Read it again.`);
+  }
+}
+
+/** Returns text that changes when another process opens or writes the database. */
+export function identityOf(path: string): string {
+  const { mtimeMs, size } = statSync(path);
+  return `${mtimeMs}:${size}:${statSync(`${path}-wal`, { throwIfNoEntry: false })?.size}`;
+}
+
 function walStart(path: string): Buffer {
   return readStart(`${path}-wal`, WAL_HEADER);
 }

@@ -1,11 +1,17 @@
 import { constants, Database, type SQLQueryBindings } from "bun:sqlite";
-import { rmSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { OperatorError } from "../../../db";
 import { closeSqlite, pragma } from "../../../db/open";
 import { oneLine } from "../../../kernel/text";
-import { copyDatabase, type DatabaseFile, findDatabaseFile } from "./database-file";
+import {
+  copyDatabase,
+  type DatabaseFile,
+  findDatabaseFile,
+  identityOf,
+  requireUnchanged,
+} from "./database-file";
 import { listUnknownParts, readTables, type Tables } from "./schema";
 
 /** Value of a column. */
@@ -21,9 +27,10 @@ export interface Query<Row extends object> {
 /** Longest wait for a process that writes, in ms. It blocks the thread. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Maximum number of rows of a table that is read whole, and of characters of a text. */
+/** Maximum number of rows of a table that is read whole, of characters of a text, and of bytes of all texts. */
 const ROWS_MAX = 100_000;
 const TEXT_MAX = 1_000_000;
+const TEXTS_MAX = 128 * 1024 * 1024;
 
 /** Maximum size of a value that is cut, in bytes. SQLite needs memory for the whole value. */
 const CUT_BYTES_MAX = 16 * 1024 * 1024;
@@ -98,7 +105,7 @@ export class KumaDatabase implements Disposable {
   /**
    * Reads all rows of a table, by id. A table that the database lacks is empty, and a column is null. Texts are cut
    * to `textMax` characters. Binary values, and values over 16 MiB, are null. Throws an OperatorError for more than
-   * 100,000 rows.
+   * 100,000 rows, or more than 128 MiB of texts.
    */
   rows<Column extends string>(
     table: string,
@@ -111,6 +118,7 @@ export class KumaDatabase implements Disposable {
       return `${this.has(table, column) ? cut(name, textMax) : "NULL"} AS ${name}`;
     });
     const order = this.has(table, "id") ? "ORDER BY id" : "";
+    this.#requireSmall(table, columns);
     const sql = `SELECT ${selected.join(", ")} FROM ${quoted(table)} ${order} LIMIT ${ROWS_MAX + 1}`;
     const rows = this.#read(() => this.#sqlite.prepare<Record<Column, KumaValue>, []>(sql).all());
     if (rows.length > ROWS_MAX) {
@@ -118,6 +126,17 @@ export class KumaDatabase implements Disposable {
       throw new OperatorError(`${this.path} has more than ${most} rows in the table ${table}.`);
     }
     return rows;
+  }
+
+  /** Throws an OperatorError for a table whose texts need too much memory. */
+  #requireSmall(table: string, columns: readonly string[]): void {
+    const present = columns.filter((column) => this.has(table, column)).map(quoted);
+    const sizes = present.map((name) => `min(ifnull(octet_length(${name}), 0), ${TEXT_MAX})`);
+    const sql = `SELECT sum(${["0", ...sizes].join(" + ")}) AS bytes FROM ${quoted(table)}`;
+    const [row] = this.prepare<{ bytes: number | null }>(sql).all();
+    if ((row?.bytes ?? 0) > TEXTS_MAX) {
+      throw new OperatorError(`${this.path} has more than 128 MiB in the table ${table}.`);
+    }
   }
 
   /** Prepares a query of tables and columns that the database has. */
@@ -207,19 +226,6 @@ function sizeOf(sqlite: Database): number {
 /** Removes the folder of a copy. */
 export function removeCopy({ path, access }: DatabaseFile): void {
   if (access === "copy") rmSync(dirname(path), { recursive: true, force: true });
-}
-
-/** Throws an OperatorError if a database that was opened without locks has another identity than it had. */
-export function requireUnchanged(given: string, { path, access }: DatabaseFile, identity: string) {
-  if (access === "lone" && identityOf(path) !== identity) {
-    throw new OperatorError(`${given} was changed while it was read. Read it again.`);
-  }
-}
-
-/** Returns text that changes when another process opens or writes the database. */
-export function identityOf(path: string): string {
-  const { mtimeMs, size } = statSync(path);
-  return `${mtimeMs}:${size}:${statSync(`${path}-wal`, { throwIfNoEntry: false })?.size}`;
 }
 
 function toCopyBoth(path: string, newest: string | undefined): string {
