@@ -1,4 +1,5 @@
 import {
+  changeValueInWords,
   type ImportHistory,
   type ImportItem,
   type ImportReport,
@@ -56,7 +57,7 @@ function printItem(output: Output, { verdict, foreign, target, changes, reason }
   const why = reason === null ? "" : `  ${reason}`;
   output.out(`  ${spaced(verdict).padEnd(VERDICT_WIDTH)}  ${foreign.name}${becomes}${why}`);
   for (const { field, from, to, reason: cause } of changes) {
-    output.out(`    ${field}: ${shown(from)} → ${shown(to)}. ${cause}`);
+    output.out(`    ${field}: ${changeValueInWords(from)} → ${changeValueInWords(to)}. ${cause}`);
   }
 }
 
@@ -64,8 +65,4 @@ function printList(output: Output, title: string, lines: readonly string[]): voi
   if (lines.length === 0) return;
   output.out(title);
   for (const line of lines) output.out(`  ${line}`);
-}
-
-function shown(value: unknown): string {
-  return value === null ? "none" : typeof value === "string" ? `“${value}”` : JSON.stringify(value);
 }

@@ -138,3 +138,10 @@ export function typeInWords(type: string): readonly [one: string, many: string] 
   const word = type.replaceAll(/[_-]/g, " ");
   return TYPE_WORDS[type] ?? [word, `${word}s`];
 }
+
+/** Returns a value of a change as text. `set` and `none`, which replace secrets, are not quoted. */
+export function changeValueInWords(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "none";
+  if (typeof value !== "string") return JSON.stringify(value);
+  return value === "set" || value === "none" ? value : `“${value}”`;
+}

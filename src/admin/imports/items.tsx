@@ -1,4 +1,5 @@
 import {
+  changeValueInWords,
   type ImportChange,
   type ImportItem,
   typeInWords,
@@ -172,14 +173,8 @@ function ItemRow({ item, links }: { item: ImportItem; links: ReadonlyMap<string,
 function Change({ change: { field, from, to, reason } }: { change: ImportChange }) {
   return (
     <li>
-      <code>{field}</code>: {shown(from)} → {shown(to)}
+      <code>{field}</code>: {changeValueInWords(from)} → {changeValueInWords(to)}
       <CellNote>{reason}</CellNote>
     </li>
   );
-}
-
-/** Returns a value of a change as text. */
-function shown(value: unknown): string {
-  if (value === null || value === undefined || value === "") return "none";
-  return typeof value === "string" ? `“${value}”` : JSON.stringify(value);
 }

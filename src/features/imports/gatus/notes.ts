@@ -24,7 +24,7 @@ export class Notes {
   limited(field: string, value: number, { min, max }: { min: number; max: number }): number {
     const limited = Math.min(Math.max(Math.round(value), min), max);
     if (limited !== value) {
-      const reason = `It is between ${min.toLocaleString("en")} and ${max.toLocaleString("en")}, without a fraction.`;
+      const reason = `It can be a whole number from ${min.toLocaleString("en")} to ${max.toLocaleString("en")} here.`;
       this.change(field, value, limited, reason);
     }
     return limited;

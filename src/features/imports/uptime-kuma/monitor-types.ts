@@ -37,7 +37,11 @@ export const MONITOR_TYPES: Readonly<Record<string, TypeMapping>> = {
     rule: "If it warns of certificates: `tls`, or `smtp` with STARTTLS. Kept and not checked if it expects an alert of TLS.",
     read: readPort,
   },
-  ping: { to: "ping", rule: "One request of the usual size.", read: readPing },
+  ping: {
+    to: "ping",
+    rule: "One request of the usual size. Switched off while the program `ping` is missing.",
+    read: readPing,
+  },
   dns: { to: "dns", rule: "The first resolver is asked.", read: readDns },
   push: {
     to: "push",
