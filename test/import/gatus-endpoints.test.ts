@@ -417,7 +417,7 @@ conditions: ["[DNS_RCODE] == NOERROR", "[BODY] == 192.0.2.1"]`);
     expect(found.leftOut).toMatchObject([
       {
         foreign: { type: "external-endpoint", name: "A/B" },
-        reason: "Another one has its group and name.",
+        reason: "Another endpoint has the same group and name.",
       },
     ]);
   });

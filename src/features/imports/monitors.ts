@@ -30,7 +30,7 @@ const TAKEN_ADDRESS: ImportChange = {
   field: "address",
   from: "set",
   to: "none",
-  reason: "Another monitor has an address of it already.",
+  reason: "Another monitor has one of its addresses already.",
 };
 const NO_ADDRESS =
   "Other monitors have all of its addresses, so no job can call it. Give it another token, and resume it.";

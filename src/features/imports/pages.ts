@@ -141,7 +141,7 @@ function takeDomains(
 
   function problemOf(domain: string | undefined): string | undefined {
     if (!options.takesDomains)
-      return "The other product still answers there: --take-domains sets it.";
+      return "The other product still answers there. Import with --take-domains to set it.";
     if (domain === undefined || domain === "localhost" || domain.endsWith(".localhost")) {
       return "It is no host name.";
     }

@@ -77,7 +77,7 @@ function incidentOf(
             field: "message",
             from: `${message.length} characters`,
             to: `${TEXT_MAX} characters`,
-            reason: "Updates are no longer.",
+            reason: "The texts of updates are cut at this length.",
           },
         ];
   return {

@@ -98,7 +98,7 @@ export function readEntries<Fields extends Table>(
         continue;
       }
       const foreign = { type, id: `${path}[${index}]`, name: entry.component.foreign.name };
-      leftOut.push({ foreign, reason: "Another one has its group and name." });
+      leftOut.push({ foreign, reason: "Another endpoint has the same group and name." });
     } catch (error) {
       if (!(error instanceof WrongField)) throw error;
       const foreign = { type, id: `${path}[${index}]`, name: `${path} ${index + 1}` };

@@ -116,7 +116,7 @@ export function webhooksOf(
     const own = uses.filter(({ alert }) => alert.type === provider.name);
     if (own.length === 0) {
       const foreign = { type: TYPE, id: provider.name, name: provider.name };
-      left.push({ foreign, reason: "No alert that is switched on names it." });
+      left.push({ foreign, reason: "No enabled alert uses it." });
     }
     const overridden = own.filter(({ alert }) => alert["provider-override"] !== undefined);
     for (const [index, { entry, alert }] of overridden.entries()) {

@@ -174,10 +174,10 @@ function filterOf({ filter_subject, filter_body, filter_http_body }: Check): Par
 /** Returns differences in the state of a check. */
 function stateOf({ status, manual_resume: isManual }: Check): Part {
   if (status === "new") {
-    const reason = "There it waits for the first call. Here it is down without a call in time.";
+    const reason = "Healthchecks waits for the first call. Here it is down without a call in time.";
     return { changes: [{ field: "status", from: "new", to: "pending", reason }] };
   }
   if (status !== "paused" || isManual) return {};
-  const reason = "There a call resumes it. Here it stays paused until somebody resumes it.";
+  const reason = "In Healthchecks a call resumes it. Here it stays paused until you resume it.";
   return { changes: [{ field: "manual_resume", from: false, to: true, reason }] };
 }

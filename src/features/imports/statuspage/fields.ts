@@ -149,7 +149,7 @@ export const NOT_MOVED: readonly NotMoved[] = [
   {
     id: "search",
     name: "Search engines",
-    reason: "Public pages can be found by them.",
+    reason: "They can find public pages.",
     fields: ["hidden_from_search"],
   },
 ];

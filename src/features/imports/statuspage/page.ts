@@ -27,7 +27,7 @@ export function pageOf(page: SourcePage): FoundPage {
         "visibility",
         isPrivate ? "restricted" : visibility,
         visibility,
-        "Who is signed in sees it, and there is no restriction by address.",
+        "Everyone who is signed in sees the page, from any address.",
       ),
     ],
     number: null,

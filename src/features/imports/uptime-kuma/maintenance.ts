@@ -231,7 +231,7 @@ function cronOf(row: Row, notes: Notes, days: number): string {
     if (hour === undefined) return cron;
     // 1.x writes the interval into the days of the month.
     if (days > 1 && fields[2] !== "*" && cron !== "") {
-      const reason = "There the days are counted anew each month.";
+      const reason = "Uptime Kuma counts the days from the start of each month.";
       notes.change("cron", cron, `every ${days} days`, reason);
     }
     return `${Number(minute)} ${Number(hour)} * * *`;

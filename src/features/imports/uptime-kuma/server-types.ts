@@ -69,7 +69,7 @@ function resolverOf(monitor: MonitorRow, notes: Notes): string | undefined {
   const port = number(monitor.port, 53);
   if (first === undefined) return undefined;
   if (address === undefined) {
-    const reason = "A resolver is an address here. That of the system is asked.";
+    const reason = "A resolver must be an address here, so the resolver of the system is asked.";
     notes.change("dns_resolve_server", servers.join(","), null, reason);
     return undefined;
   }
