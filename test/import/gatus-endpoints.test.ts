@@ -128,6 +128,14 @@ client: { timeout: 2s, insecure: true, ignore-redirect: true }`);
     expect(JSON.stringify(monitor?.body)).toContain("planted-token");
   });
 
+  test("with a variable where a long condition is cut shows no part of its value", async () => {
+    const condition = `[IP] == ${"x".repeat(280)} $TOKEN`;
+    const text = `endpoints:\n  - { name: A, url: "https://a.test", conditions: ["${condition}"] }`;
+    const environment = { TOKEN: "planted-token-of-many-letters" };
+    const { monitors } = await readGatusText(text, {}, { environment });
+    expect(monitors[0]?.disabled).toContain("x [redacted]…” is not moved");
+  });
+
   test("with GraphQL sends its body as a query", async () => {
     const { monitor } = await monitorOf(
       `${HTTP}\n${OK}\nmethod: POST\ngraphql: true\nbody: "{ a }"`,

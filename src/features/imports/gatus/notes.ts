@@ -70,14 +70,19 @@ export class Secrets {
     return hidden + text.slice(shownUntil);
   }
 
-  /** Returns the length of the longest secret at a place of a text; 0 without one. */
+  /** Returns the length of the longest secret, or of the start of one that was cut, at a place of a text; 0 without one. */
   #lengthAt(text: string, at: number): number {
     let longest = 0;
     for (const secret of this.#texts.get(text.slice(at, at + SHORTEST)) ?? []) {
+      const end = text.indexOf(CUT, at);
       if (secret.length > longest && text.startsWith(secret, at)) longest = secret.length;
+      else if (end - at > longest && secret.startsWith(text.slice(at, end))) longest = end - at;
     }
     return longest;
   }
 }
 
 const SHORTEST = 6;
+
+/** Sign at which a text on one line was cut. */
+const CUT = "…";
