@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
+import { findImportCause } from "../../src/features/components/cause-store";
 import { importFound } from "../../src/features/imports/import";
 import { type Found, keyOf } from "../../src/features/imports/source";
 import { findMonitorId } from "../../src/features/webhooks/monitor-store";
@@ -67,4 +68,15 @@ test("an incident with twenty components takes few statements more than one with
   const twenty = await statementsFor(...known, incidentWith("2", 20));
   // Fewer than the 80 namings, which are inserted many at once.
   expect(twenty - one).toBeLessThan(60);
+});
+
+test("an imported cause is found by its time, since a flapping monitor has thousands of them", async () => {
+  using store = openMonitorStore();
+  const cause = { componentId: "cmp_1", sourceId: "mon_1", startedAt: 1, endedAt: 2 };
+  const [sql = ""] = await store.ctx.db.write((tx) =>
+    statementsOf(tx, (recorded) => findImportCause(recorded, cause)),
+  );
+  expect(planOf(store, sql).join()).toContain(
+    "component_causes_by_time (component_id=? AND ended_at=?)",
+  );
 });

@@ -122,7 +122,8 @@ export const findImportCause = selectOne(
           eq(componentCauses.endedAt, $.endedAt),
           eq(componentCauses.startedAt, $.startedAt),
           eq(componentCauses.source, "import"),
-          eq(componentCauses.sourceId, $.sourceId),
+          // The plus leaves the index by time, since a flapping monitor has thousands of causes.
+          sql`+${componentCauses.sourceId} = ${$.sourceId}`,
         ),
       ),
 );
