@@ -316,7 +316,7 @@ describe("a provider of alerts", () => {
       `slack: { webhook-url: "${SLACK}" }`,
       "type: discord",
       "slack",
-      "No alert",
+      "No enabled alert",
     ],
     ["without URL", "slack: {}", "type: slack", "slack", "no webhook-url"],
     [
@@ -324,7 +324,7 @@ describe("a provider of alerts", () => {
       "pagerduty: { integration-key: k }",
       "type: pagerduty",
       "pagerduty",
-      "no counterpart here. It tells of 1 endpoint: shop.",
+      "no counterpart here. It notifies about 1 endpoint: shop.",
     ],
     [
       "without counterpart and alerts",

@@ -212,7 +212,7 @@ function missingProviders(
     const listed = names.slice(0, NAMED_MAX).join(", ");
     const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : "";
     const why = isOther(type) ? "It has no counterpart here." : "It is not configured.";
-    const tells = `It tells of ${plural(names.length, "endpoint")}: ${listed}${more}.`;
+    const tells = `It notifies about ${plural(names.length, "endpoint")}: ${listed}${more}.`;
     const reason = names.length > 0 ? `${why} ${tells}` : why;
     return { foreign: { type: TYPE, id: type, name: oneLine(type) || "an alert" }, reason };
   });
