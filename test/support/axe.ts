@@ -39,16 +39,16 @@ const passedStyles = new Set<string>();
 
 /**
  * Returns the violations that axe-core finds on an open page, one per line. `contrast` limits it to
- * the rules for colours or to all other rules. Limited to colours, it skips text in a style that has
- * passed before, since the same colours and sizes have the same contrast.
+ * the rules for colours or to all other rules. For colours, it skips text in a style that has passed
+ * before, since the same colours and sizes have the same contrast.
  */
 export async function runAxe(page: Page, contrast?: "only" | "none"): Promise<string[]> {
-  if (contrast !== "only") {
-    return checkPage(page, contrast === "none" ? { rules: WITHOUT_COLOURS } : {});
-  }
+  const violations = contrast === "only" ? [] : await checkPage(page, { rules: WITHOUT_COLOURS });
+  if (contrast === "none") return violations;
   const styles = await page.evaluate(listTextStyles);
   const untested = styles.filter((style) => !passedStyles.has(style));
-  return untested.length === 0 ? [] : checkPage(page, { runOnly: COLOUR_RULES }, untested);
+  if (untested.length === 0) return violations;
+  return [...violations, ...(await checkPage(page, { runOnly: COLOUR_RULES }, untested))];
 }
 
 /** Runs axe-core on a page, or only on the elements with these text styles. */

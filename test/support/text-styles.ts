@@ -36,14 +36,28 @@ export function listTextStyles(): string[] {
     return background ?? "";
   }
 
-  /** Describes the paint of other elements at the place of an element's text, if a window shows it. */
+  /** Elements that paint a background, by the rows of this height, in pixels, that they touch. */
+  const ROW = 100;
+  const painted = new Map<number, { element: Element; box: DOMRect }[]>();
+  for (const element of document.body.querySelectorAll("*")) {
+    if (paintOf(element) === "") continue;
+    const box = element.getBoundingClientRect();
+    if (box.width === 0 || box.height === 0) continue;
+    for (let row = Math.floor(box.top / ROW); row <= box.bottom / ROW; row++) {
+      const others = painted.get(row) ?? [];
+      if (others.push({ element, box }) === 1) painted.set(row, others);
+    }
+  }
+
+  /** Describes the paint of other elements at the place of an element's text, also outside the window. */
   function overlapOf(element: Element): string {
-    const [box] = element.getClientRects();
-    if (!box) return "";
-    return document
-      .elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2)
-      .filter((other) => !other.contains(element) && !element.contains(other))
-      .map(paintOf)
+    const [text] = element.getClientRects();
+    if (!text) return "";
+    const [x, y] = [text.x + text.width / 2, text.y + text.height / 2];
+    return (painted.get(Math.floor(y / ROW)) ?? [])
+      .filter(({ box }) => box.left <= x && x <= box.right && box.top <= y && y <= box.bottom)
+      .filter(({ element: other }) => !other.contains(element) && !element.contains(other))
+      .map(({ element: other }) => paintOf(other))
       .join("");
   }
 
