@@ -60,7 +60,7 @@ function componentOf({ open, inside }: Year["pages"], name: string): string {
 /** Returns the input, with another type if this machine lacks the program that the type needs. */
 function supported(input: MonitorPlan["input"]): MonitorPlan["input"] {
   const { type, config = {} } = input;
-  if (type !== "ping" || probeOf(type).validate(config as MonitorConfig).length === 0) return input;
+  if (type !== "ping" || probeOf(type).findMissingProgram?.() === undefined) return input;
   return { ...input, type: "tcp", config: { ...config, port: 443 } as MonitorConfig };
 }
 
