@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import {
   describeChange,
@@ -21,6 +21,7 @@ import { MONITOR_SECRET } from "../../support/arbitrary-monitor";
 import { WEBHOOK_SECRET } from "../../support/arbitrary-webhook";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
+import { usePingProgram } from "../../support/ping-program";
 
 // Hundreds of transactions, on a machine that may be busy with other things.
 setDefaultTimeout(30_000);
@@ -55,9 +56,15 @@ const GIVEN_URLS: Partial<Record<WebhookFormat, string>> = {
   teams: "https://teams.example/${TOKEN}",
 };
 
+/** Texts of the secret settings that have a form, by name. */
+const SECRET_TEXTS: Readonly<Record<string, string>> = {
+  bot_token: "1:${TOKEN}",
+  headers: '{"X-Token": "${TOKEN}"}',
+};
+
 function withWebhookSecrets(webhook: FileWebhook): FileWebhook {
   const { format = "standard", settings } = webhook;
-  const secretOf = (name: string) => (name === "bot_token" ? "1:${TOKEN}" : "${TOKEN}");
+  const secretOf = (name: string) => SECRET_TEXTS[name] ?? "${TOKEN}";
   const given = Object.entries(settings ?? {}).map(([name, value]) => [
     name,
     value === null ? secretOf(name) : value,
@@ -79,6 +86,13 @@ const ENV = {
 };
 
 describe("export and apply of arbitrary installations", () => {
+  // Monitors of the type ping need it unless they are paused.
+  let ping: Disposable;
+  beforeAll(() => {
+    ping = usePingProgram("exit 0");
+  });
+  afterAll(() => ping[Symbol.dispose]());
+
   test("an export is read back as it was made, and applying it changes nothing", async () => {
     await using app = await createTestApp();
     let [pages, monitors, webhooks, templates, schedules] = [0, 0, 0, 0, 0];
