@@ -154,6 +154,16 @@ const MADE = {
     not_after: "2026-03-17T11:00:00.000Z",
     days_left: 7,
   }),
+  "fleet.alarm": made("fleet.alarm", "mirror_stale", {
+    kind: "mirror_stale",
+    name: "Mirror out of date",
+    severity: "major",
+    state: "raised",
+    detail: "The mirror in s3://status-mirror/acme was last written 6 min ago.",
+    since: "2026-03-10T11:58:00.000Z",
+    cleared_at: null,
+    url: "https://status.example.com/admin/settings/fleet",
+  }),
   "webhook.test": made("webhook.test", "whk_01kkbtek00e0rs6x0h3ye00902", {
     id: "whk_01kkbtek00e0rs6x0h3ye00902",
     format: "standard",

@@ -56,6 +56,7 @@ describe("messages of all formats and events", () => {
       "statuspage/monitor.degraded.http",
       "statuspage/monitor.reminder.http",
       "statuspage/monitor.certificate_expiring.http",
+      "statuspage/fleet.alarm.http",
     ]);
     const files = await Array.fromAsync(new Glob("*/*.http").scan(FOLDER));
     expect(files.length).toBe(WEBHOOK_FORMATS.length * TYPES.length - skipped.length);

@@ -60,6 +60,7 @@ export function alertLetter(
 
 function buttonOf({ type, data }: RecordedEvent): string {
   if (textOf(data, "url") === undefined) return "View the status page";
+  if (type === "fleet.alarm") return "View the alarms";
   return type.startsWith("maintenance.") ? "View the maintenance" : "View the incident";
 }
 

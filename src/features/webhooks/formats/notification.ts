@@ -69,6 +69,7 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
     monitorNotification("Monitor degraded", MONITOR_TONES.degraded, data),
   "monitor.reminder": reminderNotification,
   "monitor.certificate_expiring": certificateNotification,
+  "fleet.alarm": alarmNotification,
   "webhook.test": testNotification,
 };
 
@@ -193,6 +194,22 @@ function certificateNotification(data: Data): NotificationText {
     }),
     body: [],
     components: [],
+  };
+}
+
+function alarmNotification(data: Data): NotificationText {
+  const detail = textOf(data, "detail");
+  const isOver = textOf(data, "state") === "cleared";
+  return {
+    what: isOver ? "Alarm over" : "Alarm",
+    tone: isOver ? "ok" : toneOfImpact(textOf(data, "severity") ?? ""),
+    facts: factsOf({
+      Since: moment(textOf(data, "since")),
+      Until: moment(textOf(data, "cleared_at")),
+    }),
+    body: detail ? [paragraph(detail)] : [],
+    components: [],
+    url: textOf(data, "url"),
   };
 }
 

@@ -1,0 +1,6 @@
+/**
+ * Alarms of the parts for more than one machine: mirror, CDN, replicas, fleet store, Valkey. Loaded only with one
+ * of these parts.
+ */
+export { type Alarm, type Alarms, createAlarms } from "./alarms";
+export { ALARM_KINDS, type AlarmKind, ALARMS } from "./kinds";
