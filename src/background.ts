@@ -1,5 +1,6 @@
 import type { AppContext } from "./context";
 import { createEgress, type Egress } from "./egress";
+import type { Fleet } from "./features/alarms";
 import { type Backups, createBackups } from "./features/backups";
 import { createImportJobs, type ImportJobs, type RunImport } from "./features/imports";
 import { createMailingTemplate, MAILING_TEMPLATE, startMailings } from "./features/mailings";
@@ -34,6 +35,8 @@ export interface Background {
   imports: ImportJobs;
   /** Outgoing connections of the process. */
   egress: Egress;
+  /** Parts for more than one machine; absent without their options. */
+  fleet?: Fleet | undefined;
 }
 
 /** Parts that a demo replaces, so that no connection leaves the process. */

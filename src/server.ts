@@ -1,11 +1,17 @@
 import { type App, createApp } from "./app";
 import type { Background, Simulation } from "./background";
-import { type Config, listenUrl } from "./config";
+import { type Config, listenUrl, usesFleet } from "./config";
 import type { AppContext } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
 import type { Monitoring } from "./features/monitors";
-import { followSettings, readPublicAddress } from "./features/settings";
+import {
+  ALARMS_SETTING,
+  findSetting,
+  followSettings,
+  readPublicAddress,
+} from "./features/settings";
 import type { FirstRun } from "./first-run";
+import type { RunningFleet } from "./fleet";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
 import { listen } from "./listening";
@@ -74,7 +80,9 @@ export async function startServer(
       simulation,
     );
     app.metrics.add(...background.metrics);
-    loading.resolve(background);
+    const fleet = await startFleet(ctx);
+    if (fleet) app.metrics.add(...fleet.metrics);
+    loading.resolve({ ...background, fleet });
 
     const { storeFirstRun } = await import("./first-run");
     const firstRun = await storeFirstRun(ctx);
@@ -90,6 +98,7 @@ export async function startServer(
         readiness.isDraining = true;
         poll.cancel();
         guard.stop();
+        await fleet?.stop();
         await background.stop(listener.stop());
         usage.stop();
         await usage.flush();
@@ -102,6 +111,13 @@ export async function startServer(
     installation.close();
     throw error;
   }
+}
+
+/** Starts the parts for more than one machine; undefined if none is set up, and none was that left an alarm. */
+async function startFleet(ctx: AppContext): Promise<RunningFleet | undefined> {
+  const hasAlarms = findSetting(ctx.db, { name: ALARMS_SETTING }) !== undefined;
+  if (!usesFleet(ctx.config) && !hasAlarms) return undefined;
+  return (await import("./fleet")).startFleet(ctx);
 }
 
 /** Waits for a turn of the event loop, so that pending requests are handled. */

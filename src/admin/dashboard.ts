@@ -6,6 +6,7 @@ import {
   type Sessions,
 } from "../features/auth";
 import type { Egress } from "../egress";
+import type { Fleet } from "../features/alarms";
 import type { Backups } from "../features/backups";
 import type { ImportJobs } from "../features/imports";
 import type { KeyUsage } from "../features/keys";
@@ -15,7 +16,7 @@ import { createSignInPages } from "./entry/sign-in-pages";
 import { createFlashes } from "./flashes";
 import { createRenderer } from "./render";
 import { shareRead } from "./shared-read";
-import { readSideState } from "./side-state";
+import { readSideState, withAlarms } from "./side-state";
 import { createReveals } from "./reveals";
 import { addAdminRoutes } from "./routes";
 import { createWriteAs, createWriteOnceAs } from "./write-as";
@@ -33,20 +34,23 @@ interface DashboardDependencies {
   backups: Backups;
   imports: ImportJobs;
   egress: Egress;
+  fleet?: Fleet | undefined;
   /** Table of all routes. */
   routes: RouteTable;
 }
 
 /** Creates the dashboard: its application, and its answer to a refused form. */
 export function createDashboard(dashboardDeps: DashboardDependencies) {
-  const { ctx, addresses, passwords = createPasswords(), ...shared } = dashboardDeps;
+  const { ctx, addresses, passwords = createPasswords(), fleet, ...shared } = dashboardDeps;
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
   const signInPages = createSignInPages(ctx, shared.sessions, shared.routes);
+  const readSide = shareRead(ctx.db, (now) => readSideState(ctx.db, now));
   const deps = {
     ...shared,
     ctx,
+    fleet,
     passwords,
     flashes,
     signInPages,
@@ -57,7 +61,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
     render: createRenderer({
       flashes,
       addresses,
-      readSide: shareRead(ctx.db, (now) => readSideState(ctx.db, now)),
+      readSide: (now) => withAlarms(readSide(now), fleet?.alarms.list() ?? []),
     }),
   };
   const elysia = createElysia(deps.requestContexts);

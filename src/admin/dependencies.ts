@@ -1,6 +1,7 @@
 import type { AppContext } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
 import type { Egress } from "../egress";
+import type { Fleet } from "../features/alarms";
 import type { Backups } from "../features/backups";
 import type { ImportJobs } from "../features/imports";
 import type { KeyUsage } from "../features/keys";
@@ -31,6 +32,8 @@ export interface AdminDependencies {
   backups: Backups;
   imports: ImportJobs;
   egress: Egress;
+  /** Parts for more than one machine; undefined without their options. */
+  fleet: Fleet | undefined;
   /** Table of all routes, complete before the first request. */
   routes: RouteTable;
 }

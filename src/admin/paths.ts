@@ -19,6 +19,7 @@ export const WEBHOOKS_PATH = "/admin/settings/webhooks";
 export const USERS_PATH = "/admin/settings/users";
 export const ACTIVITY_PATH = "/admin/settings/activity";
 export const GENERAL_PATH = "/admin/settings/general";
+export const FLEET_PATH = "/admin/settings/fleet";
 export const IMPORTS_PATH = "/admin/settings/import";
 export const NETWORKS_PATH = `${GENERAL_PATH}/networks`;
 export const BACKUP_PATH = `${GENERAL_PATH}/backup`;

@@ -5,6 +5,7 @@ import { activityAdminRoutes } from "./activity/routes";
 import { analyticsAdminRoutes } from "./analytics/routes";
 import { componentAdminRoutes } from "./components/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
+import { fleetAdminRoutes } from "./fleet/routes";
 import { forgotAdminRoutes } from "./entry/forgot-routes";
 import { oneTimeLinkAdminRoutes } from "./entry/one-time-link-routes";
 import { generalAdminRoutes } from "./general/routes";
@@ -54,6 +55,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(userAdminRoutes(deps))
     .use(activityAdminRoutes(deps))
     .use(importAdminRoutes(deps))
+    .use(fleetAdminRoutes(deps))
     .use(generalAdminRoutes(deps))
     .use(mailAdminRoutes(deps))
     .use(mailingAdminRoutes(deps))

@@ -1,10 +1,11 @@
 import type { Reader } from "../db";
 import { TONES, type Tone } from "../domain/tone";
+import type { Alarm } from "../features/alarms";
 import { findMailHold } from "../features/mail";
 import { countHeldByPage } from "../features/mailings";
 import { countMonitorsByState } from "../features/monitors";
 import { EMPTY_HEADLINE, headlineText, readHeadlines, toneOf } from "../features/status";
-import { INCIDENTS_PATH, MAILINGS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
+import { FLEET_PATH, INCIDENTS_PATH, MAILINGS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
 import { readPages } from "./page-choice";
 import { readDeliveryTroubles } from "./webhooks/read";
 
@@ -57,6 +58,15 @@ export function readSideState(reader: Reader, now: number): SideState {
       ...(mailings ? { [MAILINGS_PATH]: mailings } : {}),
     },
   };
+}
+
+/** Adds alarms, worst first, to the state, which is older by up to a second. */
+export function withAlarms(state: SideState, alarms: readonly Alarm[]): SideState {
+  const [worst] = alarms;
+  if (!worst) return state;
+  const what = alarms.length === 1 ? "alarm" : "alarms";
+  const count = { count: alarms.length, what, tone: worst.tone };
+  return { ...state, attention: { ...state.attention, [FLEET_PATH]: count } };
 }
 
 /** Counts the mailings that wait for an admin. Undefined without any. */

@@ -1,6 +1,6 @@
 /** Settings: the table of options, and the loader that reads flags and environment variables. */
 export { type GivenFlags, loadConfig } from "./load";
-export { type Config, type OptionName, optionNames, OPTIONS, setterOf } from "./options";
+export { type Config, type OptionName, optionNames, OPTIONS, setterOf, usesFleet } from "./options";
 export type { DockerAddress, DockerHosts } from "./docker-hosts";
 export type { Option } from "./option";
 export { certificatesError } from "./certificates";

@@ -195,6 +195,15 @@ export function setterOf({ sources }: Config, name: OptionName): string | undefi
   return source === "default" ? undefined : source === "flag" ? `--${flag}` : env;
 }
 
+/** Options that set up parts for more than one machine, each of which is off by default. */
+const FLEET_PARTS: readonly string[] = ["mirror", "cdn", "fleetStore", "replica", "valkey"];
+
+/** Returns true if any part for more than one machine is set up. */
+export function usesFleet(config: Config): boolean {
+  const values: Readonly<Record<string, unknown>> = config;
+  return FLEET_PARTS.some((name) => values[name] !== undefined && values[name] !== false);
+}
+
 /** Returns the options of a command. */
 export function optionNames(command: string): OptionName[] {
   return (Object.keys(OPTIONS) as OptionName[]).filter((name) => {

@@ -34,6 +34,7 @@ import refreshCw from "lucide-static/icons/refresh-cw.svg" with { type: "text" }
 import rss from "lucide-static/icons/rss.svg" with { type: "text" };
 import scrollText from "lucide-static/icons/scroll-text.svg" with { type: "text" };
 import search from "lucide-static/icons/search.svg" with { type: "text" };
+import server from "lucide-static/icons/server.svg" with { type: "text" };
 import settings from "lucide-static/icons/settings.svg" with { type: "text" };
 import siren from "lucide-static/icons/siren.svg" with { type: "text" };
 import tag from "lucide-static/icons/tag.svg" with { type: "text" };
@@ -80,6 +81,7 @@ const ICONS = {
   rss,
   "scroll-text": scrollText,
   search,
+  server,
   settings,
   siren,
   tag,

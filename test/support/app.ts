@@ -10,6 +10,7 @@ import { configure, openSqlite } from "../../src/db/open";
 import { auditLog, events } from "../../src/db/tables/events";
 import { type ErrorCode, ERRORS, schemaErrors } from "../../src/errors";
 import { createEgress, type Egress } from "../../src/egress";
+import type { Fleet } from "../../src/features/alarms";
 import type { Backups } from "../../src/features/backups";
 import type { ImportJobs } from "../../src/features/imports";
 import { createComponent, createGroup } from "../../src/features/components";
@@ -144,6 +145,8 @@ export async function createTestApp(
     imports?: (ctx: AppContext) => ImportJobs;
     /** Creates the outgoing connections of the dashboard. */
     egress?: (ctx: AppContext) => Egress;
+    /** Parts for more than one machine; by default none. */
+    fleet?: (ctx: AppContext) => Fleet;
     /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
@@ -160,9 +163,10 @@ export async function createTestApp(
   const backups = options.backups?.(ctx) ?? own.backups;
   const monitoring = options.monitoring?.(ctx) ?? createIdleMonitoring();
   const egress = (options.egress ?? createEgress)(ctx);
+  const fleet = options.fleet?.(ctx);
   const ownImports = createTestImports(ctx);
   const imports = options.imports?.(ctx) ?? ownImports.imports;
-  const background = async () => ({ monitoring, backups, imports, egress });
+  const background = async () => ({ monitoring, backups, imports, egress, fleet });
   const app = createApp(ctx, { background, passwords: options.passwords });
   if (options.dashboard) await app.loadRoutes();
 

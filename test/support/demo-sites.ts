@@ -7,6 +7,7 @@ import type { TestApp } from "./app";
 import { type BrowserSite, openSite } from "./browser-site";
 import { fillDemoData, type DemoData, demoClock } from "./demo-data";
 import { PUBLIC_ADDRESS } from "./demo-data-people";
+import { createTestFleet, type TestFleet } from "./test-fleet";
 
 /**
  * Installations for screenshots: without a user, with an owner only, with demo data, and with a
@@ -16,7 +17,7 @@ export interface DemoSites extends AsyncDisposable {
   bare: BrowserSite & { setUpToken: string };
   empty: BrowserSite & { session: string };
   demoData: BrowserSite & DemoData;
-  failing: BrowserSite & { session: string };
+  failing: BrowserSite & { session: string; fleet: TestFleet };
 }
 
 /**
@@ -26,8 +27,11 @@ export async function openDemoSites(
   browser: Browser,
   prepare: (site: BrowserSite) => void = () => {},
 ): Promise<DemoSites> {
+  const fleet = createTestFleet();
   const [bare, empty, demoData, failing] = await Promise.all(
-    Array.from({ length: 4 }, () => openSite(browser, { clock: demoClock() })),
+    [undefined, undefined, undefined, fleet].map((own) =>
+      openSite(browser, { clock: demoClock(), fleet: own }),
+    ),
   );
   if (!bare || !empty || !demoData || !failing) throw new Error("four were opened");
   const sites = [bare, empty, demoData, failing];
@@ -36,7 +40,7 @@ export async function openDemoSites(
     bare: { ...bare, setUpToken: await issueToken(bare.app) },
     empty: { ...empty, session: await enterAlone(empty.app) },
     demoData: { ...demoData, ...(await fillDemoData(demoData.app)) },
-    failing: { ...failing, session: await enterAlone(failing.app) },
+    failing: { ...failing, session: await enterAlone(failing.app), fleet },
     async [Symbol.asyncDispose]() {
       await Promise.all(sites.map((site) => site[Symbol.asyncDispose]()));
     },

@@ -3,6 +3,7 @@ import { ANALYTICS_SCREENS } from "./screens/analytics";
 import { COMPONENT_SCREENS } from "./screens/components";
 import { EMPTY_SCREENS } from "./screens/empty";
 import { ENTRY_SCREENS } from "./screens/entry";
+import { FLEET_SCREENS } from "./screens/fleet";
 import { GENERAL_SCREENS } from "./screens/general";
 import { IMPORT_SCREENS } from "./screens/imports";
 import { INCIDENT_SCREENS } from "./screens/incidents";
@@ -39,6 +40,7 @@ export const SCREEN_PARTS = {
     ...ACTIVITY_SCREENS,
     ...USER_SCREENS,
     ...GENERAL_SCREENS,
+    ...FLEET_SCREENS,
     ...IMPORT_SCREENS,
     ...MAIL_SCREENS,
     ...MAILING_SCREENS,

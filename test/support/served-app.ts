@@ -1,4 +1,5 @@
 import type { AppContext } from "../../src/context";
+import type { Fleet } from "../../src/features/alarms";
 import type { ImportJobs } from "../../src/features/imports";
 import type { Monitoring } from "../../src/features/monitors";
 import { RUNTIME_BODY_MAX_BYTES } from "../../src/http";
@@ -14,6 +15,8 @@ export interface ServeOptions {
   monitoring?: (ctx: AppContext) => Monitoring;
   /** Imports from other products; by default in this process. */
   imports?: ((ctx: AppContext) => ImportJobs) | undefined;
+  /** Parts for more than one machine; by default none. */
+  fleet?: Fleet | undefined;
   /** Files of the test, by path. The application does not see their requests. */
   routes?: Record<string, () => Response>;
 }
@@ -31,9 +34,10 @@ export async function serveApp({
   host = "127.0.0.1",
   monitoring = calmMonitoring,
   imports,
+  fleet,
   routes = {},
 }: ServeOptions): Promise<ServedApp> {
-  const options = { clock, env: NO_BASE_URL, monitoring };
+  const options = { clock, env: NO_BASE_URL, monitoring, ...(fleet && { fleet: () => fleet }) };
   const app = await createTestApp({ ...options, ...(imports && { imports }) });
   const { ctx } = app;
   const server = Bun.serve({

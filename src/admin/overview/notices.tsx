@@ -1,6 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { STORAGE_FAULTS, type StorageFault, type StorageState } from "../../db";
-import { Notice } from "../../ui";
+import type { Alarm } from "../../features/alarms";
+import { plural } from "../../kernel/text";
+import { toIso } from "../../kernel/time";
+import { Notice, RelativeTime, safeHref } from "../../ui";
+import { FLEET_PATH } from "../paths";
 
 /** Shown after the remedies of faults that end without a restart. */
 const RECOVERY =
@@ -37,5 +41,28 @@ export function StorageNotice({ storage: { fault, isDamaged } }: { storage: Stor
     <Notice tone="major" title="The database is damaged">
       Parts of the database file cannot be read. {RESTORE}
     </Notice>
+  );
+}
+
+/** Maximum number of alarms shown; further ones are counted. */
+const ALARMS_SHOWN = 3;
+
+/** Alarms of the mirror, the CDN and the fleet, worst first; nothing without one. */
+export function AlarmNotices({ alarms, now }: { alarms: readonly Alarm[]; now: number }) {
+  const more = alarms.length - ALARMS_SHOWN;
+  const link = <a href={safeHref(FLEET_PATH)}>Fleet</a>;
+  return (
+    <div class="alarms" id="alarms" data-live="">
+      {alarms.slice(0, ALARMS_SHOWN).map(({ kind, name, tone, detail, since }) => (
+        <Notice key={kind} tone={tone} title={name}>
+          {detail} Since <RelativeTime at={toIso(since)} now={now} />. See {link}.
+        </Notice>
+      ))}
+      {more > 0 ? (
+        <Notice tone="none">
+          {plural(more, "more alarm")}: see {link}.
+        </Notice>
+      ) : null}
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { StorageState } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
 import type { AuditRow } from "../../events";
+import type { Alarm } from "../../features/alarms";
 import { ButtonLink, Icon, PageHead } from "../../ui";
 import { ReportLink } from "../incidents/report-link";
 import { PLAN_PATH } from "../maintenance/maintenance-paths";
@@ -17,7 +18,7 @@ import { HealthBlock } from "./health-block";
 import type { LastDay } from "./last-day";
 import { LastDayBlock } from "./last-day-block";
 import { MailNotices, type MailTroubles } from "./mail-notices";
-import { StorageNotice } from "./notices";
+import { AlarmNotices, StorageNotice } from "./notices";
 import { PagesBlock } from "./pages-block";
 
 export interface OverviewData {
@@ -35,12 +36,14 @@ export interface OverviewData {
 interface OverviewProps {
   data: OverviewData;
   storage: StorageState;
+  /** Alarms that hold, for roles from admin. */
+  alarms: readonly Alarm[];
   role: Role;
   now: number;
 }
 
 /** `/admin`: everything that needs attention, then the health of the installation. */
-export function Overview({ data, storage, role, now }: OverviewProps) {
+export function Overview({ data, storage, alarms, role, now }: OverviewProps) {
   const { state, attention, health, day, mail, firstSteps, changes } = data;
   const { pages } = state;
   const steps = firstSteps?.isHidden === false ? firstSteps.steps : undefined;
@@ -50,17 +53,19 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
       <>
         <PageHead title="Overview" />
         <StorageNotice storage={storage} />
+        <AlarmNotices alarms={alarms} now={now} />
         {steps ? <FirstSteps steps={steps} /> : <FirstPage role={role} />}
         {again}
       </>
     );
   }
   const isCalm = attention.count === 0;
-  const hasFault = storage.fault !== undefined || storage.isDamaged;
+  const hasFault = storage.fault !== undefined || storage.isDamaged || alarms.length > 0;
   return (
     <>
       <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
       <StorageNotice storage={storage} />
+      <AlarmNotices alarms={alarms} now={now} />
       <MailNotices troubles={mail} now={now} />
       {steps ? <FirstSteps steps={steps} /> : null}
       <div class={isCalm ? "now" : "beside now"} id="now" data-live="">

@@ -23,7 +23,7 @@ const CHANGES_SHOWN = 6;
 
 /** Routes of `/admin`. */
 export function overviewAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, flashes, writeAs } = deps;
+  const { ctx, requestContexts, render, flashes, writeAs, fleet } = deps;
   const readHealth = createHealthReader();
   const readIncidents = createIncidentCache();
 
@@ -67,11 +67,13 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
         const { now } = requestContext;
         const { role } = sessionOf(requestContext).user;
         const data = await readers[role](now);
+        const alarms = roleAllows(role, "admin") ? (fleet?.alarms.list() ?? []) : [];
+        const storage = ctx.db.storage();
         return render.screen(
           { request, requestContext },
           {
             title: "Overview",
-            children: <Overview data={data} storage={ctx.db.storage()} role={role} now={now} />,
+            children: <Overview {...{ data, storage, alarms, role, now }} />,
           },
         );
       },

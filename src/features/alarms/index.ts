@@ -3,4 +3,5 @@
  * of these parts.
  */
 export { type Alarm, type Alarms, createAlarms } from "./alarms";
+export type { CdnState, Fleet, FleetNode, FleetState, MirrorState } from "./fleet";
 export { ALARM_KINDS, type AlarmKind, ALARMS } from "./kinds";

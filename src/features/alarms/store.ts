@@ -1,9 +1,6 @@
 import type { Reader, Tx } from "../../db";
-import { deleteSetting, findSetting, putSetting } from "../settings";
+import { ALARMS_SETTING, deleteSetting, findSetting, putSetting } from "../settings";
 import { type AlarmKind, isAlarmKind } from "./kinds";
-
-/** Setting with the alarms whose events were recorded. */
-const ALARMS = "alarms";
 
 /** Beginning of an alarm, as its event says it. */
 export interface StoredAlarm {
@@ -16,7 +13,7 @@ export type StoredAlarms = ReadonlyMap<AlarmKind, StoredAlarm>;
 
 /** Returns the alarms whose end was not recorded yet. */
 export function readStoredAlarms(reader: Reader): StoredAlarms {
-  const value = findSetting(reader, { name: ALARMS })?.value ?? {};
+  const value = findSetting(reader, { name: ALARMS_SETTING })?.value ?? {};
   const entries = Object.entries(value as Record<string, StoredAlarm>);
   return new Map(
     entries.filter((entry): entry is [AlarmKind, StoredAlarm] => isAlarmKind(entry[0])),
@@ -24,6 +21,6 @@ export function readStoredAlarms(reader: Reader): StoredAlarms {
 }
 
 export function storeAlarms(tx: Tx, alarms: StoredAlarms, now: number): void {
-  if (alarms.size === 0) deleteSetting(tx, { name: ALARMS });
-  else putSetting(tx, { name: ALARMS, value: Object.fromEntries(alarms), now });
+  if (alarms.size === 0) deleteSetting(tx, { name: ALARMS_SETTING });
+  else putSetting(tx, { name: ALARMS_SETTING, value: Object.fromEntries(alarms), now });
 }

@@ -3,6 +3,7 @@
  * are requested.
  */
 export { databaseFamilies, limiterFamilies, processFamilies } from "./server";
+export { alarmFamilies } from "./alarms";
 export { mailFamilies } from "./mail";
 export { subscriberFamilies } from "./subscribers";
 export { createMetrics, type MetricFamily, type Metrics } from "./metrics";

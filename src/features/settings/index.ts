@@ -13,7 +13,7 @@ export {
   setPublicAddress,
   validatePublicAddress,
 } from "./service";
-export { deleteSetting, findSetting, putSetting } from "./store";
+export { ALARMS_SETTING, deleteSetting, findSetting, putSetting } from "./store";
 export {
   areBuiltInTemplatesHidden,
   areFirstStepsHidden,

@@ -1,0 +1,76 @@
+import type { Alarm, Fleet } from "../../features/alarms";
+import { toIso } from "../../kernel/time";
+import { Columns, DetailCard, DetailRow, PageHead, RelativeTime, Shape, State } from "../../ui";
+import { CdnCard, FleetCard, MirrorCard } from "./cards";
+import { NodesCard } from "./nodes";
+
+interface FleetProps {
+  /** Undefined if no part for more than one machine is set up. */
+  fleet: Fleet | undefined;
+  /** Unix ms. */
+  now: number;
+}
+
+/** Settings → Fleet: the parts for more than one machine, and what is wrong with them. */
+export function FleetScreen({ fleet, now }: FleetProps) {
+  const state = fleet?.nodes?.();
+  return (
+    <>
+      <PageHead title="Fleet">
+        A static mirror, a CDN and further machines keep status pages available when this machine is
+        not. One machine needs none of them.
+      </PageHead>
+      <Columns
+        aside={
+          <>
+            <MirrorCard mirror={fleet?.mirror?.()} now={now} />
+            <CdnCard cdn={fleet?.cdn?.()} now={now} />
+            {state ? <FleetCard state={state} /> : null}
+          </>
+        }
+      >
+        <AlarmsCard alarms={fleet?.alarms.list() ?? []} now={now} />
+        <NodesCard nodes={state?.nodes} now={now} />
+      </Columns>
+    </>
+  );
+}
+
+/** Conditions that hold now, worst first. */
+function AlarmsCard({ alarms, now }: { alarms: readonly Alarm[]; now: number }) {
+  return (
+    <DetailCard
+      title="Alarms"
+      liveId="fleet-alarms"
+      count={alarms.length === 0 ? undefined : alarms.length.toLocaleString("en")}
+      isFlush={alarms.length > 0}
+    >
+      {alarms.length === 0 ? (
+        <>
+          <p>
+            <State tone="ok">No alarm</State>
+          </p>
+          <p class="detail-note">
+            Alarms appear here, on the overview and in the log. Webhooks get{" "}
+            <code>fleet.alarm</code> when one begins and when it ends.
+          </p>
+        </>
+      ) : (
+        <ul class="detail-rows">
+          {alarms.map(({ kind, name, tone, detail, since }) => (
+            <DetailRow
+              key={kind}
+              shape={<Shape tone={tone} />}
+              title={name}
+              note={
+                <>
+                  {detail} Since <RelativeTime at={toIso(since)} now={now} />.
+                </>
+              }
+            />
+          ))}
+        </ul>
+      )}
+    </DetailCard>
+  );
+}

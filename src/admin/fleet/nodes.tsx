@@ -1,0 +1,82 @@
+import type { FleetNode } from "../../features/alarms";
+import { capitalised } from "../../kernel/text";
+import { toIso } from "../../kernel/time";
+import { DetailCard, DetailRow, Icon, RelativeTime, State } from "../../ui";
+
+/** Age of the last sign of life from which a node counts as gone, in ms. */
+const GONE_MS = 10_000;
+
+/** Lag from which a replica counts as behind, in seconds. */
+const BEHIND_SECONDS = 10;
+
+interface NodesProps {
+  /** Undefined on one machine. */
+  nodes: readonly FleetNode[] | undefined;
+  now: number;
+}
+
+/** Primary and replicas with their lag. */
+export function NodesCard({ nodes, now }: NodesProps) {
+  if (!nodes) {
+    return (
+      <DetailCard title="Nodes" liveId="fleet-nodes">
+        <p>
+          <State tone="none">This machine alone</State>
+        </p>
+        <p class="detail-note">
+          With <code>--fleet-store</code>, replicas serve the same pages, and one of them can
+          replace this machine.
+        </p>
+      </DetailCard>
+    );
+  }
+  return (
+    <DetailCard
+      title="Nodes"
+      liveId="fleet-nodes"
+      count={nodes.length.toLocaleString("en")}
+      isFlush
+    >
+      <ul class="detail-rows">
+        {nodes.map((node) => (
+          <DetailRow
+            key={node.name}
+            shape={<Icon name="server" />}
+            title={node.name}
+            note={<About node={node} now={now} />}
+            end={<NodeState node={node} now={now} />}
+          />
+        ))}
+      </ul>
+    </DetailCard>
+  );
+}
+
+/** Role, lag, transaction, version and last sign of life of a node. */
+function About({ node, now }: { node: FleetNode; now: number }) {
+  const { role, isEligible, isSelf, version, txid, lagSeconds, seenAt } = node;
+  const facts = [
+    isEligible && role === "replica" ? "Eligible replica" : capitalised(role),
+    role === "primary" || lagSeconds === undefined ? "" : `${lagSeconds.toFixed(1)} s behind`,
+    txid === undefined ? "" : `transaction ${txid}`,
+    version,
+  ];
+  return (
+    <>
+      {facts.filter(Boolean).join(" · ")} ·{" "}
+      {isSelf ? (
+        "this node"
+      ) : (
+        <>
+          seen <RelativeTime at={toIso(seenAt)} now={now} />
+        </>
+      )}
+    </>
+  );
+}
+
+function NodeState({ node, now }: { node: FleetNode; now: number }) {
+  if (!node.isSelf && now - node.seenAt > GONE_MS) return <State tone="major">Not seen</State>;
+  if ((node.lagSeconds ?? 0) > BEHIND_SECONDS) return <State tone="degraded">Behind</State>;
+  return <State tone="ok">{node.role === "primary" ? "Writes" : "Up to date"}</State>;
+}

@@ -1,0 +1,23 @@
+import { type Alarm, type AlarmKind, ALARMS, type Fleet } from "../../src/features/alarms";
+import { IMPACT_TONES } from "../../src/domain/tone";
+
+/** A fleet whose parts and alarms a test sets. */
+export interface TestFleet extends Fleet {
+  /** Alarms that hold, in the order in which they are listed. */
+  raised: Alarm[];
+}
+
+/** Creates a fleet without parts and alarms. */
+export function createTestFleet(): TestFleet {
+  const fleet: TestFleet = {
+    raised: [],
+    alarms: { raise() {}, clear() {}, list: () => fleet.raised, async stop() {} },
+  };
+  return fleet;
+}
+
+/** Returns an alarm of a kind since a time in unix ms. */
+export function alarmOf(kind: AlarmKind, detail: string, since: number): Alarm {
+  const { name, severity } = ALARMS[kind];
+  return { kind, name, tone: IMPACT_TONES[severity], detail, since };
+}
