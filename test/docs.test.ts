@@ -6,6 +6,7 @@ import { javaScriptSnippet, shellSnippet } from "../src/admin/webhooks/snippets"
 import { type Option, OPTIONS } from "../src/config";
 import { EVENTS } from "../src/events";
 import { readApplyFile } from "../src/features/apply";
+import { ALARM_KINDS, ALARMS } from "../src/features/alarms";
 import { SCOPES } from "../src/features/keys";
 import { comingFrom } from "../src/features/imports/coming-from/blocks";
 import { FORMATS } from "../src/features/webhooks";
@@ -134,6 +135,24 @@ describe("the documents agree with the code", () => {
     for (const { kind } of IMPORT_SOURCES) {
       expect(chapters.join("")).toContain(`allclear import ${kind} `);
     }
+  });
+
+  // UPDATE_GOLDEN=1 writes the table again.
+  test("docs/fleet.md contains the table of all alarms", async () => {
+    const fleet = await read("docs/fleet.md");
+    const rows = ALARM_KINDS.map((kind) => {
+      const { name, severity, condition } = ALARMS[kind];
+      return `| \`${kind}\` | ${name} | ${severity} | ${condition} |`;
+    });
+    const table = ["| kind | name | severity | condition |", "|---|---|---|---|", ...rows];
+    const current = fleet.replace(
+      /<!-- alarms -->[\s\S]*<!-- \/alarms -->/,
+      `<!-- alarms -->\n${table.join("\n")}\n<!-- /alarms -->`,
+    );
+    if (process.env["UPDATE_GOLDEN"] === "1") {
+      await Bun.write(join(ROOT, "docs/fleet.md"), current);
+    }
+    expect(fleet).toBe(current);
   });
 
   test("docs/webhooks.md names every type of event", async () => {
