@@ -9,7 +9,10 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
   { name: "kernel", files: /^kernel\/|^version\.ts$|\.d\.ts$/ },
   { name: "domain", files: /^domain\// },
   { name: "config, errors", files: /^(config|errors)\// },
-  { name: "db, events, egress, context", files: /^(db|events|egress)\/|^context\.ts$/ },
+  {
+    name: "db, events, egress, object-store, context",
+    files: /^(db|events|egress|object-store)\/|^context\.ts$/,
+  },
   { name: "feature modules", files: /^features\/(?!.*[/-]routes\.ts$)/ },
   { name: "http", files: /^http\// },
   { name: "routes", files: /^features\/[^/]+\/([a-z]+-)?routes\.ts$/ },
@@ -249,9 +252,9 @@ describe("the architecture", () => {
   });
 
   test("every index.ts of a module starts with a comment about the module", async () => {
-    for await (const file of new Glob("{features/*,db,events,errors,config,http,ui}/index.ts").scan(
-      SRC,
-    )) {
+    for await (const file of new Glob(
+      "{features/*,db,events,object-store,errors,config,http,ui}/index.ts",
+    ).scan(SRC)) {
       const source = await Bun.file(join(SRC, file)).text();
       expect(source, file).toMatch(/^\/\*\*[\s\S]{40,}?\*\//);
     }

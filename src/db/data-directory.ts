@@ -14,6 +14,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { explainAccess, requireAccess } from "./file-access";
 import { shmOf, walOf } from "./database-files";
 import { OperatorError, isBusy } from "./errors";
+import { tryFileLock } from "./file-lock";
 
 /** Directory of all stored data. */
 export interface DataDirectory {
@@ -137,16 +138,9 @@ export function tryImportLock(directory: DataDirectory): DirectoryLock | undefin
 
 /** Takes the exclusive lock of a file, which is created; undefined if another process has it. */
 function claim(directory: DataDirectory, file: string): Database | undefined {
-  let lock: Database | undefined;
   try {
-    lock = new Database(file, { create: true, readwrite: true });
-    // Nothing is written, so that the lock works on a full disk too.
-    lock.run("PRAGMA journal_mode = MEMORY");
-    lock.run("BEGIN EXCLUSIVE");
-    return lock;
+    return tryFileLock(file);
   } catch (error) {
-    lock?.close(true);
-    if (isBusy(error)) return undefined;
     throw new OperatorError(explainAccess(directory.path, file, file, error), error);
   }
 }

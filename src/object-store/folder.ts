@@ -1,0 +1,213 @@
+import { readFileSync, renameSync } from "node:fs";
+import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { tryFileLock } from "../db/file-lock";
+import { objectKeyError } from "../domain/object-key";
+import type { FolderAddress } from "../domain/store-address";
+import { within } from "../kernel/within";
+import {
+  codeOf,
+  copyPieces,
+  etagOf,
+  missingAsUndefined,
+  undefinedIfMissing,
+  writeFlushed,
+} from "./folder-files";
+import { compareKeys, requireKey } from "./keys";
+import {
+  DEFAULT_DEADLINE_MS,
+  GET_MAX_BYTES,
+  type ObjectStore,
+  ObjectStoreError,
+  type Operation,
+  type PutOptions,
+  type StoreDependencies,
+  type StoredObject,
+} from "./model";
+
+/** Beginning of the names of files that are no objects: the lock, and files that are being written. */
+const OWN_PREFIX = ".allclear-";
+
+/** Age in ms at which an unfinished file of a killed process is removed. */
+const UNFINISHED_MAX_MS = 60 * 60 * 1_000;
+
+/** Longest wait for another process that writes with a condition, in ms. It holds the lock for a rename. */
+const LOCK_WAIT_MS = 100;
+
+/**
+ * Opens a folder, which is created by the first write. Files are written to a temporary name, flushed to the disk and
+ * renamed. Conditions hold between the processes of one machine. The entity tag is a hash of the content.
+ */
+export function openFolder(
+  { path }: FolderAddress,
+  { clock, deadlineMs = DEFAULT_DEADLINE_MS }: StoreDependencies,
+): ObjectStore {
+  const name = `file://${path}`;
+  const fileOf = (key: string) => join(path, requireFileKey(key));
+
+  /** Returns the result of some work. Throws an ObjectStoreError if it fails or passes the deadline. */
+  async function limited<T>(operation: Operation, key: string, work: Promise<T>): Promise<T> {
+    const subject = `${operation} ${key}`.trim();
+    try {
+      const done = await within(clock, deadlineMs, wrapped(work), () => {});
+      if (done !== undefined) return done.value;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === undefined) throw error;
+      throw new ObjectStoreError("unreachable", `The store ${name} failed (${code}): ${subject}.`);
+    }
+    const seconds = deadlineMs / 1_000;
+    const message = `The store ${name} did not answer within ${seconds} s: ${subject}.`;
+    throw new ObjectStoreError("timeout", message);
+  }
+
+  async function writeFile(
+    key: string,
+    bytes: Uint8Array,
+    options: PutOptions,
+  ): Promise<{ etag: string } | "changed"> {
+    const file = fileOf(key);
+    const temporary = join(dirname(file), `${OWN_PREFIX}${crypto.randomUUID()}`);
+    try {
+      await writeFlushed(temporary, bytes);
+      if (options.ifMatch !== undefined || options.ifNoneMatch === true) {
+        if (!replaceIf(options, temporary, file)) return "changed";
+      } else {
+        await rename(temporary, file);
+      }
+      return { etag: etagOf(bytes) };
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  /** Renames a file if the condition holds. Does not wait in between, so the lock is held briefly. */
+  function replaceIf(options: PutOptions, temporary: string, file: string): boolean {
+    const lock = tryFileLock(join(path, `${OWN_PREFIX}lock`), LOCK_WAIT_MS);
+    if (!lock) throw Object.assign(new Error("locked"), { code: "EBUSY" });
+    try {
+      const current = missingAsUndefined(() => readFileSync(file));
+      if (options.ifNoneMatch === true && current !== undefined) return false;
+      const { ifMatch } = options;
+      if (ifMatch !== undefined && (!current || etagOf(current) !== ifMatch)) return false;
+      renameSync(temporary, file);
+      return true;
+    } finally {
+      lock.close(true);
+    }
+  }
+
+  async function listFiles(prefix: string, startAfter: string): Promise<StoredObject[]> {
+    const top = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+    const folder = top === "" ? path : fileOf(top.slice(0, -1));
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+      undefinedIfMissing,
+    );
+    const found: StoredObject[] = [];
+    for (const entry of entries ?? []) {
+      if (!entry.isFile()) continue;
+      const file = join(entry.parentPath, entry.name);
+      const key = file.slice(path.length + 1);
+      if (!key.startsWith(prefix)) continue;
+      if (compareKeys(key, startAfter) <= 0 && !entry.name.startsWith(OWN_PREFIX)) continue;
+      const facts = await stat(file).catch(undefinedIfMissing);
+      if (facts === undefined) continue;
+      if (entry.name.startsWith(OWN_PREFIX)) {
+        const isOld = clock.now() - facts.mtimeMs > UNFINISHED_MAX_MS;
+        if (isOld && !entry.name.endsWith("lock")) await rm(file, { force: true });
+      } else if (objectKeyError(key) === undefined) {
+        found.push({ key, size: facts.size, modifiedAt: Math.round(facts.mtimeMs) });
+      }
+    }
+    return found.toSorted((a, b) => compareKeys(a.key, b.key));
+  }
+
+  /** Removes a file, and the folders that it leaves empty. */
+  async function removeFile(key: string): Promise<void> {
+    const file = fileOf(key);
+    await unlink(file).catch(undefinedIfMissing);
+    for (let folder = dirname(file); folder.length > path.length; folder = dirname(folder)) {
+      const isRemoved = await rmdir(folder).then(
+        () => true,
+        () => false,
+      );
+      if (!isRemoved) return;
+    }
+  }
+
+  return {
+    name,
+    clockSkewMs: () => undefined,
+
+    async get(key) {
+      const file = fileOf(key);
+      const read = async () => {
+        const handle = await open(file).catch(undefinedIfMissing);
+        if (handle === undefined) return undefined;
+        await using _closing = handle;
+        const facts = await handle.stat();
+        if (!facts.isFile()) return undefined;
+        if (facts.size > GET_MAX_BYTES) throw tooLarge(name, key);
+        const bytes = await handle.readFile();
+        return { bytes, etag: etagOf(bytes) };
+      };
+      return limited("read", key, read());
+    },
+
+    async download(key, file) {
+      const source = await limited("read", key, open(fileOf(key)).catch(undefinedIfMissing));
+      if (source === undefined) return undefined;
+      await using _source = source;
+      if (!(await limited("read", key, source.stat())).isFile()) return undefined;
+      await using target = await open(file, "w", 0o600);
+      const read = (buffer: Buffer) => limited("read", key, source.read(buffer));
+      try {
+        return await copyPieces(read, target);
+      } catch (error) {
+        await rm(file, { force: true });
+        throw error;
+      }
+    },
+
+    async put(key, bytes, options = {}) {
+      const folder = dirname(fileOf(key));
+      const write = async () => {
+        await mkdir(folder, { recursive: true });
+        try {
+          return await writeFile(key, bytes, options);
+        } catch (error) {
+          if (codeOf(error) !== "ENOENT") throw error;
+          // The folder was removed with its last object in between.
+          await mkdir(folder, { recursive: true });
+          return await writeFile(key, bytes, options);
+        }
+      };
+      return limited("write", key, write());
+    },
+
+    async list(prefix, startAfter = "") {
+      return limited("list", prefix, listFiles(prefix, startAfter));
+    },
+
+    async remove(keys) {
+      for (const key of keys) requireFileKey(key);
+      for (const key of keys) await limited("remove", key, removeFile(key));
+    },
+  };
+}
+
+function requireFileKey(key: string): string {
+  requireKey(key);
+  const isOwn = key.split("/").some((segment) => segment.startsWith(OWN_PREFIX));
+  if (isOwn) throw new Error(`A key begins with ${OWN_PREFIX}: ${key}`);
+  return key;
+}
+
+async function wrapped<T>(work: Promise<T>): Promise<{ value: T }> {
+  return { value: await work };
+}
+
+function tooLarge(name: string, key: string): ObjectStoreError {
+  const message = `The store ${name} holds more than ${GET_MAX_BYTES} bytes: read ${key}.`;
+  return new ObjectStoreError("refused", message);
+}

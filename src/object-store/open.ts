@@ -1,0 +1,15 @@
+import type { StoreAddress, StoreCredentials } from "../domain/store-address";
+import { openFolder } from "./folder";
+import type { ObjectStore, StoreDependencies } from "./model";
+import { openBucket } from "./s3";
+
+/** Opens a store without a request. A bucket requires credentials. */
+export function openObjectStore(
+  address: StoreAddress,
+  credentials: StoreCredentials | undefined,
+  deps: StoreDependencies,
+): ObjectStore {
+  if (address.kind === "folder") return openFolder(address, deps);
+  if (credentials === undefined) throw new Error("a bucket requires credentials");
+  return openBucket(address, credentials, deps);
+}
