@@ -8,10 +8,21 @@ import { temporaryFolder } from "../temporary-folder";
 export interface ServerProcess extends AsyncDisposable {
   port: number;
   folder: string;
+  /** Stops the process without closing its connections, as a machine that hangs. */
+  freeze(): void;
+  /** Lets a frozen process go on. */
+  thaw(): void;
+  /** Sends SIGKILL and waits until the process has ended. The folder stays. */
+  kill(): Promise<void>;
+  /** Starts a server that was killed again, with the same port and folder. */
+  restart(): Promise<void>;
 }
 
 /** Folders with server programs that are not in the PATH of every user. */
 const FOLDERS = ["/usr/sbin", "/sbin", ...newestFirst("/usr/lib/postgresql", "bin")];
+
+/** Characters of a server's output that are kept, for messages. */
+const OUTPUT_MAX = 100_000;
 
 /** User without rights, for servers that refuse to run as root. */
 const USER = "nobody";
@@ -93,8 +104,10 @@ export async function startByCertificate(
 interface StartOptions {
   /** Prepares the folder, which other users may read, and returns the command of the server. */
   command(place: { folder: string; port: number }): Promise<string[]> | string[];
-  /** Line that the server prints when it accepts connections. */
-  ready: RegExp;
+  /** Line that the server prints when it accepts connections; if omitted, connections are tried. */
+  ready?: RegExp;
+  /** Variables that are added to the environment. */
+  env?: Record<string, string>;
   /** Signal that ends it; SIGTERM if omitted. */
   stop?: NodeJS.Signals;
 }
@@ -103,34 +116,76 @@ interface StartOptions {
 export async function startServer({
   command,
   ready,
+  env = {},
   stop = "SIGTERM",
 }: StartOptions): Promise<ServerProcess> {
   const folder = temporaryFolder();
   chmodSync(folder.path, 0o755);
   const port = await freePort();
-  const child = Bun.spawn(await command({ folder: folder.path, port }), {
-    cwd: folder.path,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const output = { text: "" };
-  const isReady = [child.stdout, child.stderr].map((stream) => untilMatch(stream, ready, output));
-  try {
-    await Promise.any(isReady);
-  } catch (error) {
+  const line = await command({ folder: folder.path, port });
+  const start = async () => {
+    const child = Bun.spawn(line, {
+      cwd: folder.path,
+      env: { ...process.env, ...env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    await untilReady(child, ready ?? port);
+    return child;
+  };
+  let child = await start().catch((error: unknown) => {
     folder[Symbol.dispose]();
-    throw new Error(`the server did not start:\n${output.text}`, { cause: error });
-  }
+    throw error;
+  });
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    // A frozen process gets the signal when it goes on.
+    child.kill("SIGCONT");
+    await child.exited;
+  };
   return {
     port,
     folder: folder.path,
+    freeze: () => child.kill("SIGSTOP"),
+    thaw: () => child.kill("SIGCONT"),
+    kill: () => end("SIGKILL"),
+    async restart() {
+      child = await start();
+    },
     async [Symbol.asyncDispose]() {
-      child.kill(stop);
-      await child.exited;
+      await end(stop);
       folder[Symbol.dispose]();
     },
   };
+}
+
+type Spawned = Bun.Subprocess<"ignore", "pipe", "pipe">;
+
+/** Waits for a line, or until a port accepts connections. Throws what the process printed if it ends before. */
+async function untilReady(child: Spawned, ready: RegExp | number): Promise<void> {
+  const pattern = typeof ready === "number" ? /(?!)/ : ready;
+  const output = { text: "" };
+  const isReady = [child.stdout, child.stderr].map((stream) => untilMatch(stream, pattern, output));
+  if (typeof ready === "number") isReady.push(untilListening(ready, child));
+  try {
+    await Promise.any(isReady);
+  } catch (error) {
+    throw new Error(`the server did not start:\n${output.text}`, { cause: error });
+  }
+}
+
+async function untilListening(port: number, child: Spawned): Promise<void> {
+  while (child.exitCode === null && child.signalCode === null) {
+    try {
+      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+      socket.end();
+      return;
+    } catch {
+      await Bun.sleep(10);
+    }
+  }
+  throw new Error("the server has ended");
 }
 
 /** Returns the words of a command line, none of which contains white space. */
@@ -176,7 +231,7 @@ async function untilMatch(
   const read = async () => {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
-      output.text += decoder.decode(chunk, { stream: true });
+      output.text = `${output.text}${decoder.decode(chunk, { stream: true })}`.slice(-OUTPUT_MAX);
       if (pattern.test(output.text)) resolve();
     }
     reject(new Error("the stream ended"));

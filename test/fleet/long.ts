@@ -1,0 +1,49 @@
+/**
+ * Runs the tests of fleets with all their rounds and prints their figures:
+ *
+ *     bun test/fleet/long.ts [FILE…]
+ *
+ * Without files it runs all of `test/fleet/`, which takes hours. The figures stay in a file whose path is printed.
+ *
+ * The tests use real programs. redis-server or valkey-server, nginx and haproxy come from Debian. Litestream, gofakes3
+ * and versitygw are built from Go modules into ~/.cache/allclear-tests (or ALLCLEAR_TEST_CACHE) by the first test that
+ * needs them, or before by `bun test/support/fleet/get-programs.ts`. Go itself comes from the same proxy if it is
+ * missing. A test whose program cannot be had is skipped with a message.
+ *
+ * `bun test test/fleet` runs the same tests with a few rounds each, as CI does. A test gets its number of rounds from
+ * `rounds(few, all)` and gives its figures to `report(…)`, both of `test/support/fleet/long.ts`. Its parts:
+ *
+ * - `describeWithPrograms(name, { go, debian }, body)` skips loudly,
+ * - `startS3(name)`, `startRedis()`, `startNginx(http)`, `startHaproxy(text)` start servers on free ports of loopback,
+ *   which the test can `freeze()`, `thaw()`, `kill()` and `restart()`,
+ * - `startLink(port)` puts a link before a server, which the test can cut, stall or slow down,
+ * - `litestreamPath()` returns Litestream.
+ */
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Limit of one test, in ms. */
+const TEST_MAX_MS = 3 * 60 * 60_000;
+
+const files = process.argv.slice(2);
+const report = join(mkdtempSync(join(tmpdir(), "allclear-fleet-")), "report.txt");
+writeFileSync(report, "");
+const tests = Bun.spawn(
+  [
+    process.execPath,
+    "test",
+    "--no-isolate",
+    "--timeout",
+    String(TEST_MAX_MS),
+    ...(files.length > 0 ? files : ["test/fleet"]),
+  ],
+  {
+    cwd: join(import.meta.dir, "..", ".."),
+    env: { ...process.env, ALLCLEAR_FLEET_REPORT: report },
+    stdio: ["ignore", "inherit", "inherit"],
+  },
+);
+const code = await tests.exited;
+console.log(`\n${report}:\n${readFileSync(report, "utf8")}`);
+process.exit(code);

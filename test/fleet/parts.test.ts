@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { describeWithPrograms } from "../support/fleet/describe";
+import { startLink } from "../support/fleet/link";
+import { litestreamPath } from "../support/fleet/litestream";
+import { startHaproxy, startNginx } from "../support/fleet/proxies";
+import { startRedis } from "../support/fleet/redis";
+import { startS3 } from "../support/fleet/s3";
+import { runCommand } from "../support/servers/server-process";
+
+await describeWithPrograms("Redis of a fleet", { debian: ["redis-server|valkey-server"] }, () => {
+  test("a server can be frozen, killed and started again", async () => {
+    await using server = await startRedis();
+    const client = new Bun.RedisClient(server.url);
+    expect(await client.set("a", "1")).toBe("OK");
+    server.freeze();
+    const answer = client.get("a");
+    server.thaw();
+    expect(await answer).toBe("1");
+    client.close();
+    await server.kill();
+    await server.restart();
+    const again = new Bun.RedisClient(server.url);
+    expect(await again.get("a")).toBeNull();
+    again.close();
+  });
+});
+
+await describeWithPrograms("proxies of a fleet", { debian: ["nginx", "haproxy"] }, () => {
+  test("nginx and HAProxy pass requests on", async () => {
+    await using origin = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("origin"),
+    });
+    await using nginx = await startNginx(
+      ({ port }) =>
+        `server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${origin.port}; } }`,
+    );
+    await using haproxy = await startHaproxy(
+      ({ port }) => `defaults
+  mode http
+  timeout connect 1s
+  timeout client 5s
+  timeout server 5s
+listen all
+  bind 127.0.0.1:${port}
+  server one 127.0.0.1:${nginx.port}
+`,
+    );
+    const answer = await fetch(`http://127.0.0.1:${haproxy.port}/`);
+    expect(await answer.text()).toBe("origin");
+  });
+});
+
+await describeWithPrograms("Litestream of a fleet", { go: ["litestream"] }, () => {
+  test("is the tested version", async () => {
+    const version = await runCommand([await litestreamPath(), "version"]);
+    expect(version.trim()).toMatch(/0\.5\.18/);
+  });
+});
+
+await describeWithPrograms("links of a fleet", { go: ["versitygw"] }, () => {
+  test("a link is cut, stalled and mended", async () => {
+    await using server = await startS3();
+    await using link = await startLink(server.port);
+    const store = server.open("a", { deadlineMs: 300 }, link.port);
+    await store.put("a", Buffer.from("1"));
+    await link.cut();
+    await expect(store.get("a")).rejects.toMatchObject({ kind: "unreachable" });
+    await link.mend();
+    expect((await store.get("a"))?.bytes).toEqual(Buffer.from("1"));
+    link.stall();
+    await expect(store.get("a")).rejects.toMatchObject({ kind: "timeout" });
+    await link.mend();
+    link.truncateAfter(10);
+    await expect(store.get("a")).rejects.toMatchObject({ kind: "unreachable" });
+    link.truncateAfter(undefined);
+    expect((await store.get("a"))?.bytes).toEqual(Buffer.from("1"));
+  });
+});

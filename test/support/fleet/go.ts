@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { tryFileLock } from "../../../src/db/file-lock";
+import { findProgram } from "../servers/server-process";
+import { getToolchain } from "./go-toolchain";
+
+/** Oldest version of Go that gets a newer one by itself. */
+const MINOR_MIN = 21;
+
+/** Longest build of another test that is waited for, in ms. */
+const BUILD_MAX_MS = 20 * 60_000;
+
+/** Folder of built programs, outside of the repository. It is kept between runs. */
+export const CACHE =
+  process.env["ALLCLEAR_TEST_CACHE"] ?? join(homedir(), ".cache", "allclear-tests");
+
+/** Programs that are built from Go modules. */
+const MODULES = {
+  litestream: { module: "github.com/benbjohnson/litestream", version: "v0.5.18" },
+  gofakes3: { module: "github.com/johannesboyne/gofakes3", version: "v1.2.0" },
+  versitygw: { module: "github.com/versity/versitygw", version: "v1.8.0" },
+} as const;
+
+export type GoProgram = keyof typeof MODULES;
+
+export const GO_PROGRAMS = Object.keys(MODULES) as GoProgram[];
+
+/** Returns the path of a program. The first call on a machine builds it, which takes minutes. Throws if it cannot. */
+export async function getGoProgram(name: GoProgram): Promise<string> {
+  const { module, version } = MODULES[name];
+  const folder = join(CACHE, `${name}-${version}`);
+  const program = join(folder, name);
+  if (existsSync(program)) return program;
+  mkdirSync(CACHE, { recursive: true });
+  // Tests run in several processes. A build uses all cores, so the next one waits for it.
+  const lock = tryFileLock(join(CACHE, ".lock"), BUILD_MAX_MS);
+  if (!lock) throw new Error("another build does not end");
+  try {
+    if (!existsSync(program)) await build(`${module}/cmd/${name}@${version}`, name, folder);
+    return program;
+  } finally {
+    lock.close(true);
+  }
+}
+
+async function build(target: string, name: string, folder: string): Promise<void> {
+  console.warn(`Building ${target} for the tests of fleets, once on this machine.`);
+  const unfinished = mkdtempSync(join(CACHE, ".build-"));
+  try {
+    const go = Bun.spawn([await findGo(), "install", "-trimpath", target], {
+      cwd: unfinished,
+      env: {
+        ...process.env,
+        GOBIN: unfinished,
+        GOFLAGS: "",
+        GOPROXY: process.env["GOPROXY"] ?? "https://proxy.golang.org",
+        // No program needs a C compiler.
+        CGO_ENABLED: "0",
+      },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [output, errors] = await Promise.all([
+      new Response(go.stdout).text(),
+      new Response(go.stderr).text(),
+    ]);
+    if ((await go.exited) !== 0) throw new Error(`go install ${target} failed: ${output}${errors}`);
+    mkdirSync(folder, { recursive: true });
+    renameSync(join(unfinished, name), join(folder, name));
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+async function findGo(): Promise<string> {
+  const installed = findProgram("go");
+  if (installed !== undefined) {
+    const version = await new Response(Bun.spawn([installed, "version"]).stdout).text();
+    if (Number(/go1\.(\d+)/.exec(version)?.[1] ?? 0) >= MINOR_MIN) return installed;
+  }
+  return getToolchain(CACHE);
+}

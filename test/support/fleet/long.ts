@@ -1,0 +1,21 @@
+import { appendFileSync } from "node:fs";
+
+/** File to which a long run appends its figures; undefined in short runs. Set by `bun test/fleet/long.ts`. */
+const REPORT = process.env["ALLCLEAR_FLEET_REPORT"];
+
+/** Returns the number of rounds of a test: few in CI, all in a long run. */
+export function rounds(few: number, all: number): number {
+  return REPORT === undefined ? few : all;
+}
+
+/** Timeout of a test, in ms, for which `bun test` has a default that fits short tests. */
+export function timeout(short: number, long: number): number {
+  return REPORT === undefined ? short : long;
+}
+
+/** Records the figures of a test, such as `{ runs: 50, lost: 0, backMaxMs: 900 }`. */
+export function report(test: string, figures: Readonly<Record<string, number | string>>): void {
+  if (REPORT === undefined) return;
+  const text = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  appendFileSync(REPORT, `${test}: ${text.join(", ")}\n`);
+}
