@@ -127,10 +127,17 @@ export function createS3Client(
       // The rest of the body can contain what was signed.
       const [, code = ""] = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(text) ?? [];
       const answer = [response.status, code].filter(Boolean).join(" ");
-      const message = `The store ${name} answered ${answer}: ${describe(request)}.`;
+      const reason = code === "RequestTimeTooSkewed" ? describeSkew(clockSkewMs) : "";
+      const message = `The store ${name} answered ${answer}${reason}: ${describe(request)}.`;
       return new ObjectStoreError("refused", message, response.status);
     },
   };
+}
+
+function describeSkew(clockSkewMs: number | undefined): string {
+  if (clockSkewMs === undefined) return "";
+  const seconds = Math.round(Math.abs(clockSkewMs) / 1_000);
+  return `, since this machine's clock is ${seconds} s ${clockSkewMs > 0 ? "behind" : "ahead"}`;
 }
 
 /** Failure of the connection. Other errors are those of the code that handles a body, such as of a full disk. */
