@@ -1,6 +1,6 @@
 import type { Config, Network } from "./config";
 import type { Db } from "./db";
-import type { Outbox } from "./events";
+import type { ChangeSignals, Outbox } from "./events";
 import type { Clock } from "./kernel/clock";
 import type { NewId } from "./domain/ids";
 import type { Log } from "./kernel/log";
@@ -8,13 +8,7 @@ import type { RandomBytes } from "./kernel/random";
 import type { Signal } from "./kernel/signal";
 
 /** Signals sent after a commit. They carry no rows; listeners read the database again. */
-export interface Signals {
-  /** A key was created, edited, rotated or revoked. */
-  keysChanged: Signal<void>;
-  /** The content of a page changed; the value is the page's id. */
-  pageChanged: Signal<string>;
-  /** The slugs, custom domains or visibility of a page changed. */
-  addressesChanged: Signal<void>;
+export interface Signals extends ChangeSignals {
   /**
    * A webhook endpoint has new deliveries, or was enabled, disabled or deleted; the value is its
    * id.
@@ -34,11 +28,7 @@ export interface Signals {
   passwordsForgotten: Signal<void>;
   /** A mailing was recorded or released. */
   mailingsRecorded: Signal<void>;
-  /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
-  monitorsChanged: Signal<void>;
-  /** The public address, from which links are built, or the allowed networks changed. */
-  settingsChanged: Signal<void>;
-  /** Another process committed a change. */
+  /** Another process committed a change. Its change signals were emitted before. */
   databaseChangedElsewhere: Signal<void>;
 }
 

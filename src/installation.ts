@@ -17,7 +17,7 @@ import { newestUpdateId } from "./db/newest-update";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { removeUnfinishedRestore } from "./db/restore";
 import { schemaVersion } from "./db/schema-history";
-import { createOutbox } from "./events";
+import { createChanges, createOutbox } from "./events";
 import type * as MailingsModule from "./features/mailings";
 import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
@@ -129,10 +129,9 @@ export function createContext(parts: {
 }): AppContext {
   const { config, db, clock, log, random } = parts;
   const newId = createIdFactory(clock, random, () => newestUpdateId(db));
+  const changes = createChanges(clock);
   const signals: Signals = {
-    keysChanged: createSignal(),
-    pageChanged: createSignal(),
-    addressesChanged: createSignal(),
+    ...changes.signals,
     deliveriesQueued: createSignal(),
     mailsQueued: createSignal(),
     alertTried: createSignal(),
@@ -141,10 +140,9 @@ export function createContext(parts: {
     signUpsRequested: createSignal(),
     passwordsForgotten: createSignal(),
     mailingsRecorded: createSignal(),
-    monitorsChanged: createSignal(),
-    settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),
   };
+  signals.databaseChangedElsewhere.on(() => changes.emitForeign(db));
   const outbox = createOutbox(clock, newId);
   // Added here and not in `createApp`, so that changes by commands are delivered as well.
   outbox.subscribe(enqueueDeliveries({ newId, signals }));

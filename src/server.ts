@@ -61,7 +61,8 @@ export async function startServer(
     const url = listenUrl(bound.listen);
     ctx.config = bound;
     followSettings(ctx);
-    ctx.signals.databaseChangedElsewhere.on(() => followSettings(ctx));
+    // The first listener, so that the others find the settings applied.
+    ctx.signals.settingsChanged.on(() => followSettings(ctx));
     const loading = Promise.withResolvers<Background>();
     app = createApp(ctx, { background: () => loading.promise });
     // Health checks are answered from here on. Other requests wait for the code that they need.
@@ -128,6 +129,8 @@ function nextTurn(): Promise<void> {
 /** Signals commits by other processes, such as commands, within half a second. */
 function watchForeignChanges(ctx: AppContext): Timer {
   let version = ctx.db.foreignVersion();
+  // Nothing listens yet: this reads the versions of earlier changes.
+  ctx.signals.databaseChangedElsewhere.emit();
   return ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {
     const current = ctx.db.foreignVersion();
     if (current === version) return;

@@ -1,3 +1,4 @@
+import changes from "../../migrations/0020_changes.sql" with { type: "text" };
 import compat from "../../migrations/0016_compat.sql" with { type: "text" };
 import compatNumberBounds from "../../migrations/0017_compat_number_bounds.sql" with { type: "text" };
 import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 17, name: "compat_number_bounds", sql: compatNumberBounds },
   { number: 18, name: "imported_objects", sql: importedObjects },
   { number: 19, name: "import_histories", sql: importHistories },
+  { number: 20, name: "changes", sql: changes },
 ];
 
 /** Schema version of this build. */

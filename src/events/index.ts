@@ -1,6 +1,6 @@
 /**
- * Records of changes: the outbox, whose events become deliveries, and the audit log. Both are
- * written in the transaction of the change.
+ * Records of changes: the outbox, whose events become deliveries, the audit log, and the versions by
+ * which other processes notice changes. All are written in the transaction of the change.
  */
 export {
   audit,
@@ -11,6 +11,7 @@ export {
 } from "./audit";
 export { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
 export { type Author, authorsOf } from "./authors";
+export { type ChangeSignals, createChanges } from "./changes";
 export { EVENTS, type EventType } from "./catalog";
 export {
   createOutbox,

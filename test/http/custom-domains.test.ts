@@ -9,7 +9,7 @@ import {
 } from "../../src/features/pages";
 import { setPublicAddress } from "../../src/features/settings";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createSignal } from "../../src/kernel/signal";
+import { createContext } from "../../src/installation";
 import { createTestApp, type TestApp } from "../support/app";
 import { counted } from "../support/counted-transaction";
 import { visit } from "../support/domains";
@@ -231,13 +231,9 @@ describe("the mapping of hosts to pages", () => {
     const { app } = await twoPages();
     await using _ = app;
     expect((await visit(app, HOST, "/")).text).toContain("Acme Page");
-    const elsewhere = {
-      pageChanged: createSignal<string>(),
-      addressesChanged: createSignal<void>(),
-    };
-    const signals = { ...app.ctx.signals, ...elsewhere };
+    const elsewhere = createContext(app.ctx);
     const third = { slug: "third", name: "Third Page", custom_domains: ["third.example"] };
-    await app.ctx.db.write((tx) => createPage({ ...app.ctx, signals }, tx, third, CLI_ACTOR));
+    await app.ctx.db.write((tx) => createPage(elsewhere, tx, third, CLI_ACTOR));
     expect((await visit(app, "third.example", "/")).text).toContain("Main Page");
     app.ctx.signals.databaseChangedElsewhere.emit();
     expect((await visit(app, "third.example", "/")).text).toContain("Third Page");
@@ -277,7 +273,7 @@ describe("the mapping of hosts to pages", () => {
     await using _ = app;
     expect((await visit(app, HOST, "/admin")).status).toBe(404);
     app.ctx.db.close();
-    app.ctx.signals.databaseChangedElsewhere.emit();
+    app.ctx.signals.addressesChanged.emit();
     expect((await visit(app, HOST, "/admin")).status).toBe(404);
     expect((await visit(app, "status.test", "/healthz")).status).toBe(200);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteLogo, logoPath, type PageRow, putLogo, updatePage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createSignal } from "../../src/kernel/signal";
+import { createContext } from "../../src/installation";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
@@ -103,9 +103,10 @@ describe("a page's logo", () => {
     const { page } = await app.page();
     const path = pathOf(await put(app, page.id));
     await app.call("/status/acme");
-    const signals = { ...app.ctx.signals, pageChanged: createSignal<string>() };
-    const ctx = { ...app.ctx, signals };
-    await app.ctx.db.write((tx) => putLogo(ctx, tx, page.id, { bytes: png(5, 5) }, CLI_ACTOR));
+    const elsewhere = createContext(app.ctx);
+    await app.ctx.db.write((tx) =>
+      putLogo(elsewhere, tx, page.id, { bytes: png(5, 5) }, CLI_ACTOR),
+    );
     expectProblem(await app.call(path), "not_found");
   });
 

@@ -26,6 +26,6 @@ export function giveImportedTokens(
       const createdAt = ctx.clock.now();
       insertMonitorToken(tx, { hash: sha256(value), monitorId, kind, createdAt });
     }
-    tx.afterCommit(() => ctx.signals.monitorsChanged.emit());
+    ctx.signals.monitorsChanged.raise(tx);
   });
 }

@@ -39,7 +39,6 @@ export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): Key
     credentials = undefined;
   };
   ctx.signals.keysChanged.on(forget);
-  ctx.signals.databaseChangedElsewhere.on(forget);
   return {
     find(value) {
       const hash = sha256Hex(value);

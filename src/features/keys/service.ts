@@ -70,7 +70,7 @@ export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Ac
     row.id,
     `Created the key “${row.name}”: ${row.scopes.join(", ")}`,
   );
-  tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  ctx.signals.keysChanged.raise(tx);
   return { key: getKey(tx, row.id), value };
 }
 
@@ -94,7 +94,7 @@ export function updateKey(
   if (after.name === before.name && after.rateLimit === before.rateLimit) return getKey(tx, id);
   updateKeyRow(tx, after);
   audit(ctx, tx, actor, "key.update", after.id, describeUpdate(before, after));
-  tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  ctx.signals.keysChanged.raise(tx);
   return getKey(tx, id);
 }
 
@@ -127,7 +127,7 @@ export function rotateKey(
     row.id,
     `Rotated the key “${row.name}”; its old value ${ending}`,
   );
-  tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  ctx.signals.keysChanged.raise(tx);
   return { key: getKey(tx, id), value };
 }
 
@@ -142,7 +142,7 @@ export function endOldValues(ctx: Services, tx: Tx, id: string, actor: Actor): K
   if (isLive && endOldValuesOfKey(tx, { keyId: id, now }) > 0) {
     updateKeyRow(tx, { ...row, version: row.version + 1 });
     audit(ctx, tx, actor, "key.end_old_value", id, `Ended the old value of the key “${row.name}”`);
-    tx.afterCommit(() => ctx.signals.keysChanged.emit());
+    ctx.signals.keysChanged.raise(tx);
   }
   return getKey(tx, id);
 }
@@ -153,7 +153,7 @@ export function revokeKey(ctx: Services, tx: Tx, id: string, actor: Actor): KeyR
   if (row.revokedAt === null) {
     updateKeyRow(tx, { ...row, revokedAt: ctx.clock.now(), version: row.version + 1 });
     audit(ctx, tx, actor, "key.revoke", row.id, `Revoked the key “${row.name}”`);
-    tx.afterCommit(() => ctx.signals.keysChanged.emit());
+    ctx.signals.keysChanged.raise(tx);
   }
   return getKey(tx, id);
 }

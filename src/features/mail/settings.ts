@@ -117,7 +117,7 @@ export function setMailSettings(
   const secret = before && before.password !== value.password ? "; the password changed" : "";
   const summary = `Set the mail relay to ${relay}, from ${value.from}${secret}`;
   audit(ctx, tx, actor, "mail.configure", MAIL, summary);
-  tx.afterCommit(() => ctx.signals.settingsChanged.emit());
+  ctx.signals.settingsChanged.raise(tx);
   return true;
 }
 
@@ -131,7 +131,7 @@ export function removeMailSettings(
   if (!findSetting(tx, { name: MAIL })) return false;
   deleteSetting(tx, { name: MAIL });
   audit(ctx, tx, actor, "mail.configure", MAIL, "Removed the mail relay");
-  tx.afterCommit(() => ctx.signals.settingsChanged.emit());
+  ctx.signals.settingsChanged.raise(tx);
   return true;
 }
 

@@ -105,15 +105,14 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
   const markChanged = () => {
     hasChanged = true;
   };
-  const { pageChanged, databaseChangedElsewhere } = ctx.signals;
-  const unsubscribe = [pageChanged.on(markChanged), databaseChangedElsewhere.on(markChanged)];
+  const unsubscribe = ctx.signals.pageChanged.on(markChanged);
   void tick();
   const timer = ctx.clock.every(TICK_MS, () => void tick());
   return {
     cancel() {
       isCancelled = true;
       timer.cancel();
-      for (const stop of unsubscribe) stop();
+      unsubscribe();
     },
   };
 }

@@ -29,7 +29,7 @@ export function recordMonitorChange(
   change: { action: MonitorAction; summary: string; actor: Actor },
 ): void {
   audit(ctx, tx, change.actor, change.action, row.id, change.summary);
-  tx.afterCommit(() => ctx.signals.monitorsChanged.emit());
+  ctx.signals.monitorsChanged.raise(tx);
 }
 
 /**

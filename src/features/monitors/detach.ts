@@ -49,7 +49,7 @@ export function detachMonitorsOfPage(
       at,
     })),
   );
-  tx.afterCommit(() => ctx.signals.monitorsChanged.emit());
+  ctx.signals.monitorsChanged.raise(tx);
   endNoDataOfPage(tx, { pageId, endedAt: at });
   return paused;
 }

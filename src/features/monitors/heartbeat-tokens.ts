@@ -75,7 +75,7 @@ export function addImportedTokens(
     insertMonitorToken(tx, { hash: sha256(token.value), monitorId, kind: token.kind, createdAt });
     added += 1;
   }
-  if (added > 0) tx.afterCommit(() => ctx.signals.monitorsChanged.emit());
+  if (added > 0) ctx.signals.monitorsChanged.raise(tx);
   return added;
 }
 
@@ -113,7 +113,6 @@ export function createHeartbeatDirectory(
   const owners = new Map<TokenKind, ReadonlyMap<string, TokenOwner>>();
   const forget = () => owners.clear();
   ctx.signals.monitorsChanged.on(forget);
-  ctx.signals.databaseChangedElsewhere.on(forget);
 
   function ownersOf(kind: TokenKind): ReadonlyMap<string, TokenOwner> {
     let read = owners.get(kind);

@@ -46,8 +46,8 @@ export interface Domains {
 
 /**
  * Creates the custom domains in memory. The next request reads them again, by one statement, after
- * a change of a page's addresses, of anything in another process, or of the public address, but not
- * of a page's content. Without custom domains a look-up is two comparisons.
+ * a change of a page's addresses or of the public address, but not of a page's content. Without
+ * custom domains a look-up is two comparisons.
  */
 export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals">): Domains {
   let pagesByDomain: ReadonlyMap<string, DomainPage> = new Map();
@@ -55,7 +55,6 @@ export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals"
   const drop = () => (isStale = true);
   ctx.signals.addressesChanged.on(drop);
   ctx.signals.settingsChanged.on(drop);
-  ctx.signals.databaseChangedElsewhere.on(drop);
 
   function read(): ReadonlyMap<string, DomainPage> {
     const pages = new Map<string, DomainPage>();

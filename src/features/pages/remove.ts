@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
-import { getPage, moveAddresses, touchPage } from "./service";
+import { getPage, touchPage } from "./service";
 import { deletePageSlugs, listAllPages, type PageRow, updatePageRow } from "./store";
 
 type Services = Pick<AppContext, "clock" | "signals">;
@@ -25,7 +25,7 @@ export function removePage(ctx: Services, tx: Tx, id: string, actor: Actor): voi
     deletedAt: now,
   });
   deletePageSlugs(tx, { pageId: id });
-  moveAddresses(ctx, tx);
+  ctx.signals.addressesChanged.raise(tx);
   audit(ctx, tx, actor, "page.delete", row.id, `Deleted the page “${row.name}”`);
   if (row.isDefault) promoteNextDefault(ctx, tx, id);
 }

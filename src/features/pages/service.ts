@@ -21,7 +21,6 @@ import {
   insertPageSlug,
   listAllPages,
   type PageRow,
-  raiseContentVersion,
   updatePageRow,
 } from "./store";
 
@@ -74,7 +73,8 @@ export function createPage(
     isDefault,
     isSample,
     managedBy: metadata.managedBy ?? null,
-    contentVersion: 1,
+    // Raised by the signal.
+    contentVersion: 0,
     contentChangedAt: now,
     version: 1,
     createdAt: now,
@@ -88,9 +88,9 @@ export function createPage(
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
   if (!isSample) audit(ctx, tx, actor, "page.create", row.id, `Created the page “${row.name}”`);
-  tx.afterCommit(() => ctx.signals.pageChanged.emit(row.id));
-  moveAddresses(ctx, tx);
-  return row;
+  ctx.signals.pageChanged.raise(tx, row.id);
+  ctx.signals.addressesChanged.raise(tx);
+  return getPage(tx, row.id);
 }
 
 /**
@@ -139,7 +139,7 @@ export function updatePage(
   updatePageRow(tx, after);
   audit(ctx, tx, actor, "page.update", after.id, `Changed the page “${after.name}”`);
   touchPage(ctx, tx, id);
-  moveAddresses(ctx, tx);
+  ctx.signals.addressesChanged.raise(tx);
   return getPage(tx, id);
 }
 
@@ -160,14 +160,8 @@ export function updatePageMail(
 }
 
 /** Marks the content of a page as changed, in the transaction of the change. */
-export function touchPage(ctx: Pick<Services, "clock" | "signals">, tx: Tx, id: string): void {
-  raiseContentVersion(tx, { id, now: ctx.clock.now() });
-  tx.afterCommit(() => ctx.signals.pageChanged.emit(id));
-}
-
-/** Signals after the commit that addresses of pages may have changed. */
-export function moveAddresses({ signals }: Pick<Services, "signals">, tx: Tx): void {
-  tx.afterCommit(() => signals.addressesChanged.emit());
+export function touchPage(ctx: Pick<Services, "signals">, tx: Tx, id: string): void {
+  ctx.signals.pageChanged.raise(tx, id);
 }
 
 /** Returns a page by its id. Throws `not_found`. */
@@ -237,7 +231,7 @@ function eraseSamples(ctx: Services, tx: Tx): void {
   for (const page of listAllPages(tx, {})) {
     if (!page.isSample) continue;
     erasePage(tx, { id: page.id });
-    tx.afterCommit(() => ctx.signals.pageChanged.emit(page.id));
-    moveAddresses(ctx, tx);
+    ctx.signals.pageChanged.raise(tx, page.id);
+    ctx.signals.addressesChanged.raise(tx);
   }
 }

@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
-import { getPage, moveAddresses, touchPage } from "./service";
+import { getPage, touchPage } from "./service";
 import { deletePageSlug, listSlugsOfPage } from "./store";
 
 /** An earlier slug of a page, which still leads to it. */
@@ -38,5 +38,5 @@ export function releaseSlug(
   const summary = `Released the old slug ${slug} of the page “${page.name}”`;
   audit(ctx, tx, actor, "page.release_slug", page.id, summary);
   touchPage(ctx, tx, page.id);
-  moveAddresses(ctx, tx);
+  ctx.signals.addressesChanged.raise(tx);
 }

@@ -110,14 +110,6 @@ export const deleteLogoRow = mutate((orm, $: { pageId: string }) =>
   orm.delete(pageLogos).where(eq(pageLogos.pageId, $.pageId)),
 );
 
-/** Raises the version that snapshots of the page are keyed by. */
-export const raiseContentVersion = mutate((orm, $: { id: string; now: number }) =>
-  orm
-    .update(pages)
-    .set({ contentVersion: sql`${pages.contentVersion} + 1`, contentChangedAt: $.now })
-    .where(eq(pages.id, $.id)),
-);
-
 export const clearDefault = mutate((orm, $: { now: number }) =>
   orm
     .update(pages)

@@ -41,6 +41,7 @@ export function setAllowedNetworks(
   putSetting(tx, { name: ALLOWED_NETWORKS, value: networks, now: ctx.clock.now() });
   audit(ctx, tx, actor, "settings.allowed_networks", ALLOWED_NETWORKS, summaryOf(networks));
   tx.afterCommit(() => followAllowedNetworks(ctx));
+  ctx.signals.settingsChanged.raise(tx);
   return true;
 }
 
@@ -50,16 +51,9 @@ function summaryOf(networks: readonly string[]): string {
   return `Set the allowed networks to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/**
- * Applies the current allowed networks: `--outbound-allow`, else the setting. Emits `settingsChanged` if
- * they differ from before. Called at the start, and when the setting may have changed.
- */
+/** Applies the current allowed networks: `--outbound-allow`, else the setting. */
 export function followAllowedNetworks(ctx: Follower): void {
-  const networks = ctx.config.outboundAllow ?? parseStored(readAllowedNetworks(ctx.db));
-  const before = ctx.allowedNetworks.map(formatNetwork);
-  if (Bun.deepEquals(networks.map(formatNetwork), before)) return;
-  ctx.allowedNetworks = networks;
-  ctx.signals.settingsChanged.emit();
+  ctx.allowedNetworks = ctx.config.outboundAllow ?? parseStored(readAllowedNetworks(ctx.db));
 }
 
 /** Parses stored networks. Leaves out a network that is invalid, such as after a manual change. */

@@ -36,23 +36,20 @@ export function setPublicAddress(
   const summary = `Set the public address to ${address}`;
   audit(ctx, tx, actor, "settings.public_address", PUBLIC_ADDRESS, summary);
   tx.afterCommit(() => followPublicAddress(ctx));
+  ctx.signals.settingsChanged.raise(tx);
   return address;
 }
 
 /**
  * Applies the current public address to links: `--base-url`, else the setting, else the listen
- * address. Emits `settingsChanged` if it differs from before. Called at the start, and when the
- * setting may have changed.
+ * address.
  */
 function followPublicAddress(ctx: Follower): void {
   const { config } = ctx;
-  const address = config.baseUrl ?? readPublicAddress(ctx.db) ?? listenUrl(config.listen);
-  if (address === ctx.baseUrl) return;
-  ctx.baseUrl = address;
-  ctx.signals.settingsChanged.emit();
+  ctx.baseUrl = config.baseUrl ?? readPublicAddress(ctx.db) ?? listenUrl(config.listen);
 }
 
-/** Applies the settings of the dashboard. Called at the start, and when another process may have changed them. */
+/** Applies the settings of the dashboard. Called at the start, and when another process changed them. */
 export function followSettings(ctx: AppContext): void {
   followPublicAddress(ctx);
   followAllowedNetworks(ctx);

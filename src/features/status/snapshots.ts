@@ -37,10 +37,6 @@ export function createSnapshots(
     }
   });
   ctx.signals.settingsChanged.on(() => bySlug.clear());
-  ctx.signals.databaseChangedElsewhere.on(() => {
-    byDefault = undefined;
-    bySlug.clear();
-  });
 
   function build(slug: string, now: number): Snapshot | undefined {
     const page = findPageBySlug(ctx.db, { slug });

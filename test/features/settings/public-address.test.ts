@@ -22,11 +22,12 @@ function set(installation: PeopleInstallation, text: string, ctx: AppContext = i
   return ctx.db.write((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
 }
 
-/** Creates a page and returns a function that reads its URL. */
+/** Creates a page and returns a function that reads its URL. A signal applies the settings, as in the server. */
 async function shownAddress(installation: PeopleInstallation): Promise<() => string | undefined> {
   await installation.write((tx) =>
     createPage(installation.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR),
   );
+  installation.ctx.signals.settingsChanged.on(() => followSettings(installation.ctx));
   const snapshots = createSnapshots(installation.ctx);
   return () => snapshots.read("acme", installation.clock.now())?.document.page.url;
 }
@@ -95,7 +96,6 @@ describe("the public address", () => {
     let signalCount = 0;
     installation.ctx.signals.settingsChanged.on(() => (signalCount += 1));
     expect(await set(installation, `${ADDRESS}/`)).toBe(ADDRESS);
-    followSettings(installation.ctx);
     expect([signalCount, installation.audit().length]).toEqual([0, 1]);
   });
 
@@ -115,13 +115,12 @@ describe("the public address", () => {
     const { ctx } = installation;
     const unset = ctx.config;
     ctx.config = { ...unset, baseUrl: "https://flag.acme.test" };
-    followSettings(ctx);
     const shown = await shownAddress(installation);
     await set(installation, ADDRESS);
     expect(shown()).toBe("https://flag.acme.test/status/acme");
     expect(readPublicAddress(ctx.db)).toBe(ADDRESS);
     ctx.config = unset;
-    followSettings(ctx);
+    ctx.signals.settingsChanged.emit();
     expect(shown()).toBe(`${ADDRESS}/status/acme`);
   });
 
@@ -134,7 +133,7 @@ describe("the public address", () => {
       ["::1", "http://[::1]:8081"],
     ] as const) {
       ctx.config = { ...ctx.config, listen: { host, port: 8081 } };
-      followSettings(ctx);
+      ctx.signals.settingsChanged.emit();
       expect(shown()).toBe(`${url}/status/acme`);
     }
   });
@@ -149,7 +148,7 @@ describe("the public address", () => {
     const before = installation.ctx.db.foreignVersion();
     await set(other, ADDRESS);
     expect(installation.ctx.db.foreignVersion()).not.toBe(before);
-    followSettings(installation.ctx);
+    installation.ctx.signals.databaseChangedElsewhere.emit();
     expect(shown()).toBe(`${ADDRESS}/status/acme`);
   });
 });

@@ -76,12 +76,8 @@ export class Engine implements Monitoring {
       this.#results.maintenanceMayHaveChanged();
       this.#wakeTimer.at(ctx.clock.monotonic());
     };
-    const { monitorsChanged, databaseChangedElsewhere, pageChanged } = ctx.signals;
-    this.#unsubscribe = [
-      monitorsChanged.on(markRegistryStale),
-      databaseChangedElsewhere.on(markRegistryStale),
-      pageChanged.on(onPageChanged),
-    ];
+    const { monitorsChanged, pageChanged } = ctx.signals;
+    this.#unsubscribe = [monitorsChanged.on(markRegistryStale), pageChanged.on(onPageChanged)];
   }
 
   /** Starts the checks. First records the time in which the server was offline. */
