@@ -5,7 +5,7 @@ import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./errors";
 import { shellWord } from "./file-access";
 import { MIGRATIONS, type Migration } from "./migrations";
-import { readApplied, requireKnownHistory } from "./schema-history";
+import { hasReadableFrom, readApplied, requireKnownHistory } from "./schema-history";
 import { copyBeforeUpgrade } from "./backup";
 
 /** Outcome of a migration. `copy` is the copy of the database from before it. */
@@ -55,6 +55,11 @@ function applyAll(sqlite: Database, pending: readonly Migration[]): void {
     sqlite.run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
     );
+    if (!hasReadableFrom(sqlite)) {
+      sqlite.run(
+        "ALTER TABLE schema_migrations ADD COLUMN readable_from INTEGER NOT NULL DEFAULT 0",
+      );
+    }
     for (const migration of pending) apply(sqlite, migration);
     sqlite.run("COMMIT");
   } finally {
@@ -63,16 +68,16 @@ function applyAll(sqlite: Database, pending: readonly Migration[]): void {
   }
 }
 
-function apply(sqlite: Database, { number, name, sql }: Migration): void {
+function apply(sqlite: Database, { number, name, sql, readableFrom }: Migration): void {
   try {
     sqlite.exec(sql);
     const broken = sqlite.prepare("PRAGMA foreign_key_check").all();
     if (broken.length > 0) throw new Error(`it leaves ${broken.length} broken foreign keys`);
     sqlite
       .prepare(
-        "INSERT INTO schema_migrations VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER))",
+        "INSERT INTO schema_migrations (number, name, checksum, applied_at, readable_from) VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER), ?)",
       )
-      .run(number, name, sha256Hex(sql));
+      .run(number, name, sha256Hex(sql), readableFrom ?? number);
   } catch (error) {
     throw new Error(`Migration ${number} (${name}): ${(error as Error).message}`, { cause: error });
   }

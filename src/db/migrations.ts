@@ -24,6 +24,11 @@ export interface Migration {
   number: number;
   name: string;
   sql: string;
+  /**
+   * Oldest schema version whose statements can still read the database, so that replicas of that version go on until
+   * they are upgraded. Without it none before the migration's own can.
+   */
+  readableFrom?: number;
 }
 
 /** Every migration, oldest first. A released migration is never edited. */

@@ -21,7 +21,7 @@ function makeDatabase(path: string, extraMigrations = 0): void {
   using sqlite = openSqlite(join(path, "allclear.db"), 0);
   migrate(sqlite, undefined);
   for (let number = SCHEMA_VERSION + 1; number <= SCHEMA_VERSION + extraMigrations; number++) {
-    sqlite.run(`INSERT INTO schema_migrations VALUES (${number}, 'newer', 'unknown', 0)`);
+    sqlite.run(`INSERT INTO schema_migrations VALUES (${number}, 'newer', 'unknown', 0, 0)`);
   }
 }
 

@@ -444,7 +444,7 @@ const UNFIT: Unfit[] = [
     name: "a backup of a newer schema",
     make: (at) => {
       const newer = SCHEMA_VERSION + 1;
-      alter(at.backup, `INSERT INTO schema_migrations VALUES (${newer}, 'newer', 'unknown', 0)`);
+      alter(at.backup, `INSERT INTO schema_migrations VALUES (${newer}, 'newer', 'unknown', 0, 0)`);
       return at.backup;
     },
     message: `has schema version ${SCHEMA_VERSION + 1}, this Allclear knows ${SCHEMA_VERSION}.`,
