@@ -1,19 +1,19 @@
 import type { AppContext } from "../context";
-import { redactUrl } from "../domain/redact";
 import { Problem } from "../errors";
 import type { KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
 import type { Domains } from "../features/pages";
-import type { Log } from "../kernel/log";
 import { type CallerSources, createAuthorisation } from "./authorisation";
 import { UnfinishedBody } from "./body";
 import { createBodyBudget } from "./body-budget";
+import { type Cdn, MISSING_CACHE } from "./cdn";
 import type { ClientAddresses } from "./client-address";
 import { bodyHeadersProblem, isChunked } from "./declared-body";
 import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
 import { readRefusedForm } from "./refused-form";
 import { isLiveRefresh } from "./live-refresh";
 import { problemResponse, toProblem } from "./problems";
+import { logRequest } from "./request-log";
 import {
   type ContextDependencies,
   createRequestIds,
@@ -51,6 +51,8 @@ export interface GatewayDependencies {
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
+  /** Undefined without `--cdn`. */
+  cdn?: Cdn | undefined;
   /** Loads what the answer to a request without a route needs; undefined if it is loaded. */
   loadRoutes(path: string | undefined): Promise<void> | undefined;
   /** Returns the page that shows an error to a person; undefined if a program sent the request. */
@@ -67,7 +69,7 @@ const CLIENT_CLOSED = 499;
  * body; `beforeBody`; handler. Every response leaves through `finish` with the same headers.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
-  const { ctx, routes, requestContexts, usage, limiter, addresses } = deps;
+  const { ctx, routes, requestContexts, usage, limiter, addresses, cdn } = deps;
   const { clock, log } = ctx;
   const authorisation = createAuthorisation(ctx, deps.sources);
   const bodies = createBodyBudget(clock);
@@ -76,6 +78,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const contextDeps: ContextDependencies = {
     addressOf: (request, peer) => addresses.of(peer(request), request.headers),
     confirm: authorisation.confirm,
+    cdn,
   };
 
   function charge(context: GatewayContext): Charge | undefined {
@@ -110,20 +113,22 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     context.body?.release();
     const failure = failureOf(context, outcome);
     const response = failure
-      ? (deps.failurePage(failure, context) ?? problemResponse(failure, context.requestId))
+      ? (deps.failurePage(failure, context) ?? problemResponse(failure, context))
       : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
       log.error({ err: failure.cause, request: context.requestId }, "a request failed");
     }
-    if (failure || !context.hasRequestHeaders) {
-      setFixedHeaders(response.headers, context.route?.operation);
-      setRequestHeaders(response.headers, context);
-    }
     const isUnfinished = failure instanceof UnfinishedBody;
-    // The sender may never stop sending.
-    if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
     // Read once: each read of a property of a response is a call into the runtime.
     const status = isUnfinished ? CLIENT_CLOSED : response.status;
+    if (failure || !context.hasRequestHeaders) {
+      if (context.isMissingPart(status)) response.headers.set("Cache-Control", MISSING_CACHE);
+      setFixedHeaders(response.headers, context.route?.operation);
+      const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
+      if (!isShared) setRequestHeaders(response.headers, context);
+    }
+    // The sender may never stop sending.
+    if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
     routes.counts.record(context.route?.index, status);
     if (context.caller.kind === "key") {
       usage.record(context.caller.credential, status, answeredAt, context);
@@ -226,23 +231,4 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return pass(context, url, match.route);
   };
   return gateway;
-}
-
-/** Logs an answered request. `now` is monotonic, in ms. */
-function logRequest(log: Log, context: GatewayContext, status: number, now: number): void {
-  const { request, caller } = context;
-  log.debug(
-    {
-      request: context.requestId,
-      method: request.method,
-      url: redactUrl(request.url),
-      status,
-      ms: Math.round((now - context.since) * 100) / 100,
-      ip: context.address.ip,
-      ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
-      ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
-      ...(caller.kind === "job" ? { monitor: caller.owner.monitorId } : {}),
-    },
-    "request",
-  );
 }

@@ -43,7 +43,16 @@ export { errorsOf } from "./openapi/operation";
 export { toProblem, unlessUnavailable } from "./problems";
 export { createElysia, createRequestContexts, type RequestContexts } from "./elysia";
 export { createBearerReader } from "./bearer";
-export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
+export {
+  createCdn,
+  IMMUTABLE,
+  PUBLIC_CACHE,
+  RESULTS_CACHE,
+  TAG_OF_ALL,
+  tagOfPage,
+  WIDGET_CACHE,
+} from "./cdn";
+export { NO_STORE, Representation, representOnce } from "./representation";
 export {
   endedSessionCookie,
   findCurrentSession,

@@ -1,5 +1,7 @@
 import { isResourceFailure } from "../db/errors";
 import { ERRORS, Problem, unavailable } from "../errors";
+import type { GatewayContext } from "./request-context";
+import { splitUrl } from "./request-url";
 
 /** Converts an error to the Problem that the caller gets. Details for the operator's log stay in `cause`. */
 export function toProblem(error: unknown): Problem {
@@ -34,15 +36,20 @@ function errorsIn({ fields, unlisted }: Problem): readonly { pointer?: string; d
   return [...fields, { detail }];
 }
 
-/** Returns the answer for a problem (RFC 9457), without the headers of every answer. */
-export function problemResponse(problem: Problem, requestId: string): Response {
+/**
+ * Returns the answer for a problem (RFC 9457), without the headers of every answer. It names the request by its id,
+ * or by its path if a CDN may store the answer.
+ */
+export function problemResponse(problem: Problem, context: GatewayContext): Response {
+  const requestId = context.shownRequestId(problem.status);
   const body = {
     type: `/docs/errors#${problem.code}`,
     title: ERRORS[problem.code].title,
     status: problem.status,
     code: problem.code,
     detail: problem.message,
-    instance: `urn:request:${requestId}`,
+    instance:
+      requestId === undefined ? splitUrl(context.request.url)?.path : `urn:request:${requestId}`,
     ...(problem.fields.length > 0 ? { errors: errorsIn(problem) } : {}),
   };
   return new Response(JSON.stringify(body), {

@@ -34,10 +34,6 @@ interface RepresentationOptions {
 
 /** `Cache-Control` of answers that must not be stored. */
 export const NO_STORE = "no-store";
-/** `Cache-Control` of public documents. */
-export const PUBLIC_CACHE = "public, max-age=15, stale-while-revalidate=60, stale-if-error=86400";
-/** `Cache-Control` of an asset whose name contains a hash of its bytes. */
-export const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /**
  * Content that is built once and sent many times, such as a status page or an asset. It has a plain and a
@@ -59,7 +55,7 @@ export class Representation {
 
   /** Returns the content in the best encoding for the request, or 304 if `If-None-Match` has its tag. */
   respond(request: Request, requestContext: RequestContext): Response {
-    const variant = this.#variantFor(request.headers.get("accept-encoding"));
+    const variant = this.#variantFor(request.headers.get("accept-encoding"), requestContext);
     const headers = variant.headers.for(requestContext);
     // So that the gateway does not set them again.
     requestContext.hasRequestHeaders = true;
@@ -70,12 +66,18 @@ export class Representation {
     return new Response(variant.body, { headers });
   }
 
-  #variantFor(acceptEncoding: string | null): Variant {
+  #variantFor(acceptEncoding: string | null, requestContext: RequestContext): Variant {
     if (!this.#isCompressible || acceptEncoding === null || !acceptsGzip(acceptEncoding)) {
-      this.#plain ??= createVariant(this.bytes, this.#options, this.#isCompressible);
+      this.#plain ??= createVariant(
+        requestContext,
+        this.bytes,
+        this.#options,
+        this.#isCompressible,
+      );
       return this.#plain;
     }
     this.#gzip ??= createVariant(
+      requestContext,
       Bun.gzipSync(
         this.bytes,
         this.bytes.byteLength < QUICK_FROM_BYTES ? {} : { level: QUICK_LEVEL },
@@ -109,7 +111,9 @@ export function representOnce<Source extends object>(
   };
 }
 
+/** Creates a variant at the first request for it. Content of a page is requested as such by each request. */
 function createVariant(
+  { cdn, shownPageId }: RequestContext,
   bytes: Uint8Array<ArrayBuffer>,
   options: RepresentationOptions,
   variesByEncoding: boolean,
@@ -123,7 +127,8 @@ function createVariant(
     ...options.headers,
   });
   setFixedHeaders(headers, { isCrossOrigin: options.isCrossOrigin ?? false });
-  return { body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers) };
+  const isShared = cdn?.share(headers, shownPageId) ?? false;
+  return { body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers, isShared) };
 }
 
 function withoutContent(headers: Headers): Headers {

@@ -8,6 +8,7 @@ import type { TokenOwner } from "../features/monitors";
 import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { IncomingBody } from "./body";
+import type { Cdn } from "./cdn";
 import type { Route } from "./route-table";
 
 /**
@@ -42,6 +43,10 @@ export interface RequestContext {
    * was read. Throws a Problem if the credential is no longer valid.
    */
   confirm(): void;
+  /** Public page whose content the answer shows, or whose part is missing. Caches drop the answer by its id. */
+  shownPageId: string | undefined;
+  /** CDN in front of this server; undefined without `--cdn`. */
+  readonly cdn: Cdn | undefined;
   /** Error of the handler, which the gateway writes. */
   failure: Problem | undefined;
   /** True if the response already has the headers of every response. */
@@ -53,6 +58,7 @@ export interface ContextDependencies {
   addressOf(request: Request, peer: PeerOf): ClientAddress;
   /** Throws a Problem if the caller's credential is no longer valid. */
   confirm(context: GatewayContext): void;
+  cdn?: Cdn | undefined;
 }
 
 /** Returns the address of the socket that a request came from. Costs a system call. */
@@ -70,6 +76,7 @@ export class GatewayContext implements RequestContext {
   caller: Caller = ADDRESS_ONLY;
   domain: DomainPage | undefined = undefined;
   charge: Charge | undefined = undefined;
+  shownPageId: string | undefined = undefined;
   failure: Problem | undefined = undefined;
   hasRequestHeaders = false;
   /** The body, once room was reserved for it; undefined for a request without one. */
@@ -95,6 +102,25 @@ export class GatewayContext implements RequestContext {
   get address(): ClientAddress {
     this.#address ??= this.#deps.addressOf(this.request, this.#peer);
     return this.#address;
+  }
+
+  get cdn(): Cdn | undefined {
+    return this.#deps.cdn;
+  }
+
+  /**
+   * Returns true for the answer that a part of a public page is missing. Caches may store it, so it has the same
+   * form for every client.
+   */
+  isMissingPart(status: number): boolean {
+    if ((status !== 404 && status !== 410) || this.shownPageId === undefined) return false;
+    const { method } = this.request;
+    return method === "GET" || method === "HEAD";
+  }
+
+  /** Returns the id of the request if an answer with this status may show it; undefined if a CDN stores the answer. */
+  shownRequestId(status: number): string | undefined {
+    return this.cdn && this.isMissingPart(status) ? undefined : this.requestId;
   }
 
   confirm(): void {

@@ -16,17 +16,21 @@ const EXPOSED =
  */
 export class ReusedHeaders {
   readonly #headers: Headers;
+  readonly #isShared: boolean;
   #policy: PolicyName | undefined;
   #limit = 0;
   #resetAt = 0;
 
-  constructor(headers: Headers) {
+  /** `isShared`: a CDN sends the answers to all visitors, so they have no headers of one request. */
+  constructor(headers: Headers, isShared = false) {
     this.#headers = headers;
+    this.#isShared = isShared;
   }
 
   /** Returns the headers of one answer, valid until the next call. */
   for({ requestId, charge, now }: RequestContext): Headers {
     const headers = this.#headers;
+    if (this.#isShared) return headers;
     headers.set("X-Request-Id", requestId);
     if (!charge) return headers;
     const { policy, decision } = charge;

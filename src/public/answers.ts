@@ -1,14 +1,25 @@
 import { notFound } from "../errors";
 import type { Snapshot, Snapshots } from "../features/status";
-import { PUBLIC_CACHE, Representation, representOnce, type SentPage } from "../http";
+import {
+  PUBLIC_CACHE,
+  Representation,
+  type RequestContext,
+  representOnce,
+  type SentPage,
+} from "../http";
 
 /**
- * Returns the snapshot of a public page at `now`, in unix ms. Throws `not_found`, also for a
- * private page, which callers without a key must not detect.
+ * Returns the snapshot of a public page at `now`, in unix ms, and notes that the answer shows the page. Throws
+ * `not_found`, also for a private page, which callers without a key must not detect.
  */
-export function readPublic(snapshots: Snapshots, slug: string, now: number): Snapshot {
-  const snapshot = snapshots.read(slug, now);
+export function readPublic(
+  snapshots: Snapshots,
+  slug: string,
+  at: Pick<RequestContext, "now"> & { shownPageId?: string | undefined },
+): Snapshot {
+  const snapshot = snapshots.read(slug, at.now);
   if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
+  at.shownPageId = snapshot.document.page.id;
   return snapshot;
 }
 
@@ -20,10 +31,13 @@ export function publicJson(
 }
 
 /** Returns the representation of JSON that every origin may read and caches may store. */
-export function jsonRepresentation(content: unknown): Representation {
+export function jsonRepresentation(
+  content: unknown,
+  cacheControl: string = PUBLIC_CACHE,
+): Representation {
   return new Representation(JSON.stringify(content), {
     mediaType: "application/json",
-    cacheControl: PUBLIC_CACHE,
+    cacheControl,
     isCrossOrigin: true,
   });
 }

@@ -4,11 +4,17 @@ import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import { resolveComponentId } from "../features/components";
 import type { Snapshot, Snapshots } from "../features/status";
-import { operation, Representation, representOnce, type RequestContexts } from "../http";
+import {
+  operation,
+  Representation,
+  representOnce,
+  type RequestContexts,
+  WIDGET_CACHE,
+} from "../http";
 import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { createFileServer, document, MOVED, moved, represent } from "./page-files";
-import { renderWidget, WIDGET_CACHE } from "./render-widget";
+import { renderWidget } from "./render-widget";
 
 const SVG = "image/svg+xml";
 
@@ -76,7 +82,7 @@ export function badgeRoutes(
     .get(
       "/status/:slug/badge/:id.svg",
       ({ params, request, requestContext }) => {
-        const snapshot = readPublic(snapshots, params.slug, requestContext.now);
+        const snapshot = readPublic(snapshots, params.slug, requestContext);
         const { page, components } = snapshot.document;
         // The parameter is the whole segment, including its ending.
         const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
@@ -98,5 +104,6 @@ export function badgeRoutes(
 
 /** Returns a badge, with a policy because browsers open SVG as a document. */
 function picture(badge: Badge): Representation {
-  return represent(renderBadge(badge), SVG, { "Content-Security-Policy": "default-src 'none'" });
+  const headers = { "Content-Security-Policy": "default-src 'none'" };
+  return represent(renderBadge(badge), SVG, { headers });
 }

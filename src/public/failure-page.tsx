@@ -45,8 +45,10 @@ export function createFailurePage(): (
     return isJson;
   }
 
-  /** Returns true if a browser requested a path that is not for programs. */
-  function needsHtml({ request, route }: GatewayContext, path: string): boolean {
+  /** Returns true if a browser requested a path that is not for programs, or a part of a page is missing. */
+  function needsHtml(context: GatewayContext, status: number, path: string): boolean {
+    const { request, route } = context;
+    if (route && context.isMissingPart(status)) return !answersJson(route);
     const accept = request.headers.get("accept") ?? "";
     if (!accept.includes("text/html") || path.startsWith("/api/")) return false;
     return !route || (route.operation.access.kind !== "health" && !answersJson(route));
@@ -57,18 +59,18 @@ export function createFailurePage(): (
     const targets = { ...targetsOf(context, path), next };
     const isCached = code === "rate_limited" || code === "unavailable";
     const isSubmission = !isRead(context.request);
-    const { requestId } = context;
+    const requestId = context.shownRequestId(failure.status);
     const theme = targets.isDashboard ? readTheme(context.request) : "system";
     const props = { code, message, targets, theme, isSubmission };
     if (!isCached) return renderFailure({ ...props, requestId });
     const page = loadPages({ ...props, requestId: REQUEST_ID_PLACEHOLDER });
-    return { ...page, html: page.html.replace(REQUEST_ID_PLACEHOLDER, requestId) };
+    return { ...page, html: page.html.replace(REQUEST_ID_PLACEHOLDER, context.requestId) };
   }
 
   return (failure, context) => {
     const { request } = context;
     const path = pathOf(request.url);
-    if (!needsHtml(context, path)) return undefined;
+    if (!needsHtml(context, failure.status, path)) return undefined;
     if (failure.code === "sign_in_required" && isRead(request)) {
       return seeOther(signInPath(path));
     }
@@ -123,7 +125,8 @@ interface FailureProps {
   theme: Theme;
   /** True if the request submitted a form. */
   isSubmission: boolean;
-  requestId: string;
+  /** Undefined if other visitors see the page too. */
+  requestId: string | undefined;
 }
 
 function renderFailure(props: FailureProps): HtmlDocument {
@@ -139,7 +142,13 @@ function renderFailure(props: FailureProps): HtmlDocument {
         title={title}
         foot={
           <>
-            {status} {code} · request <code>{requestId}</code>
+            {status} {code}
+            {requestId === undefined ? null : (
+              <>
+                {" "}
+                · request <code>{requestId}</code>
+              </>
+            )}
           </>
         }
       >

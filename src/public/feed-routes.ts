@@ -34,7 +34,7 @@ export function feedRoutes(
   const renderText = createMarkdownCache();
   /** Reads the snapshot of the same page again. Throws `not_found` if the page is no longer public. */
   const currentOf = ({ document }: Snapshot) =>
-    readPublic(snapshots, document.page.slug, ctx.clock.now());
+    readPublic(snapshots, document.page.slug, { now: ctx.clock.now() });
   const feeds = FEEDS.map(({ write, ...feed }) => ({
     ...feed,
     representationOf: makeInSlices(function* (snapshot: Snapshot) {
@@ -61,7 +61,7 @@ export function feedRoutes(
     return ({ request, requestContext }: Omit<Call, "params">) => {
       const page = requestContext.domain ?? snapshots.defaultPage();
       if (!page) throw notFound("status page");
-      const snapshot = readPublic(snapshots, page.slug, requestContext.now);
+      const snapshot = readPublic(snapshots, page.slug, requestContext);
       return respond(representationOf(snapshot), request, requestContext);
     };
   }

@@ -1,6 +1,6 @@
 import type { AppContext } from "../context";
 import type { Snapshot } from "../features/status";
-import type { Representation } from "../http";
+import { type Representation, RESULTS_CACHE } from "../http";
 import { makeInSlices } from "../kernel/in-slices";
 import { SECOND_MS } from "../kernel/time";
 import { jsonRepresentation } from "./answers";
@@ -27,7 +27,7 @@ export function holdDocument<Query>(
 ): (snapshot: Snapshot, query: Query) => Representation | Promise<Representation> {
   const makings = new WeakMap<Snapshot, Map<string, Making<Query>>>();
   const documentOf = makeInSlices(function* ({ snapshot, query }: Making<Query>) {
-    return jsonRepresentation(yield* make(snapshot, query));
+    return jsonRepresentation(yield* make(snapshot, query), RESULTS_CACHE);
   });
   return (snapshot, query) => {
     const now = ctx.clock.now();

@@ -12,6 +12,7 @@ import {
   Representation,
   type RequestContext,
   type RequestContexts,
+  RESULTS_CACHE,
 } from "../http";
 import { jsonRepresentation, publicJson } from "./answers";
 import { holdDocument } from "./held-document";
@@ -25,7 +26,7 @@ import {
   readBadgeQuery,
 } from "./kuma/badges";
 import { manifest, pageDocument } from "./kuma/documents";
-import { heartbeatsDocument, NO_HEARTBEATS } from "./kuma/heartbeats";
+import { heartbeatsDocument, noHeartbeats } from "./kuma/heartbeats";
 import { createIncidentHistory } from "./kuma/incidents";
 import {
   KumaEntryPage,
@@ -57,8 +58,12 @@ export function kumaRoutes(
   snapshots: Snapshots,
   readIncidents: ReadRecords,
 ) {
-  const find = ({ params, requestContext }: Call): Snapshot | undefined =>
-    findCompatPage(snapshots, "uptime-kuma", params["slug"]?.toLowerCase() ?? "", requestContext);
+  const find = ({ params, requestContext: at }: Call): Snapshot | undefined => {
+    const slug = params["slug"]?.toLowerCase() ?? "";
+    const snapshot = findCompatPage(snapshots, "uptime-kuma", slug, at);
+    at.shownPageId = snapshot?.document.page.id;
+    return snapshot;
+  };
   const pageOf = publicJson((snapshot) => pageDocument(ctx.db, snapshot, ctx.clock.now()));
   const manifestOf = publicJson(manifest);
   const historyOf = createIncidentHistory(ctx.db, readIncidents);
@@ -92,12 +97,10 @@ export function kumaRoutes(
       schema: KumaHeartbeats,
       answer: (call) => {
         const snapshot = find(call);
-        const made = snapshot ? heartbeatsOf(snapshot, null) : jsonRepresentation(NO_HEARTBEATS);
+        const made = snapshot ? heartbeatsOf(snapshot, null) : noHeartbeats();
         if (made instanceof Representation) return send(call, made);
         // The page may have become private while they were read.
-        return made.then((read) =>
-          send(call, find(call) ? read : jsonRepresentation(NO_HEARTBEATS)),
-        );
+        return made.then((read) => send(call, find(call) ? read : noHeartbeats()));
       },
     },
     {
@@ -154,13 +157,14 @@ export function kumaRoutes(
           answer: (call: Call) => {
             const number = Number.parseInt(call.params["number"] ?? "", 10);
             if (Number.isNaN(number)) return failed(403, "Invalid monitor ID");
-            const found = findEntry(ctx.db, snapshots, number, call.requestContext);
-            const { now } = call.requestContext;
+            const { requestContext: at } = call;
+            const found = findEntry(ctx.db, snapshots, number, at);
+            at.shownPageId = found?.snapshot.document.page.id;
             const { duration } = call.params;
             try {
               return badge(call, (query) =>
                 found
-                  ? make({ reader: ctx.db, entry: found.entry, query, duration, now })
+                  ? make({ reader: ctx.db, entry: found.entry, query, duration, now: at.now })
                   : emptyBadge(query),
               );
             } catch (error) {
@@ -235,8 +239,8 @@ function send({ request, requestContext }: Call, made: Representation): Response
 
 /** Sends a badge, with a policy because browsers open SVG as a document. */
 function sendBadge(call: Call, content: BadgeContent): Response {
-  const policy = { "Content-Security-Policy": "default-src 'none'" };
-  return send(call, represent(drawBadge(content), SVG, policy));
+  const headers = { "Content-Security-Policy": "default-src 'none'" };
+  return send(call, represent(drawBadge(content), SVG, { headers, cacheControl: RESULTS_CACHE }));
 }
 
 /** Returns an error in the form of Uptime Kuma. */

@@ -41,11 +41,12 @@ export function logoRoutes(
     "/status/:slug/logo/:file",
     ({ params, request, requestContext }) => {
       const snapshot = snapshots.read(params.slug, requestContext.now);
+      const isPublic = snapshot?.document.page.visibility === "public";
+      if (isPublic) requestContext.shownPageId = snapshot.document.page.id;
       if (!snapshot || fileOf(snapshot) !== params.file) throw notFound("logo");
-      const isShown =
-        snapshot.document.page.visibility === "public" ||
-        findCurrentSession(ctx, sessions, request, requestContext.now) !== undefined;
-      if (!isShown) throw notFound("logo");
+      if (!isPublic && !findCurrentSession(ctx, sessions, request, requestContext.now)) {
+        throw notFound("logo");
+      }
       return logoOf(snapshot).respond(request, requestContext);
     },
     operation({

@@ -17,9 +17,17 @@ export function respond(
   request: Request,
   requestContext: RequestContext,
 ): Response | Promise<Response> {
-  return representation instanceof Representation
-    ? representation.respond(request, requestContext)
-    : representation.then((made) => made.respond(request, requestContext));
+  if (representation instanceof Representation) {
+    return representation.respond(request, requestContext);
+  }
+  return representation.then(
+    (made) => made.respond(request, requestContext),
+    (error: unknown) => {
+      // The page may have become private meanwhile.
+      requestContext.shownPageId = undefined;
+      throw error;
+    },
+  );
 }
 
 /** Request for a file of a page. */
@@ -36,7 +44,7 @@ export interface Call {
 export function createFileServer(snapshots: Snapshots) {
   return (file: string, representationOf: RepresentationOf) =>
     ({ params, request, requestContext }: Call) => {
-      const snapshot = readPublic(snapshots, params.slug, requestContext.now);
+      const snapshot = readPublic(snapshots, params.slug, requestContext);
       const { slug } = snapshot.document.page;
       return slug === params.slug
         ? respond(representationOf(snapshot), request, requestContext)
@@ -68,11 +76,14 @@ export function document(
 export function represent(
   content: string,
   mediaType: string,
-  headers: Record<string, string> = {},
+  {
+    headers = {},
+    cacheControl = PUBLIC_CACHE,
+  }: { headers?: Record<string, string>; cacheControl?: string } = {},
 ) {
   return new Representation(content, {
     mediaType: `${mediaType};charset=utf-8`,
-    cacheControl: PUBLIC_CACHE,
+    cacheControl,
     isCrossOrigin: true,
     headers,
   });

@@ -3,10 +3,6 @@ import { headlineText, type StatusDocument, toneOf } from "../features/status";
 import { OUTLINES, shorten } from "./badges";
 import script from "./widget.js" with { type: "text" };
 
-/** Cache limits of the widget, which sites load with each of their pages. */
-export const WIDGET_CACHE =
-  "public, max-age=300, stale-while-revalidate=3600, stale-if-error=86400";
-
 /**
  * Returns the script that shows a page's state on other sites. It contains the state, so it sends no
  * request. It names an open incident if there is only one, else it shows the headline.

@@ -204,11 +204,13 @@ export function publicRoutes(
       ({ params: { slug }, query, request, requestContext }) => {
         const name = query.month ?? monthNameOf(requestContext.now);
         const month = monthOf(name, requestContext.now);
-        if (!month) throw notFound("month");
         const { before } = query;
         const rest = `/history?month=${name}${before === undefined ? "" : `&before=${before}`}`;
         const pageRequest = { slug, rest, request, requestContext };
-        return site.answer(pageRequest, (snapshot) => historyPage(month, before, snapshot));
+        return site.answer(pageRequest, (snapshot) => {
+          if (!month) throw notFound("month");
+          return historyPage(month, before, snapshot);
+        });
       },
       {
         query: MonthQuery,

@@ -99,11 +99,15 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
   );
 
   /** Returns the snapshot that the caller may see at `now`, or a redirect to the current slug. */
-  function open({ slug, rest, request }: PageRequest, now: number): Opened | Response {
+  function open(pageRequest: PageRequest, now: number): Opened | Response {
+    const { slug, rest, request, requestContext } = pageRequest;
+    // The page may have become private while the answer was prepared.
+    requestContext.shownPageId = undefined;
     const snapshot = snapshots.read(slug, now);
     if (!snapshot) throw notFound("status page");
     const { page } = snapshot.document;
     const isPublic = page.visibility === "public";
+    if (isPublic) requestContext.shownPageId = page.id;
     // The answer does not reveal that there is a private page.
     if (!isPublic && !findCurrentSession(ctx, sessions, request, now)) {
       throw notFound("status page");

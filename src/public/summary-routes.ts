@@ -36,7 +36,7 @@ export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snaps
   return new Elysia().use(requestContexts.plugin).get(
     "/status/:slug/summary.json",
     ({ params, request, requestContext }) =>
-      json(readPublic(snapshots, params.slug, requestContext.now)).respond(request, requestContext),
+      json(readPublic(snapshots, params.slug, requestContext)).respond(request, requestContext),
     operation({
       ...PUBLIC_JSON,
       id: "getSummary",

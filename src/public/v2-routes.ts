@@ -28,7 +28,7 @@ export function v2Routes(
       ({ request, requestContext }) => {
         const page = requestContext.domain ?? snapshots.defaultPage();
         if (!page) throw notFound("status page");
-        return json(readPublic(snapshots, page.slug, requestContext.now)).respond(
+        return json(readPublic(snapshots, page.slug, requestContext)).respond(
           request,
           requestContext,
         );
@@ -38,10 +38,7 @@ export function v2Routes(
     routes.get(
       `/status/:slug/api/v2/${document.path}`,
       ({ params, request, requestContext }) =>
-        json(readPublic(snapshots, params.slug, requestContext.now)).respond(
-          request,
-          requestContext,
-        ),
+        json(readPublic(snapshots, params.slug, requestContext)).respond(request, requestContext),
       declare(document, "", "of a page"),
     );
   }

@@ -118,7 +118,7 @@ describe("Cache-Control of answers", () => {
     for (const target of ["/", "/status/acme", "/openapi.json", "/docs"]) {
       expect([target, await cacheOf(target)]).toEqual([
         target,
-        "public, max-age=15, stale-while-revalidate=60, stale-if-error=86400",
+        "public, max-age=15, s-maxage=15, stale-while-revalidate=60, stale-if-error=86400",
       ]);
     }
     for (const target of ["/healthz", "/nothing", "/api/v1/status/none"]) {

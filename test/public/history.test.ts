@@ -4,7 +4,7 @@ import { advanceMaintenance } from "../../src/features/maintenance";
 import { readHistory } from "../../src/features/status";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
-import { expectProblem } from "../support/app";
+import { expectMissingPart, expectProblem } from "../support/app";
 import { counted } from "../support/counted-transaction";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
@@ -147,7 +147,7 @@ describe("the history of a page", () => {
     const first = readHtml((await read("1970-01")).text);
     expect(first.attributes(".months a", "rel")).toEqual(["next"]);
     for (const month of ["1969-12", "0000-01", "2026-04", "9999-12"]) {
-      expectProblem(await read(month), "not_found");
+      expectMissingPart(await read(month));
     }
   });
 

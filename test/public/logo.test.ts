@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { deleteLogo, logoPath, type PageRow, putLogo, updatePage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createContext } from "../../src/installation";
-import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { createTestApp, expectMissingPart, expectProblem, type TestApp } from "../support/app";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
 import { png } from "../support/pictures";
@@ -81,7 +81,7 @@ describe("a page's logo", () => {
     expect(second).not.toBe(first);
     expect((await app.call(second)).status).toBe(200);
     const gone = await app.call(first);
-    expectProblem(gone, "not_found");
+    expectMissingPart(gone);
     expect(gone.headers.get("ratelimit")).not.toBeNull();
   });
 
@@ -107,7 +107,7 @@ describe("a page's logo", () => {
     await app.ctx.db.write((tx) =>
       putLogo(elsewhere, tx, page.id, { bytes: png(5, 5) }, CLI_ACTOR),
     );
-    expectProblem(await app.call(path), "not_found");
+    expectMissingPart(await app.call(path));
   });
 
   test("a logo is served on its page's custom domain, and another page's is not", async () => {

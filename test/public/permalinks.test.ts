@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../src/features/incidents";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS } from "../../src/kernel/time";
-import { expectProblem } from "../support/app";
+import { expectMissingPart } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
 
@@ -61,7 +61,7 @@ describe("the page of an incident", () => {
     expect((await app.call(`/status/other/incidents/${elsewhere.id}`)).status).toBe(200);
     await app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, gone.id, CLI_ACTOR));
     for (const id of [draft.id, elsewhere.id, gone.id, "inc_nothing"]) {
-      expectProblem(await app.call(`/status/acme/incidents/${id}`), "not_found");
+      expectMissingPart(await app.call(`/status/acme/incidents/${id}`));
     }
   });
 
@@ -97,7 +97,7 @@ describe("the page of a maintenance", () => {
     });
     expect((await app.call(`/status/other/maintenance/${elsewhere.id}`)).status).toBe(200);
     for (const id of [elsewhere.id, "mnt_nothing"]) {
-      expectProblem(await app.call(`/status/acme/maintenance/${id}`), "not_found");
+      expectMissingPart(await app.call(`/status/acme/maintenance/${id}`));
     }
   });
 });

@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { renderText } from "../../src/public/markdown-cache";
 import { createTextBudget } from "../../src/public/text-budget";
 import { renderStatusPage } from "../../src/public/status-page";
-import { expectProblem } from "../support/app";
+import { expectMissingPart, expectProblem } from "../support/app";
 import { type HtmlPage, readHtml } from "../support/html";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 import { longText, writeLongTexts } from "../support/long-texts";
@@ -148,7 +148,7 @@ describe("a permalink", () => {
     const own = one.updates[0].id;
     expect((await call(`incidents/${one.id}?before=${own}`)).status).toBe(200);
     for (const rest of [`incidents/${other.id}`, `maintenance/${planned.id}`]) {
-      expectProblem(await call(`${rest}?before=${own}`), "not_found");
+      expectMissingPart(await call(`${rest}?before=${own}`));
       expectProblem(await call(`${rest}?before=1`), "invalid_request");
     }
   });

@@ -317,6 +317,16 @@ export function expectProblem(answer: Answer, code: ErrorCode): Answer["body"] {
   return answer.body;
 }
 
+/** Expects the page for a part of a public page that does not exist, which caches may store. */
+export function expectMissingPart(answer: Answer): void {
+  const of = (name: string) => answer.headers.get(name);
+  expect([answer.status, of("content-type"), of("cache-control")]).toEqual([
+    404,
+    "text/html;charset=utf-8",
+    "public, max-age=5",
+  ]);
+}
+
 /** Returns the policy that an answer was charged to and the remaining tokens; "none" without a charge. */
 export function chargeOf({ headers }: Answer): string {
   const state = headers.get("ratelimit");

@@ -1,6 +1,6 @@
 import type { TestApp } from "./app";
 
-interface HostAnswer {
+export interface HostAnswer {
   status: number;
   headers: Headers;
   text: string;

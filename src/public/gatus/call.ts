@@ -1,4 +1,4 @@
-import { queryOf, type Representation, type RequestContext } from "../../http";
+import { queryOf, type Representation, type RequestContext, RESULTS_CACHE } from "../../http";
 import { represent } from "../page-files";
 import type { ResultPage } from "./documents";
 
@@ -33,10 +33,11 @@ export function send({ request, requestContext }: Call, made: Representation): R
 }
 
 export function plain(text: string): Representation {
-  return represent(text, "text/plain");
+  return represent(text, "text/plain", { cacheControl: RESULTS_CACHE });
 }
 
 /** Returns a picture with a policy, because browsers open SVG as a document. */
 export function picture(svg: string): Representation {
-  return represent(svg, SVG, { "Content-Security-Policy": "default-src 'none'" });
+  const headers = { "Content-Security-Policy": "default-src 'none'" };
+  return represent(svg, SVG, { headers, cacheControl: RESULTS_CACHE });
 }

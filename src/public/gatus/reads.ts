@@ -3,7 +3,7 @@ import type { AppContext } from "../../context";
 import { BEAT, findCompatPage, readBeats } from "../../features/compat";
 import { findComponent, type Span } from "../../features/components";
 import type { Snapshot, Snapshots } from "../../features/status";
-import { type Operation, PUBLIC_CACHE, Representation, sendPlainText } from "../../http";
+import { NO_STORE, type Operation, Representation, RESULTS_CACHE, sendPlainText } from "../../http";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
 import { jsonRepresentation, publicJson } from "../answers";
 import { holdDocument } from "../held-document";
@@ -62,9 +62,10 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
 
   function find({ params, requestContext }: Call): Snapshot | undefined {
     const slug = params?.["slug"] ?? (requestContext.domain ?? snapshots.defaultPage())?.slug;
-    return slug === undefined
-      ? undefined
-      : findCompatPage(snapshots, "gatus", slug, requestContext);
+    if (slug === undefined) return undefined;
+    const snapshot = findCompatPage(snapshots, "gatus", slug, requestContext);
+    requestContext.shownPageId = snapshot?.document.page.id;
+    return snapshot;
   }
 
   const onPage =
@@ -121,7 +122,7 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
       schema: GatusEndpointStatus,
       answer: onEntry((entry, snapshot, call) => {
         const part = { ...partOf(call), now: call.requestContext.now };
-        return send(call, jsonRepresentation(endpointStatus(ctx.db, snapshot, entry, part)));
+        return send(call, results(endpointStatus(ctx.db, snapshot, entry, part)));
       }),
     },
     {
@@ -146,7 +147,7 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
       summary: "Read the mean response times of a component by hour",
       schema: GatusHistory,
       answer: during(
-        (entry, span, call) => send(call, jsonRepresentation(hourlyAverages(ctx.db, entry, span))),
+        (entry, span, call) => send(call, results(hourlyAverages(ctx.db, entry, span))),
         ofHours,
       ),
     },
@@ -164,9 +165,7 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
       name: "ShieldsBadge",
       summary: "Read the badge of a component for shields.io",
       schema: Type.Object({}, { additionalProperties: true }),
-      answer: onEntry((entry, _, call) =>
-        send(call, jsonRepresentation(shieldsBadge(healthOf(entry)))),
-      ),
+      answer: onEntry((entry, _, call) => send(call, results(shieldsBadge(healthOf(entry))))),
     },
     {
       path: `${key}/uptimes/:duration/badge.svg`,
@@ -198,7 +197,7 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
       answer: during((entry, span, call) => {
         const history = hourlyAverages(ctx.db, entry, span);
         return history.values.length === 0
-          ? new Response(null, { status: 204, headers: { "Cache-Control": PUBLIC_CACHE } })
+          ? new Response(null, { status: 204, headers: { "Cache-Control": RESULTS_CACHE } })
           : send(call, picture(drawChart(history)));
       }, ofHours),
     },
@@ -221,7 +220,20 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
       name: "Health",
       summary: "Read the health of the server",
       schema: Type.Object({ status: Type.Literal("UP") }),
-      answer: onPage((_, call) => send(call, jsonRepresentation({ status: "UP" }))),
+      answer: onPage((_, call) => send(call, healthy())),
     },
   ];
+}
+
+function results(content: unknown): Representation {
+  return jsonRepresentation(content, RESULTS_CACHE);
+}
+
+/** Returns the health of the server, which caches must not store. */
+function healthy(): Representation {
+  return new Representation(JSON.stringify({ status: "UP" }), {
+    mediaType: "application/json",
+    cacheControl: NO_STORE,
+    isCrossOrigin: true,
+  });
 }

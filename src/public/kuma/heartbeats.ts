@@ -8,8 +8,10 @@ import {
   uptimeOfTime,
 } from "../../features/components";
 import type { Snapshot } from "../../features/status";
+import { type Representation, RESULTS_CACHE } from "../../http";
 import { WHOLE_TURN } from "../../kernel/in-slices";
 import { DAY_MS } from "../../kernel/time";
+import { jsonRepresentation } from "../answers";
 import type { KumaHeartbeats } from "./model";
 import { utcText } from "./times";
 
@@ -17,8 +19,11 @@ const BEATS_MAX = 100;
 /** Components whose uptime is read in one turn of the event loop. */
 const ROWS_PER_STEP = 100;
 
-/** Content of the heartbeats of a page that does not exist. */
-export const NO_HEARTBEATS: KumaHeartbeats = { heartbeatList: {}, uptimeList: {} };
+/** Returns the heartbeats of a page that does not exist. */
+export function noHeartbeats(): Representation {
+  const none: KumaHeartbeats = { heartbeatList: {}, uptimeList: {} };
+  return jsonRepresentation(none, RESULTS_CACHE);
+}
 
 /** Returns the beats and the uptime of 24 hours of each entry, at `now` (unix ms), in steps. */
 export function* heartbeatsDocument(
