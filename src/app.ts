@@ -10,6 +10,8 @@ import { createMetrics, type Metrics } from "./features/metrics";
 import { createDomains } from "./features/pages";
 import {
   buildOpenApi,
+  type ClientAddresses,
+  createCdn,
   createClientAddresses,
   createGateway,
   createRouteTable,
@@ -29,6 +31,7 @@ export interface App {
   routes: RouteTable;
   readiness: Readiness;
   limiter: Limiter;
+  addresses: ClientAddresses;
   usage: KeyUsage;
   /** Registry of the metrics, to which other modules add theirs. */
   metrics: Metrics;
@@ -62,6 +65,7 @@ export function createApp(
   const metrics = createMetrics(ctx.clock);
   const addresses = createClientAddresses(ctx);
   const routes = createRouteTable();
+  const { cdn } = ctx.config;
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
 
   for (const { path, hooks, handle } of healthRoutes(ctx, readiness)) {
@@ -115,6 +119,7 @@ export function createApp(
     usage,
     limiter,
     addresses,
+    cdn: cdn === undefined ? undefined : createCdn(cdn),
     loadRoutes: loadRoutesOf,
     failurePage: (failure, context) =>
       answerRefusedForm(failure, context) ?? loaded?.failurePage(failure, context),
@@ -124,6 +129,7 @@ export function createApp(
     routes,
     readiness,
     limiter,
+    addresses,
     usage,
     metrics,
     openApi,

@@ -11,7 +11,7 @@ import {
   readPublicAddress,
 } from "./features/settings";
 import type { FirstRun } from "./first-run";
-import type { RunningFleet } from "./fleet";
+import type { FleetDependencies, RunningFleet } from "./fleet";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
 import { listen } from "./listening";
@@ -81,7 +81,7 @@ export async function startServer(
       simulation,
     );
     app.metrics.add(...background.metrics);
-    const fleet = await startFleet(ctx);
+    const fleet = await startFleet(ctx, { egress: background.egress, addresses: app.addresses });
     if (fleet) app.metrics.add(...fleet.metrics);
     loading.resolve({ ...background, fleet });
 
@@ -115,10 +115,13 @@ export async function startServer(
 }
 
 /** Starts the parts for more than one machine; undefined if none is set up, and none was that left an alarm. */
-async function startFleet(ctx: AppContext): Promise<RunningFleet | undefined> {
+async function startFleet(
+  ctx: AppContext,
+  deps: FleetDependencies,
+): Promise<RunningFleet | undefined> {
   const hasAlarms = findSetting(ctx.db, { name: ALARMS_SETTING }) !== undefined;
   if (!usesFleet(ctx.config) && !hasAlarms) return undefined;
-  return (await import("./fleet")).startFleet(ctx);
+  return (await import("./fleet")).startFleet(ctx, deps);
 }
 
 /** Waits for a turn of the event loop, so that pending requests are handled. */

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { cdnProblems } from "./cdn-options";
 import { mailProblems } from "./mail-options";
 import type { Option } from "./option";
 import { type Config, type OptionName, OPTIONS, type OptionSource } from "./options";
@@ -30,12 +31,17 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     } catch (error) {
       const where = flag === undefined ? (variable?.name ?? option.env) : `--${option.flag}`;
       // An option without a flag is a secret.
-      const shown = option.flag === undefined ? "" : `; it is "${value}"`;
+      const isHidden = option.flag === undefined || option.isHidden;
+      const shown = isHidden ? "" : `; it is "${value}"`;
       problems.push(`${where} ${(error as Error).message}${shown}.`);
     }
   }
   const isGiven = (name: OptionName) => sources[name] !== "default";
-  problems.push(...mailProblems(config, isGiven, (name) => nameOf(name, sources[name])));
+  const nameGiven = (name: OptionName) => nameOf(name, sources[name]);
+  problems.push(
+    ...mailProblems(config, isGiven, nameGiven),
+    ...cdnProblems(config, isGiven, nameGiven),
+  );
   return problems.length > 0
     ? { problems }
     : { config: { ...config, sources } as unknown as Config };

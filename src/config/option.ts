@@ -12,6 +12,8 @@ export interface Option<T> {
   help: string;
   /** `everywhere`: every command takes it; `mail`: the server, and commands that mail, do; `serve`: only the server does. */
   scope: "everywhere" | "mail" | "serve";
+  /** True if errors must not repeat the value, which may contain a secret. True for every option without a flag. */
+  isHidden?: true;
   /** Variable that names a file with the value. A line break at its end is left out. */
   fileEnv?: string;
 }

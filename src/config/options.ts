@@ -1,4 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from "../kernel/log";
+import { CDN_OPTIONS, type CdnOptionName } from "./cdn-options";
 import { DOCKER_OPTIONS } from "./docker-hosts";
 import { MAIL_OPTIONS, type MailOptionName } from "./mail-options";
 import { type Option, option } from "./option";
@@ -163,6 +164,7 @@ export const OPTIONS = {
     scope: "serve",
   }),
   ...MAIL_OPTIONS,
+  ...CDN_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
@@ -172,6 +174,7 @@ type Optional =
   | "baseUrl"
   | "outboundAllow"
   | "dockerTlsDir"
+  | CdnOptionName
   | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
 
 /** Origin of an option's value. */

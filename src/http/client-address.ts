@@ -18,6 +18,11 @@ export interface ClientAddresses {
    * client can send such headers.
    */
   suspectedProxy(): string | undefined;
+  /**
+   * Returns the newest peer that sent a forwarding header and is not trusted. `at` is monotonic, in ms. Only with
+   * `--cdn`: then all requests come through proxies that are trusted.
+   */
+  newestUntrusted(): { ip: string; at: number } | undefined;
 }
 
 /**
@@ -36,11 +41,14 @@ interface Hop {
 
 const UNKNOWN: ClientAddress = { ip: "0.0.0.0", network: "0.0.0.0" };
 
-export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): ClientAddresses {
+export function createClientAddresses(
+  ctx: Pick<AppContext, "clock" | "config" | "log">,
+): ClientAddresses {
   const trusted = ctx.config.trustedProxies;
   const hops = new LRUCache<string, Hop>({ max: PARSED_ADDRESSES });
   const suspicions = new LRUCache<string, number>({ max: PARSED_ADDRESSES });
   let suspect: string | undefined;
+  let untrusted: ReturnType<ClientAddresses["newestUntrusted"]>;
 
   function isTrusted(address: ClientAddress): boolean {
     if (trusted.length === 0) return false;
@@ -62,6 +70,10 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
   }
 
   function noteUntrusted(peer: ClientAddress): void {
+    if (ctx.config.cdn !== undefined) {
+      untrusted = { ip: peer.ip, at: ctx.clock.monotonic() };
+      return;
+    }
     if (suspect !== undefined || !isProxyLocation(peer)) return;
     const seen = (suspicions.get(peer.ip) ?? 0) + 1;
     suspicions.set(peer.ip, seen);
@@ -84,6 +96,7 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
       return socket.address;
     },
     suspectedProxy: () => suspect,
+    newestUntrusted: () => untrusted,
   };
 }
 

@@ -99,6 +99,18 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     label: "Client addresses are kept for",
     show: ({ config }) => plural(config.keepAddressesDays, "day"),
   },
+  cdn: {
+    label: "CDN keeps public pages for",
+    show: ({ config }) => (config.cdn === undefined ? NONE : plural(config.cdn, "second")),
+  },
+  purgeUrl: {
+    label: "Purge address",
+    show: ({ config }) => (config.purgeUrl === undefined ? NONE : "Set"),
+  },
+  purgeHeader: {
+    label: "Credential for the purge address",
+    show: ({ config }) => (config.purgeHeader === undefined ? NONE : "Set"),
+  },
   smtpHost: { label: "Mail relay", isCode: true, show: ({ mail }) => mail?.host ?? NONE },
   smtpPort: { label: "Port of the relay", show: ({ mail }) => String(mail?.port ?? NONE) },
   smtpTls: { label: "TLS to the relay", show: ({ mail }) => mail?.tls ?? NONE },

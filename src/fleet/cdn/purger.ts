@@ -1,0 +1,169 @@
+import type { AppContext, Signals } from "../../context";
+import type { Alarms, CdnState } from "../../features/alarms";
+import { Backoff } from "../../features/outgoing";
+import { TAG_OF_ALL, tagOfPage } from "../../http";
+import type { Timer } from "../../kernel/clock";
+import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { SendPurge } from "./purge-request";
+
+/** Time for which changes are gathered, such as those of one command. */
+const GATHER_MS = 100;
+/** Shortest time between two purges, since CDNs limit them. */
+const INTERVAL_MS = SECOND_MS;
+/** Longest wait for other nodes. */
+const NODES_MS = 3 * SECOND_MS;
+/** Time after which a purge is repeated: an answer from before the change may have arrived at the CDN after it. */
+const REPEAT_MS = 5 * SECOND_MS;
+/** Maximum number of tags in a request. More of them are purged by the tag of all answers. */
+const TAGS_MAX = 30;
+const RETRY_FIRST_MS = SECOND_MS;
+const RETRY_MAX_MS = MINUTE_MS;
+const RETRY_AFTER_MAX_MS = 5 * MINUTE_MS;
+/** Failures in a row after which an alarm is raised. */
+const FAILURES_OF_ALARM = 2;
+/** Time that a stop gives to a purge. */
+const STOP_MS = 2 * SECOND_MS;
+
+export interface PurgerDependencies {
+  alarms: Pick<Alarms, "raise" | "clear">;
+  send: SendPurge;
+  /** Resolves once every node serves what was committed before the call. Waited for at most 3 seconds. */
+  whenApplied?: () => Promise<void>;
+}
+
+/** Signals after changes of public answers. */
+type PublicSignals = Pick<
+  Signals,
+  "pageChanged" | "addressesChanged" | "settingsChanged" | "databaseChangedElsewhere"
+>;
+
+export interface Purger {
+  state(): Pick<CdnState, "purgedAt" | "error">;
+  /** Sends what waits, and gives it 2 seconds. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Purges the CDN after each public change, and once more 5 seconds later. All answers are purged at the start, since
+ * an earlier process may have ended before it purged its last change. What is refused waits in memory and is sent
+ * again. `send` is called for one request at a time.
+ */
+export function startPurger(
+  { clock, signals }: Pick<AppContext, "clock"> & { signals: PublicSignals },
+  { alarms, send, whenApplied }: PurgerDependencies,
+): Purger {
+  /** Tags of changes that are not purged yet, and the time at which they are due, on the monotonic clock. */
+  let changed = new Set<string>();
+  let changedDueAt = 0;
+  /** Tags to purge once more, with the time on the monotonic clock. */
+  const repeats = new Map<string, number>();
+  const backoff = new Backoff(RETRY_FIRST_MS, RETRY_MAX_MS);
+  const aborter = new AbortController();
+  let notBefore = clock.monotonic();
+  let failures = 0;
+  let error: string | undefined;
+  let purgedAt: number | undefined;
+  let timer: Timer | undefined;
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+
+  function add(tag: string): void {
+    if (changed.size === 0) changedDueAt = clock.monotonic() + GATHER_MS;
+    changed.add(tag);
+    schedule();
+  }
+
+  /** Sets the timer of the next purge. */
+  function schedule(): void {
+    timer?.cancel();
+    if (isStopped || running) return;
+    const dueAt = Math.min(...(changed.size > 0 ? [changedDueAt] : []), ...repeats.values());
+    if (dueAt === Number.POSITIVE_INFINITY) return;
+    timer = clock.after(Math.max(0, Math.max(dueAt, notBefore) - clock.monotonic()), run);
+  }
+
+  function run(): void {
+    running = purge().finally(() => {
+      running = undefined;
+      schedule();
+    });
+  }
+
+  async function purge(): Promise<void> {
+    const fresh = changed;
+    changed = new Set();
+    if (fresh.size > 0) await nodesHaveApplied();
+    const now = clock.monotonic();
+    const again = [...repeats].flatMap(([tag, dueAt]) => (dueAt <= now ? [tag] : []));
+    for (const tag of again) repeats.delete(tag);
+    const tags = tagsOf([...fresh, ...again]);
+    const failure = await send(tags, aborter.signal);
+    if (failure) {
+      for (const tag of tags) changed.add(tag);
+      changedDueAt = clock.monotonic();
+      failed(failure.error, failure.retryAfterMs);
+      return;
+    }
+    failures = 0;
+    backoff.reset();
+    error = undefined;
+    purgedAt = clock.now();
+    alarms.clear("purge_failing");
+    notBefore = clock.monotonic() + INTERVAL_MS;
+    if (fresh.size === 0) return;
+    for (const tag of tagsOf([...fresh])) repeats.set(tag, clock.monotonic() + REPEAT_MS);
+  }
+
+  function failed(reason: string, retryAfterMs: number): void {
+    const now = clock.monotonic();
+    const waitMs = Math.min(RETRY_AFTER_MAX_MS, retryAfterMs);
+    notBefore = now + Math.max(backoff.nextWaitMs(now), waitMs);
+    error = reason;
+    failures += 1;
+    if (failures >= FAILURES_OF_ALARM) {
+      alarms.raise("purge_failing", `${reason} Changes appear late until it accepts a request.`);
+    }
+  }
+
+  async function nodesHaveApplied(): Promise<void> {
+    if (!whenApplied || isStopped) return;
+    await new Promise<void>((resolve) => {
+      const limit = clock.after(NODES_MS, () => done());
+      const done = () => {
+        limit.cancel();
+        aborter.signal.removeEventListener("abort", done);
+        resolve();
+      };
+      aborter.signal.addEventListener("abort", done, { once: true });
+      whenApplied().then(done, done);
+    });
+  }
+
+  const removals = [
+    signals.pageChanged.on((pageId) => add(tagOfPage(pageId))),
+    ...[signals.addressesChanged, signals.settingsChanged, signals.databaseChangedElsewhere].map(
+      (signal) => signal.on(() => add(TAG_OF_ALL)),
+    ),
+  ];
+  add(TAG_OF_ALL);
+
+  return {
+    state: () => ({ purgedAt, error }),
+    async stop() {
+      for (const remove of removals) remove();
+      timer?.cancel();
+      const overdue = clock.after(STOP_MS, () => aborter.abort());
+      await running;
+      isStopped = true;
+      timer?.cancel();
+      if (changed.size > 0 && failures === 0) await purge();
+      overdue.cancel();
+    },
+  };
+}
+
+/** Returns the tags of one request: that of all answers replaces every other. */
+function tagsOf(tags: readonly string[]): string[] {
+  const distinct = [...new Set(tags)];
+  return distinct.length > TAGS_MAX || distinct.includes(TAG_OF_ALL) ? [TAG_OF_ALL] : distinct;
+}

@@ -1,0 +1,27 @@
+import type { Alarms } from "../../features/alarms";
+import type { ClientAddresses } from "../../http";
+import type { Clock, Timer } from "../../kernel/clock";
+import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+
+const POLL_MS = 5 * SECOND_MS;
+/** Time without such a request after which the alarm ends. */
+const QUIET_MS = 10 * MINUTE_MS;
+
+/** Raises an alarm while peers that are not trusted send forwarding headers: a proxy is probably missing. */
+export function watchUntrustedPeers(
+  clock: Clock,
+  addresses: Pick<ClientAddresses, "newestUntrusted">,
+  alarms: Alarms,
+): Timer {
+  return clock.every(POLL_MS, () => {
+    const newest = addresses.newestUntrusted();
+    if (newest && clock.monotonic() - newest.at < QUIET_MS) {
+      alarms.raise(
+        "untrusted_proxy",
+        `The forwarding header of requests from ${newest.ip} is ignored. If it belongs to the CDN or a proxy, add its network to ALLCLEAR_TRUSTED_PROXIES: until then, all visitors behind it share one rate limit. If not, let only the CDN reach this server.`,
+      );
+    } else {
+      alarms.clear("untrusted_proxy");
+    }
+  });
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { createPage } from "../../../src/features/pages";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { openForCommand } from "../../../src/installation";
+import { startCdn } from "../../../src/fleet/cdn";
+import { startServer } from "../../../src/server";
+import { createTestApp, testConfig } from "../../support/app";
+import { createTestEgress } from "../../support/egress";
+import { startReceiver } from "../../support/receiver";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+const CDN = "203.0.113.50";
+const MODE = { ALLCLEAR_CDN: "15", ALLCLEAR_TRUSTED_PROXIES: CDN };
+
+/** An application in CDN mode, with the alarms that hold. */
+async function createCdnSite(env: Record<string, string> = {}) {
+  const app = await createTestApp({ env: { ...MODE, ...env } });
+  const { egress } = await createTestEgress({}, { clock: app.clock });
+  const alarms = new Map<string, string>();
+  const cdn = startCdn(app.ctx, {
+    egress,
+    addresses: app.app.addresses,
+    alarms: {
+      raise: (kind, detail) => void alarms.set(kind, detail),
+      clear: (kind) => void alarms.delete(kind),
+      list: () => [],
+      stop: async () => {},
+    },
+  });
+  const visit = async (from: string, headers: Record<string, string> = {}) => {
+    const request = new Request("http://status.test/status/acme", { headers });
+    return (await app.app.handle(request, () => from)).status;
+  };
+  return { app, alarms, cdn, visit, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}
+
+describe("a forwarding header in CDN mode", () => {
+  test.each([
+    ["x-forwarded-for", "198.51.100.7"],
+    ["forwarded", "for=198.51.100.7"],
+  ])("%s from a peer that is not trusted raises an alarm with its address", async (name, value) => {
+    await using site = await createCdnSite();
+    const { app, alarms, visit } = site;
+    await app.page();
+    expect(await visit("198.51.100.99", { [name]: value })).toBe(200);
+    await app.clock.advance(5_000);
+    expect([...alarms.keys()]).toEqual(["untrusted_proxy"]);
+    expect(alarms.get("untrusted_proxy")).toContain("198.51.100.99");
+    expect(app.logged.filter(({ msg }) => msg.includes("TRUSTED_PROXIES"))).toEqual([]);
+    await app.clock.advance(9 * 60_000);
+    expect(alarms.size).toBe(1);
+    await app.clock.advance(60_000);
+    expect(alarms.size).toBe(0);
+  });
+
+  test("a trusted peer, and a client without such a header, raise none", async () => {
+    await using site = await createCdnSite();
+    const { app, alarms, visit } = site;
+    await app.page();
+    await visit(CDN, { "x-forwarded-for": "198.51.100.7" });
+    await visit("198.51.100.99");
+    await app.clock.advance(60_000);
+    expect(alarms.size).toBe(0);
+  });
+
+  test("visitors behind a trusted CDN have a rate limit each", async () => {
+    await using site = await createCdnSite({ ALLCLEAR_PUBLIC_RATE_LIMIT: "1" });
+    const { app, visit } = site;
+    await app.page();
+    const answers = [];
+    for (const client of ["198.51.100.1", "198.51.100.2", "198.51.100.1"]) {
+      answers.push(await visit(CDN, { "x-forwarded-for": client }));
+    }
+    expect(answers).toEqual([200, 200, 429]);
+  });
+});
+
+test("the state names the time and the host of the purge address, without its path", async () => {
+  await using without = await createCdnSite();
+  expect(without.cdn.state()).toEqual({ seconds: 15 });
+  await using receiver = startReceiver();
+  await using site = await createCdnSite({
+    ALLCLEAR_CDN: "600",
+    ALLCLEAR_PURGE_URL: `${receiver.url}?key=kept-secret`,
+  });
+  const purgeHost = new URL(receiver.url).host;
+  expect(site.cdn.state()).toEqual({
+    seconds: 600,
+    purgeHost,
+    purgedAt: undefined,
+    error: undefined,
+  });
+});
+
+test("a server purges all answers at its start, and a page that changes while it runs", async () => {
+  using folder = temporaryFolder();
+  await using receiver = startReceiver();
+  const env = {
+    ALLCLEAR_DATA_DIR: folder.path,
+    ALLCLEAR_LISTEN: "127.0.0.1:0",
+    ALLCLEAR_LOG_LEVEL: "silent",
+    ALLCLEAR_CDN: "600",
+    ALLCLEAR_PURGE_URL: receiver.url,
+    ALLCLEAR_PURGE_HEADER: "Authorization: Bearer kept-secret",
+  };
+  const server = await startServer(testConfig(env));
+  await receiver.until(1);
+  const tagsOf = (nth: number) => receiver.received[nth]?.headers["surrogate-key"];
+  expect([tagsOf(0), receiver.received[0]?.headers["authorization"]]).toEqual([
+    "all",
+    "Bearer kept-secret",
+  ]);
+  const command = openForCommand(testConfig(env), "page", { canCreate: false });
+  await command.ctx.db.write((tx) =>
+    createPage(command.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR),
+  );
+  command.close();
+  // The server sees the change of the command within half a second, or purges it while it stops.
+  await receiver.until(2);
+  expect(tagsOf(1)).toBe("all");
+  await server.stop();
+});
