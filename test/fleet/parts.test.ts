@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { startLink } from "../support/fleet/link";
 import { litestreamPath } from "../support/fleet/litestream";
+import { startNode } from "../support/fleet/nodes";
 import { startHaproxy, startNginx } from "../support/fleet/proxies";
 import { startRedis } from "../support/fleet/redis";
 import { startS3 } from "../support/fleet/s3";
@@ -76,5 +77,21 @@ await describeWithPrograms("links of a fleet", { go: ["versitygw"] }, () => {
     await expect(store.get("a")).rejects.toMatchObject({ kind: "unreachable" });
     link.truncateAfter(undefined);
     expect((await store.get("a"))?.bytes).toEqual(Buffer.from("1"));
+  });
+});
+
+await describeWithPrograms("nodes of a fleet", { go: ["versitygw", "litestream"] }, () => {
+  test("a node runs with a wrong clock, runs commands and starts again after a kill", async () => {
+    await using store = await startS3();
+    await using node = await startNode({ store, path: "fleet", clockOffsetMs: 30_000 });
+    const key = await node.run("key", "create", "--name", "a", "--scope", "read:status");
+    expect(key).toMatchObject({ code: 0, stderr: expect.any(String) });
+    expect(await (await node.call("/healthz")).json()).toMatchObject({ status: "ok" });
+    const [, time = ""] = /"time":"([^"]+)"/.exec(node.output()) ?? [];
+    expect(Date.parse(time) - Date.now()).toBeGreaterThan(20_000);
+    await node.kill();
+    expect(await node.exited()).not.toBe(0);
+    await node.restart();
+    expect((await node.call("/healthz")).status).toBe(200);
   });
 });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectStore } from "../../../src/object-store";
 import { temporaryFolder } from "../temporary-folder";
+import { report, rounds, timeout } from "./long";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -60,22 +61,38 @@ export function describeStoreContract(name: string, open: () => Promise<ObjectSt
       expect(await store.get("missing")).toBeUndefined();
     });
 
-    test("one of eight contenders wins each of ten rounds", async () => {
-      const store = await open();
-      let etag: string | undefined;
-      for (let round = 0; round < 10; round++) {
-        const condition = etag === undefined ? { ifNoneMatch: true as const } : { ifMatch: etag };
-        const results = await Promise.all(
-          Array.from({ length: 8 }, (_, contender) =>
-            store.put("leader.json", bytesOf(`${round} ${contender}`), condition),
-          ),
-        );
-        const winners = results.filter((result) => result !== "changed");
-        expect(winners).toHaveLength(1);
-        etag = winners[0]?.etag;
-        expect((await store.get("leader.json"))?.etag).toBe(etag ?? "");
-      }
-    });
+    test(
+      "one of eight contenders wins each round",
+      async () => {
+        const store = await open();
+        const [all, times] = [rounds(10, 200), [] as number[]];
+        let etag: string | undefined;
+        for (let round = 0; round < all; round++) {
+          const condition = etag === undefined ? { ifNoneMatch: true as const } : { ifMatch: etag };
+          const contend = async (contender: number) => {
+            const sentAt = performance.now();
+            const bytes = bytesOf(`${round} ${contender}`);
+            const result = await store.put("leader.json", bytes, condition);
+            times.push(performance.now() - sentAt);
+            return result;
+          };
+          const results = await Promise.all(
+            Array.from({ length: 8 }, (_, index) => contend(index)),
+          );
+          const winners = results.filter((result) => result !== "changed");
+          expect(winners).toHaveLength(1);
+          etag = winners[0]?.etag;
+          expect((await store.get("leader.json"))?.etag).toBe(etag ?? "");
+        }
+        const p99Ms = times.toSorted((x, y) => x - y)[Math.floor(times.length * 0.99)] ?? 0;
+        report(`eight contenders in ${name}`, {
+          rounds: all,
+          winnersEach: 1,
+          p99Ms: p99Ms.toFixed(1),
+        });
+      },
+      timeout(30_000, 300_000),
+    );
 
     test("a download writes the object into a file, and no file for a missing object", async () => {
       const store = await open();

@@ -8,6 +8,12 @@ import { temporaryFolder } from "../temporary-folder";
 export interface ServerProcess extends AsyncDisposable {
   port: number;
   folder: string;
+  /** Returns the id of the process. */
+  pid(): number;
+  /** Returns the end of what the process has printed since its last start. */
+  output(): string;
+  /** Resolves to the exit code once the process has ended. */
+  exited(): Promise<number>;
   /** Stops the process without closing its connections, as a machine that hangs. */
   freeze(): void;
   /** Lets a frozen process go on. */
@@ -123,7 +129,9 @@ export async function startServer({
   chmodSync(folder.path, 0o755);
   const port = await freePort();
   const line = await command({ folder: folder.path, port });
+  let output = { text: "" };
   const start = async () => {
+    output = { text: "" };
     const child = Bun.spawn(line, {
       cwd: folder.path,
       env: { ...process.env, ...env },
@@ -131,7 +139,7 @@ export async function startServer({
       stdout: "pipe",
       stderr: "pipe",
     });
-    await untilReady(child, ready ?? port);
+    await untilReady(child, ready ?? port, output);
     return child;
   };
   let child = await start().catch((error: unknown) => {
@@ -147,6 +155,9 @@ export async function startServer({
   return {
     port,
     folder: folder.path,
+    pid: () => child.pid,
+    output: () => output.text,
+    exited: () => child.exited,
     freeze: () => child.kill("SIGSTOP"),
     thaw: () => child.kill("SIGCONT"),
     kill: () => end("SIGKILL"),
@@ -163,9 +174,12 @@ export async function startServer({
 type Spawned = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
 /** Waits for a line, or until a port accepts connections. Throws what the process printed if it ends before. */
-async function untilReady(child: Spawned, ready: RegExp | number): Promise<void> {
+async function untilReady(
+  child: Spawned,
+  ready: RegExp | number,
+  output: { text: string },
+): Promise<void> {
   const pattern = typeof ready === "number" ? /(?!)/ : ready;
-  const output = { text: "" };
   const isReady = [child.stdout, child.stderr].map((stream) => untilMatch(stream, pattern, output));
   if (typeof ready === "number") isReady.push(untilListening(ready, child));
   try {
@@ -216,7 +230,8 @@ export async function giveAway(folder: string): Promise<void> {
   if (process.getuid?.() === 0) await runCommand(["chown", "-R", `${USER}:nogroup`, folder]);
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port of loopback that is free now. */
+export async function freePort(): Promise<number> {
   await using server = await startRawServer(() => {});
   return server.port;
 }
