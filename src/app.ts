@@ -36,8 +36,11 @@ export interface App {
   /** Registry of the metrics, to which other modules add theirs. */
   metrics: Metrics;
   openApi(): unknown;
-  /** Loads the status pages, unless they are loaded. Otherwise the first request for one loads them. */
-  loadPages(): Promise<void>;
+  /**
+   * Loads the status pages, unless they are loaded, and returns what they share with other parts. Otherwise the first
+   * request for one loads them.
+   */
+  loadPages(): Promise<Pages["shared"]>;
   /** Loads all routes that are not yet loaded. Otherwise the first request for one of them loads them. */
   loadRoutes(): Promise<void>;
 }
@@ -135,6 +138,7 @@ export function createApp(
     openApi,
     async loadPages() {
       await loadPages();
+      return pages().shared;
     },
     async loadRoutes() {
       await loadOtherRoutes();

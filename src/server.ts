@@ -50,11 +50,13 @@ export async function startServer(
       log.info({ ...migration }, "the database was copied before it was migrated");
     }
     let app: App | undefined;
+    let fleet: RunningFleet | undefined;
     let requests = 0;
     const listener = listen(configAtStart, (request, peer) => {
       requests += 1;
       const answer = (app as App).handle(request, peer);
-      return decorate ? decorate(answer) : answer;
+      if (decorate) return decorate(answer);
+      return fleet?.hold ? fleet.hold(request, answer) : answer;
     });
     // With port 0 the port is known only now. Nothing was awaited since, so no request was handled.
     const bound = { ...configAtStart, listen: { ...configAtStart.listen, port: listener.port } };
@@ -81,7 +83,7 @@ export async function startServer(
       simulation,
     );
     app.metrics.add(...background.metrics);
-    const fleet = await startFleet(ctx, { egress: background.egress, addresses: app.addresses });
+    fleet = await startFleet(ctx, { app, egress: background.egress });
     if (fleet) app.metrics.add(...fleet.metrics);
     loading.resolve({ ...background, fleet });
 

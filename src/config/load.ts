@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cdnProblems } from "./cdn-options";
 import { mailProblems } from "./mail-options";
+import { mirrorProblems } from "./mirror-options";
 import type { Option } from "./option";
 import { type Config, type OptionName, OPTIONS, type OptionSource } from "./options";
 
@@ -41,6 +42,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
   problems.push(
     ...mailProblems(config, isGiven, nameGiven),
     ...cdnProblems(config, isGiven, nameGiven),
+    ...mirrorProblems(config, isGiven, nameGiven),
   );
   return problems.length > 0
     ? { problems }

@@ -2,6 +2,8 @@ import { LOG_LEVELS, type LogLevel } from "../kernel/log";
 import { CDN_OPTIONS, type CdnOptionName } from "./cdn-options";
 import { DOCKER_OPTIONS } from "./docker-hosts";
 import { MAIL_OPTIONS, type MailOptionName } from "./mail-options";
+import type { MirrorOptionName } from "./mirror-address";
+import { MIRROR_OPTIONS } from "./mirror-options";
 import { type Option, option } from "./option";
 import {
   parseBaseUrl,
@@ -165,6 +167,7 @@ export const OPTIONS = {
   }),
   ...MAIL_OPTIONS,
   ...CDN_OPTIONS,
+  ...MIRROR_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
@@ -175,6 +178,7 @@ type Optional =
   | "outboundAllow"
   | "dockerTlsDir"
   | CdnOptionName
+  | MirrorOptionName
   | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
 
 /** Origin of an option's value. */

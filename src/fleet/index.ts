@@ -1,39 +1,61 @@
 /** Parts of a server for more than one machine. Loaded only if one of them is set up. */
+import type { App } from "../app";
 import type { AppContext } from "../context";
 import type { Egress } from "../egress";
-import { createAlarms, type Fleet } from "../features/alarms";
-import type { ClientAddresses } from "../http";
+import { type Alarms, createAlarms, type Fleet } from "../features/alarms";
 import { alarmFamilies, type MetricFamily } from "../features/metrics";
+import type { RunningMirror } from "../mirror";
 
 export interface RunningFleet extends Fleet {
   metrics: readonly MetricFamily[];
+  /** Delays the answer to a form of the dashboard until its effect has reached the mirror. */
+  hold?: RunningMirror["hold"];
   /** Stops the parts. Called before background work ends. */
   stop(): Promise<void>;
 }
 
 /** Parts of the server that the parts here use. */
 export interface FleetDependencies {
+  app: Pick<App, "addresses" | "loadPages">;
   egress: Egress;
-  addresses: ClientAddresses;
 }
 
 /** Starts the parts that are set up. */
 export async function startFleet(
   ctx: AppContext,
-  { egress, addresses }: FleetDependencies,
+  { app, egress }: FleetDependencies,
 ): Promise<RunningFleet> {
   const alarms = createAlarms(ctx);
+  const { addresses } = app;
+  const mirror = await startConfiguredMirror(ctx, app, alarms);
   const cdn =
     ctx.config.cdn === undefined
       ? undefined
       : (await import("./cdn")).startCdn(ctx, { alarms, egress, addresses });
   return {
     alarms,
+    ...(mirror && { mirror: mirror.state, hold: mirror.hold }),
     ...(cdn && { cdn: cdn.state }),
-    metrics: alarmFamilies(alarms),
+    metrics: [...alarmFamilies(alarms), ...(mirror?.metrics ?? [])],
     async stop() {
-      await cdn?.stop();
+      await Promise.all([mirror?.stop(), cdn?.stop()]);
       await alarms.stop();
     },
   };
+}
+
+/** Starts the mirror of the configuration; undefined without one. */
+async function startConfiguredMirror(
+  ctx: AppContext,
+  app: Pick<App, "loadPages">,
+  alarms: Alarms,
+): Promise<RunningMirror | undefined> {
+  const { mirror: address, mirrorKeyId: keyId, mirrorSecret: secret } = ctx.config;
+  if (!address) return undefined;
+  const { openObjectStore } = await import("../object-store");
+  const { startMirror } = await import("../mirror");
+  const { snapshots, readIncidents } = await app.loadPages();
+  const credentials = keyId === undefined || secret === undefined ? undefined : { keyId, secret };
+  const store = openObjectStore(address, credentials, { clock: ctx.clock });
+  return startMirror({ ctx, snapshots, readIncidents, store, alarms });
 }

@@ -3,19 +3,16 @@ import { notFound } from "../errors";
 import { type RequestContexts, operation } from "../http";
 import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
-import { PAGE_SCRIPT } from "./page-document";
+import { PAGE_SCRIPT, STATIC_COPY_SCRIPT } from "./page-document";
 import { PREVIEW_PICTURES } from "./page-head";
 import { COPY_SCRIPT } from "./subscribe-page";
 
+/** Assets of status pages and of their copies. */
+export const PUBLIC_ASSETS = [PAGE_SCRIPT, STATIC_COPY_SCRIPT, COPY_SCRIPT, ...PREVIEW_PICTURES];
+
 /** Creates the assets of all pages. */
 export function createAllAssets(): Assets {
-  return createAssets([
-    ...DOCS_ASSETS,
-    ...UI_ASSETS,
-    PAGE_SCRIPT,
-    COPY_SCRIPT,
-    ...PREVIEW_PICTURES,
-  ]);
+  return createAssets([...DOCS_ASSETS, ...UI_ASSETS, ...PUBLIC_ASSETS]);
 }
 
 /** `/assets/{name}`: assets of all pages, by names that contain a hash. */

@@ -22,7 +22,7 @@ interface BannerProps {
 
 /** Headline of a page with its mark, a sentence about its components, and their number by status. */
 export function Banner({ snapshot, context, now }: BannerProps) {
-  const { headline, tone, times } = context;
+  const { headline, tone, times, copy } = context;
   const components = shownComponents(snapshot);
   const tally = tallyOf(components);
   return (
@@ -49,7 +49,7 @@ export function Banner({ snapshot, context, now }: BannerProps) {
           </ul>
         )}
         <span>
-          As of <ClockTime at={toIso(now)} times={times} /> <span data-live-note />
+          As of <ClockTime at={toIso(copy?.madeAt ?? now)} times={times} /> <span data-live-note />
         </span>
       </div>
     </section>

@@ -42,6 +42,8 @@ interface FramedProps {
   head: ComponentChildren;
   scripts?: ComponentChildren;
   body: VNode;
+  /** True if the document contains its policy, since the server of a copy does not know the header. */
+  isCopy?: boolean;
 }
 
 /**
@@ -51,6 +53,7 @@ interface FramedProps {
 export function renderFramed(props: FramedProps): HtmlDocument {
   const { page, dir } = props;
   const style = pageCss() + props.css + accentCss(page.accent);
+  const policy = policyFor(style);
   const body = renderToString(props.body);
   const html = renderToString(
     <html
@@ -61,6 +64,7 @@ export function renderFramed(props: FramedProps): HtmlDocument {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        {props.isCopy ? <meta http-equiv="Content-Security-Policy" content={policy} /> : null}
         {props.head}
         <style dangerouslySetInnerHTML={{ __html: style }} />
         {props.scripts}
@@ -68,13 +72,16 @@ export function renderFramed(props: FramedProps): HtmlDocument {
       <body dangerouslySetInnerHTML={{ __html: body + spriteFor(body) }} />
     </html>,
   );
-  return { html: `<!doctype html>${html}`, policy: policyFor(style) };
+  return { html: `<!doctype html>${html}`, policy: `${policy}; frame-ancestors 'none'` };
 }
 
-/** Returns the policy: the inline style by its hash, scripts and images of this server. */
+/**
+ * Returns the policy without `frame-ancestors`, which an element cannot have: the inline style by its hash, scripts and
+ * images of this server.
+ */
 function policyFor(style: string): string {
   const hash = sha256Base64(style);
-  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
+  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'`;
 }
 
 /** Start of the body of a public page, after which the strip is inserted. */

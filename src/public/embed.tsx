@@ -9,7 +9,8 @@ import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
 import style from "./css/embed.css" with { type: "text" };
 import { contextOf, type PageContext, type Rendering } from "./page-context";
-import { PAGE_SCRIPT_PATH } from "./page-document";
+import { CopyAge } from "./copy-line";
+import { PageScript } from "./page-document";
 import { ClockTime } from "./page-times";
 import { INCIDENT_WORDS } from "./words";
 
@@ -31,25 +32,21 @@ export function renderEmbed(
   rendering: Rendering,
 ): HtmlDocument {
   const context = contextOf(snapshot.document, rendering);
-  const { page, headline, tone, times, paths, version } = context;
+  const { page, headline, tone, copy } = context;
   const css = embedCss() + accentCss(page.accent);
   const chosen = theme ?? (page.theme === "system" ? undefined : page.theme);
+  const policy = `default-src 'none'; style-src 'sha256-${sha256Base64(css)}'; script-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'`;
   const html = renderToString(
     <html lang={page.locale} data-theme={chosen}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        {copy ? <meta http-equiv="Content-Security-Policy" content={policy} /> : null}
         <meta name="robots" content="noindex" />
         <title>{`${headline} · ${page.name}`}</title>
         <base target="_blank" />
         <style dangerouslySetInnerHTML={{ __html: css }} />
-        <script
-          defer
-          src={PAGE_SCRIPT_PATH}
-          data-locale={times.locale}
-          data-live={`${paths.home}/version`}
-          data-version={version}
-        />
+        <PageScript context={context} />
       </head>
       <body>
         <main class={`embed t-${tone}`}>
@@ -58,6 +55,11 @@ export function renderEmbed(
             <p class="embed-name">{page.name}</p>
             <h1>{headline}</h1>
           </div>
+          {copy ? (
+            <p class="embed-foot">
+              <CopyAge copy={copy} context={context} />
+            </p>
+          ) : null}
           <Entries snapshot={snapshot} context={context} />
           <p class="embed-foot">
             <a href={page.url}>
@@ -68,8 +70,7 @@ export function renderEmbed(
       </body>
     </html>,
   );
-  const policy = `default-src 'none'; style-src 'sha256-${sha256Base64(css)}'; script-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors *`;
-  return { html: `<!doctype html>${html}`, policy };
+  return { html: `<!doctype html>${html}`, policy: `${policy}; frame-ancestors *` };
 }
 
 /** Open incidents and maintenance, at most three, and the number of the others. */

@@ -9,7 +9,7 @@ import { capitalised } from "../kernel/text";
 import { readPublic } from "./answers";
 import { listCalendar, writeCalendar } from "./feeds/calendar";
 import { listEntries } from "./feeds/entries";
-import { renderEntries, writeAtom, writeRss } from "./feeds/feed";
+import { FEED_NAMES, FEEDS, renderEntries } from "./feeds/feed";
 import { createMarkdownCache } from "./markdown-cache";
 import {
   type Call,
@@ -20,8 +20,6 @@ import {
   respond,
 } from "./page-files";
 
-const ATOM = "application/atom+xml";
-const RSS = "application/rss+xml";
 const CALENDAR = "text/calendar";
 
 /** Routes of feeds and calendars of public pages. */
@@ -98,21 +96,20 @@ const NEWEST =
 
 const AS_STATUSPAGE = "The same feed at the path of Atlassian Statuspage.";
 
-/** Formats of feeds. */
-const FEEDS = [
-  { name: "Atom", ending: "atom", mediaType: ATOM, write: writeAtom },
-  { name: "RSS", ending: "rss", mediaType: RSS, write: writeRss },
-] as const;
-
 /** File names of a page's feed, in every format. */
 const FEED_FILES = [
   {
-    file: "history",
+    file: FEED_NAMES[0],
     idOf: (format: string) => `getHistory${format}`,
     suffix: " at the path of Statuspage",
     description: AS_STATUSPAGE,
   },
-  { file: "feed", idOf: (format: string) => `get${format}Feed`, suffix: "", description: NEWEST },
+  {
+    file: FEED_NAMES[1],
+    idOf: (format: string) => `get${format}Feed`,
+    suffix: "",
+    description: NEWEST,
+  },
 ] as const;
 
 const PLANNED =

@@ -11,13 +11,6 @@ const LOW = 20;
 const LOW_WAIT_MS = 60_000;
 const TICK_MS = 15_000;
 
-/** Units of relative times, in seconds. */
-const UNITS = [
-  ["day", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-];
-
 if (live) keepCurrent();
 
 function keepCurrent() {
@@ -145,13 +138,4 @@ function showAsOf() {
 
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
-}
-
-/** Returns "4 min ago" for a time in milliseconds. */
-function ageOf(ms) {
-  const seconds = ms / 1_000;
-  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? [];
-  if (!unit) return "just now";
-  const count = Math.floor(seconds / size);
-  return `${count} ${unit}${unit === "day" && count > 1 ? "s" : ""} ago`;
 }

@@ -1,7 +1,7 @@
 import type { Tone } from "../domain/tone";
 import { headlineText, type StatusDocument, toneOf } from "../features/status";
 import { type RenderText, renderText as renderTextUncached } from "./markdown-cache";
-import { type PagePaths, pathsOf } from "./page-paths";
+import { type PagePaths, pathsOf, pathsOfCopy, type StaticCopy } from "./page-paths";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
 import { type RenderPart, renderPart as renderPartUncached } from "./part-cache";
 
@@ -15,6 +15,8 @@ export interface PageContext {
   times: PageTimes;
   /** Version of the content, from `versionOf`; undefined for a preview, which is not refreshed. */
   version: string | undefined;
+  /** Set for a copy, which is not refreshed, has no forms and shows its age. */
+  copy: StaticCopy | undefined;
   /** Renders Markdown as HTML. */
   renderText: RenderText;
   /**
@@ -31,6 +33,7 @@ export interface Rendering {
   timesOf?: TimesOf;
   /** Version of the content, with which the script refreshes the page. */
   version?: string;
+  copy?: StaticCopy;
 }
 
 /** Returns the context of a page. By default it renders without caches. */
@@ -41,18 +44,31 @@ export function contextOf(
     renderPart = renderPartUncached,
     timesOf = createPageTimes,
     version,
+    copy,
   }: Rendering = {},
 ): PageContext {
   const { page } = document;
   const pathsAndTimes = [page.slug, page.locale, page.time_zone];
+  const paths = pathsOf(page.slug);
   return {
     page,
     headline: headlineText(document),
     tone: toneOf(document),
-    paths: pathsOf(page.slug),
+    paths: copy ? pathsOfCopy(paths, originOf(page), copy) : paths,
     times: timesOf(page),
     version,
+    copy,
     renderText,
     renderPart: (id, facts, make) => renderPart(`${page.id} ${id}`, [pathsAndTimes, facts], make),
   };
+}
+
+/** Returns the address of a page's host, without a slash at its end. */
+export function originOf({ url, slug }: Pick<StatusDocument["page"], "url" | "slug">): string {
+  return url.slice(0, -pathsOf(slug).home.length);
+}
+
+/** Returns the address of a live document; without a path, that of the status page. */
+export function liveUrl({ page }: Pick<PageContext, "page">, path: string | undefined): string {
+  return path === undefined ? page.url : originOf(page) + path;
 }

@@ -10,20 +10,46 @@ import {
 } from "../ui";
 import days from "../ui/days.js" with { type: "text" };
 import morph from "../ui/morph.js" with { type: "text" };
+import ages from "./ages.js" with { type: "text" };
 import localTimes from "./client.js" with { type: "text" };
+import copyAge from "./copy-age.js" with { type: "text" };
+import { CopyLine } from "./copy-line";
 import { renderFramed } from "./document-frame";
 import live from "./live.js" with { type: "text" };
-import type { PageContext } from "./page-context";
+import { liveUrl, type PageContext } from "./page-context";
 import { PageMeta } from "./page-head";
 
 /** Script of public pages: local times, days by arrow keys, and live refresh. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: withoutComments([localTimes, days, morph, live].join("\n")) },
+  content: { text: withoutComments([localTimes, days, ages, morph, live].join("\n")) },
 };
 
-export const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
+/** Script of copies of public pages: local times, days by arrow keys, and the age of the copy. */
+export const STATIC_COPY_SCRIPT: AssetSource & { content: { text: string } } = {
+  name: "static-copy.js",
+  mediaType: "text/javascript;charset=utf-8",
+  content: { text: withoutComments([localTimes, days, ages, copyAge].join("\n")) },
+};
+
+const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
+const COPY_SCRIPT_PATH = assetPath(STATIC_COPY_SCRIPT.name, STATIC_COPY_SCRIPT.content.text);
+
+/** Script of a public page or of its copy. */
+export function PageScript({ context }: { context: PageContext }) {
+  const { copy, paths, times, version } = context;
+  if (copy) return <script defer src={COPY_SCRIPT_PATH} data-locale={times.locale} />;
+  return (
+    <script
+      defer
+      src={PAGE_SCRIPT_PATH}
+      data-locale={times.locale}
+      data-live={version === undefined ? undefined : `${paths.home}/version`}
+      data-version={version}
+    />
+  );
+}
 
 interface PageDocumentProps {
   context: PageContext;
@@ -50,18 +76,20 @@ interface PageDocumentProps {
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { context, title, path, description, current, script, css = "", dir, children } = props;
-  const { page, paths, times, version } = context;
+  const { page, copy } = context;
   const isPublic = page.visibility === "public";
   return renderFramed({
     page,
     css,
     dir,
+    isCopy: copy !== undefined,
     // Cached component rows have no icons.
     body: (
       <div class="column">
         <a class="skip" href="#main">
           Skip to content
         </a>
+        {copy ? <CopyLine copy={copy} context={context} url={liveUrl(context, path)} /> : null}
         <Header context={context} isPublic={isPublic} current={current} />
         <main id="main">{children}</main>
         <Footer context={context} isPublic={isPublic} />
@@ -77,13 +105,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
     ),
     scripts: (
       <>
-        <script
-          defer
-          src={PAGE_SCRIPT_PATH}
-          data-locale={times.locale}
-          data-live={version === undefined ? undefined : `${paths.home}/version`}
-          data-version={version}
-        />
+        <PageScript context={context} />
         {script ? <script defer src={assetPath(script.name, script.content.text)} /> : null}
       </>
     ),

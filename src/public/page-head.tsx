@@ -3,7 +3,7 @@ import type { Tone } from "../domain/tone";
 import { lazy } from "../kernel/lazy";
 import { assetPath, type AssetSource, ringIconUrl } from "../ui";
 import { PAPERS } from "./accent";
-import type { PageContext } from "./page-context";
+import { liveUrl, originOf, type PageContext } from "./page-context";
 import degraded from "./pictures/preview-degraded.png" with { type: "file" };
 import maint from "./pictures/preview-maint.png" with { type: "file" };
 import major from "./pictures/preview-major.png" with { type: "file" };
@@ -57,8 +57,8 @@ export function PageMeta({ context, title, path, ...props }: PageMetaProps) {
     props.description ||
     page.description ||
     `Current status, incidents and planned maintenance of ${page.name}.`;
-  const origin = page.url.slice(0, -paths.home.length);
-  const url = path === undefined ? page.url : origin + path;
+  const origin = originOf(page);
+  const url = liveUrl(context, path);
   const [light, dark] = PAPERS;
   return (
     <>

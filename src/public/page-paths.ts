@@ -1,4 +1,17 @@
-/** Paths of the documents of a status page, without a host. */
+/** A copy of a status page that is sent without a server. */
+export interface StaticCopy {
+  /** Time at which the copy was made, in unix ms. */
+  madeAt: number;
+  /** Month of the history that is copied: `YYYY-MM`. */
+  month: string;
+  /** Ids of the incidents and maintenances that are copied. */
+  entries: ReadonlySet<string>;
+}
+
+/**
+ * Paths of the documents of a status page, without a host. In a copy, documents that are not copied have their
+ * whole address.
+ */
 export interface PagePaths {
   home: string;
   history: string;
@@ -32,6 +45,25 @@ export function pathsOf(slug: string): PagePaths {
     rss: `${home}/feed.rss`,
     calendar: `${home}/calendar.ics`,
     json: `${home}/summary.json`,
+  };
+}
+
+/**
+ * Returns the paths of a copy. What it lacks has the address of the live document, which begins with `origin`:
+ * all parts of a list but the first, other months, and older entries.
+ */
+export function pathsOfCopy(paths: PagePaths, origin: string, copy: StaticCopy): PagePaths {
+  const isCopied = (id: string, before?: string) => before === undefined && copy.entries.has(id);
+  return {
+    ...paths,
+    month(month, before) {
+      const isFirstPart = month === copy.month && before === undefined;
+      return isFirstPart ? paths.history : origin + paths.month(month, before);
+    },
+    open: (before) => (before === undefined ? paths.open() : origin + paths.open(before)),
+    incident: (id, before) => (isCopied(id, before) ? "" : origin) + paths.incident(id, before),
+    maintenance: (id, before) =>
+      (isCopied(id, before) ? "" : origin) + paths.maintenance(id, before),
   };
 }
 

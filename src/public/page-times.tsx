@@ -9,6 +9,8 @@ export interface PageTimes {
   moment(iso: string): string;
   /** Span between two times, with the parts that they share written once. */
   range(fromIso: string, toIso: string): string;
+  /** "14:32 UTC". */
+  clock(iso: string): string;
   /** "21 Nov 2026" for a UTC day, or the UTC day of an instant. */
   day(iso: string): string;
   /** "21 Nov" for the UTC day of an instant, where the year is known. */
@@ -55,6 +57,7 @@ export const createPageTimes: TimesOf = (page) => {
   const format = (options: Intl.DateTimeFormatOptions, timeZone = "UTC") =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone });
   const full = format({ ...DAY, ...CLOCK });
+  const clock = format(CLOCK);
   const day = format(DAY);
   const dayOfYear = format({ day: "numeric", month: "short" });
   const month = format({ month: "long", year: "numeric" });
@@ -83,6 +86,7 @@ export const createPageTimes: TimesOf = (page) => {
       if (own === undefined) return utc;
       return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
     },
+    clock: (iso) => clock.format(new Date(iso)),
     day: (iso) => day.format(new Date(iso)),
     dayOfYear: (iso) => dayOfYear.format(new Date(iso)),
     tile: (iso) => ({

@@ -7,7 +7,7 @@ import favicon from "./pictures/favicon.ico" with { type: "file" };
 import touchIcon from "./pictures/touch-icon.png" with { type: "file" };
 
 /** Cache limit of the files. They change only with the version of the program, but have no hash in their name. */
-const A_DAY = "public, max-age=86400";
+export const ROOT_FILE_CACHE = "public, max-age=86400";
 
 /**
  * Rules that exclude the dashboard and the API from search engines. Private pages are not named, since
@@ -15,39 +15,60 @@ const A_DAY = "public, max-age=86400";
  */
 const ROBOTS = "User-agent: *\nDisallow: /admin\nDisallow: /api/\n";
 
-/** Files that browsers and search engines request by fixed names, on every host. */
-export function rootFileRoutes(requestContexts: RequestContexts) {
-  const robots = lazy(() => fileOf(ROBOTS, "text/plain;charset=utf-8"));
-  const icon = lazy(() => fileOf(readFileSync(favicon), "image/x-icon"));
-  const picture = lazy(() => fileOf(readFileSync(touchIcon), "image/png"));
-  const drawing = lazy(() => fileOf(ringIcon("ok"), "image/svg+xml"));
-  return new Elysia()
-    .use(requestContexts.plugin)
-    .get(
-      "/icon.svg",
-      ({ request, requestContext }) => drawing().respond(request, requestContext),
-      fileOperation("Read the icon that clients of Uptime Kuma show for pages without a logo"),
-    )
-    .get(
-      "/robots.txt",
-      ({ request, requestContext }) => robots().respond(request, requestContext),
-      fileOperation("Read the rules for search engines"),
-    )
-    .get(
-      "/favicon.ico",
-      ({ request, requestContext }) => icon().respond(request, requestContext),
-      fileOperation("Read the icon of browsers without SVG"),
-    )
-    .get(
-      "/apple-touch-icon.png",
-      ({ request, requestContext }) => picture().respond(request, requestContext),
-      fileOperation("Read the icon of home screens"),
-    );
+/** File with a fixed name at the root of every host. */
+interface RootFile {
+  path: string;
+  summary: string;
+  mediaType: string;
+  read(): string | Uint8Array<ArrayBuffer>;
 }
 
-function fileOf(content: string | Uint8Array<ArrayBuffer>, mediaType: string): Representation {
+/** Files that browsers and search engines request by fixed names. */
+export const ROOT_FILES: readonly RootFile[] = [
+  {
+    path: "/icon.svg",
+    summary: "Read the icon that clients of Uptime Kuma show for pages without a logo",
+    mediaType: "image/svg+xml",
+    read: () => ringIcon("ok"),
+  },
+  {
+    path: "/robots.txt",
+    summary: "Read the rules for search engines",
+    mediaType: "text/plain;charset=utf-8",
+    read: () => ROBOTS,
+  },
+  {
+    path: "/favicon.ico",
+    summary: "Read the icon of browsers without SVG",
+    mediaType: "image/x-icon",
+    read: () => readFileSync(favicon),
+  },
+  {
+    path: "/apple-touch-icon.png",
+    summary: "Read the icon of home screens",
+    mediaType: "image/png",
+    read: () => readFileSync(touchIcon),
+  },
+];
+
+/** Routes of the root files, on every host. */
+export function rootFileRoutes(requestContexts: RequestContexts) {
+  const routes = new Elysia().use(requestContexts.plugin);
+  for (const file of ROOT_FILES) {
+    const representation = lazy(() => represent(file));
+    routes.get(
+      file.path,
+      ({ request, requestContext }) => representation().respond(request, requestContext),
+      fileOperation(file.summary),
+    );
+  }
+  return routes;
+}
+
+function represent({ mediaType, read }: RootFile): Representation {
+  const content = read();
   const isCompressed = typeof content !== "string";
-  return new Representation(content, { mediaType, cacheControl: A_DAY, isCompressed });
+  return new Representation(content, { mediaType, cacheControl: ROOT_FILE_CACHE, isCompressed });
 }
 
 function fileOperation(summary: string) {

@@ -32,15 +32,7 @@ export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) 
   const described = ["field-email-hint", ...(errors["email"] ? ["field-email-error"] : [])];
   return (
     <section class="card way is-wide" id="e-mail">
-      <div class="way-head">
-        <span class="tile">
-          <Icon name="mail" />
-        </span>
-        <div>
-          <h2>E-mail</h2>
-          <p>A message for each update. Every message has a link to unsubscribe.</p>
-        </div>
-      </div>
+      <Heading />
       <InputErrorList errors={errors} />
       {notice ? (
         <p class="form-errors" role="alert">
@@ -94,5 +86,33 @@ export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) 
         </details>
       </form>
     </section>
+  );
+}
+
+/** Card of a copy, whose visitors open the live page for the form. */
+export function SubscribeLink({ href }: { href: string }) {
+  return (
+    <section class="card way is-wide" id="e-mail">
+      <Heading />
+      <p>
+        <a class="button" href={href}>
+          Subscribe on the live page
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function Heading() {
+  return (
+    <div class="way-head">
+      <span class="tile">
+        <Icon name="mail" />
+      </span>
+      <div>
+        <h2>E-mail</h2>
+        <p>A message for each update. Every message has a link to unsubscribe.</p>
+      </div>
+    </div>
   );
 }

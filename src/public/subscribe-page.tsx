@@ -5,9 +5,9 @@ import { type AssetSource, type HtmlDocument, Icon, type IconName, minifyCss } f
 import copyScript from "./copy.js" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
-import { contextOf } from "./page-context";
+import { contextOf, liveUrl, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
-import { SubscribeForm, type SubscribeFormState } from "./subscribe-form";
+import { SubscribeForm, type SubscribeFormState, SubscribeLink } from "./subscribe-form";
 import { choosableOf, directionOf } from "./subscription-parts";
 
 /** Script that copies addresses. */
@@ -21,14 +21,15 @@ const subscribeCss = lazy(() => minifyCss(`${forms}\n${style}`));
 
 /**
  * Renders the page with all ways to follow a public page, each with its full address. Without `form` it has no
- * form for e-mail.
+ * form for e-mail. A copy has a link to the live form instead.
  */
 export function renderSubscribePage(
   document: StatusDocument,
   form?: SubscribeFormState,
+  rendering?: Rendering,
 ): HtmlDocument {
-  const context = contextOf(document);
-  const { page, paths } = context;
+  const context = contextOf(document, rendering);
+  const { page, paths, copy } = context;
   const at = (path: string) => page.url + path.slice(paths.home.length);
   const [atom, rss, calendar] = [at(paths.atom), at(paths.rss), at(paths.calendar)];
   return renderPage({
@@ -49,7 +50,9 @@ export function renderSubscribePage(
           </p>
         </header>
         <div class="ways">
-          {form ? (
+          {form && copy ? (
+            <SubscribeLink href={`${liveUrl(context, paths.subscribe)}#e-mail`} />
+          ) : form ? (
             <SubscribeForm
               action={paths.subscribe}
               choosable={choosableOf(document)}

@@ -48,7 +48,7 @@ export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snaps
 }
 
 /** Returns the figures of a page. As in the uptime, components under maintenance are neither up nor down. */
-function summarize({ document, days, openIncidentCount }: Snapshot): Static<typeof Summary> {
+export function summarize({ document, days, openIncidentCount }: Snapshot): Static<typeof Summary> {
   const count = (...statuses: ComponentStatus[]) =>
     document.components.filter(({ status }) => statuses.includes(status)).length;
   return {

@@ -147,6 +147,15 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ mail }) => mail?.bounceAddress ?? NONE,
   },
+  mirror: { label: "Mirror", isCode: true, show: ({ config }) => storeOf(config.mirror) },
+  mirrorKeyId: {
+    label: "Key of the mirror",
+    show: ({ config }) => (config.mirrorKeyId === undefined ? NONE : "Set"),
+  },
+  mirrorSecret: {
+    label: "Secret of the mirror",
+    show: ({ config }) => (config.mirrorSecret === undefined ? NONE : "Set"),
+  },
 };
 
 /** Text of an empty list. */
@@ -193,6 +202,12 @@ function rateOf(perMinute: number): string {
 
 function addressOf({ host, port }: ListenAddress): string {
   return `${formatHost(host)}:${port}`;
+}
+
+/** Returns the place of a store. An address contains no secret. */
+function storeOf(address: Config["mirror"]): string {
+  if (!address) return NONE;
+  return address.kind === "folder" ? address.path : `s3://${address.bucket}/${address.path}`;
 }
 
 function listOf(items: readonly string[]): string {

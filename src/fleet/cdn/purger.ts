@@ -1,8 +1,9 @@
-import type { AppContext, Signals } from "../../context";
+import type { AppContext } from "../../context";
 import type { Alarms, CdnState } from "../../features/alarms";
 import { Backoff } from "../../features/outgoing";
 import { TAG_OF_ALL, tagOfPage } from "../../http";
 import type { Timer } from "../../kernel/clock";
+import type { Signal } from "../../kernel/signal";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { SendPurge } from "./purge-request";
 
@@ -32,10 +33,11 @@ export interface PurgerDependencies {
 }
 
 /** Signals after changes of public answers. */
-type PublicSignals = Pick<
-  Signals,
-  "pageChanged" | "addressesChanged" | "settingsChanged" | "databaseChangedElsewhere"
->;
+interface PublicSignals {
+  pageChanged: Pick<Signal<string>, "on">;
+  addressesChanged: Pick<Signal<void>, "on">;
+  settingsChanged: Pick<Signal<void>, "on">;
+}
 
 export interface Purger {
   state(): Pick<CdnState, "purgedAt" | "error">;
@@ -141,9 +143,8 @@ export function startPurger(
 
   const removals = [
     signals.pageChanged.on((pageId) => add(tagOfPage(pageId))),
-    ...[signals.addressesChanged, signals.settingsChanged, signals.databaseChangedElsewhere].map(
-      (signal) => signal.on(() => add(TAG_OF_ALL)),
-    ),
+    signals.addressesChanged.on(() => add(TAG_OF_ALL)),
+    signals.settingsChanged.on(() => add(TAG_OF_ALL)),
   ];
   add(TAG_OF_ALL);
 

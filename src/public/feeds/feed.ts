@@ -16,6 +16,15 @@ const TEXTS_BYTES = 300_000;
 const UPDATE_BYTES = 200;
 const TOP_HEADING = 3;
 
+/** Formats of feeds. */
+export const FEEDS = [
+  { name: "Atom", ending: "atom", mediaType: "application/atom+xml", write: writeAtom },
+  { name: "RSS", ending: "rss", mediaType: "application/rss+xml", write: writeRss },
+] as const;
+
+/** Names of a page's feed without its ending: that of Statuspage, and ours. */
+export const FEED_NAMES = ["history", "feed"] as const;
+
 /** An entry of a feed with its content as HTML. */
 interface RenderedEntry {
   entry: Entry;

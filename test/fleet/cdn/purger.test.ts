@@ -2,19 +2,18 @@ import { describe, expect, test } from "bun:test";
 import type { AlarmKind } from "../../../src/features/alarms";
 import type { PurgeFailure } from "../../../src/fleet/cdn/purge-request";
 import { type Purger, type PurgerDependencies, startPurger } from "../../../src/fleet/cdn/purger";
-import { createSignal } from "../../../src/kernel/signal";
-import type { Signals } from "../../../src/context";
+import { createSignal, type Signal } from "../../../src/kernel/signal";
 import { createTestClock, settle, type TestClock } from "../../support/clock";
 
 /** Signals after which all answers are purged. */
-const SIGNALS = ["addressesChanged", "settingsChanged", "databaseChangedElsewhere"] as const;
+const SIGNALS = ["addressesChanged", "settingsChanged"] as const;
 
 const FORBIDDEN: PurgeFailure = { error: "The purge address answered 403.", retryAfterMs: 0 };
 
 /** A purger whose requests are recorded with the seconds since its start. */
 interface PurgerSite {
   clock: TestClock;
-  signals: Pick<Signals, (typeof SIGNALS)[number] | "pageChanged">;
+  signals: { pageChanged: Signal<string> } & Record<(typeof SIGNALS)[number], Signal<void>>;
   sent: [seconds: number, tags: string][];
   /** Calls of alarms. */
   alarms: string[];
@@ -32,7 +31,6 @@ function createPurger(deps: Partial<PurgerDependencies> = {}): PurgerSite {
     pageChanged: createSignal<string>(),
     addressesChanged: createSignal<void>(),
     settingsChanged: createSignal<void>(),
-    databaseChangedElsewhere: createSignal<void>(),
   };
   const sent: PurgerSite["sent"] = [];
   const alarms: string[] = [];

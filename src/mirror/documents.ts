@@ -1,0 +1,240 @@
+import type { AppContext } from "../context";
+import { sha256Hex } from "../kernel/hash";
+import { WHOLE_TURN } from "../kernel/in-slices";
+import { findMaintenances } from "../features/maintenance";
+import { listNewestIncidents, type ReadRecords } from "../features/incidents";
+import { mailReadiness } from "../features/mail";
+import { findPage, readLogo, takesSubscribers } from "../features/pages";
+import { readOpenIncidents, type Snapshot, type Snapshots } from "../features/status";
+import { createEntryNamesCache } from "../features/status";
+import { IMMUTABLE, PUBLIC_CACHE, type SentPage } from "../http";
+import { readPublic } from "../public/answers";
+import { componentBadge, endpointBadge, pageBadge, renderBadge } from "../public/badges";
+import { createDocuments } from "../public/documents";
+import { listCalendar, writeCalendar } from "../public/feeds/calendar";
+import { listEntries } from "../public/feeds/entries";
+import { FEED_NAMES, FEEDS, renderEntries } from "../public/feeds/feed";
+import { createMarkdownCache } from "../public/markdown-cache";
+import { monthNameOf, monthOf } from "../public/month";
+import type { Rendering } from "../public/page-context";
+import type { StaticCopy } from "../public/page-paths";
+import { createPartCache } from "../public/part-cache";
+import { createTimesCache } from "../public/page-times";
+import { renderWidget } from "../public/render-widget";
+import { createRowCache } from "../public/row-cache";
+import { readPageExtras, renderStatusPage, statusPageSteps } from "../public/status-page";
+import { EMPTY_FORM } from "../public/subscribe-form";
+import { renderSubscribePage } from "../public/subscribe-page";
+import { summarize } from "../public/summary-routes";
+import { V2_DOCUMENTS } from "../public/v2/documents";
+
+/** Number of the newest incidents and of the newest maintenances that are copied, in addition to open ones. */
+const NEWEST_MAX = 50;
+/** Number of open incidents read by one query. */
+const OPEN_PART = 500;
+
+/** A document of the mirror. */
+export interface MirrorDocument {
+  /** Path of the live document without its leading slash. Pages end with `/index.html`. */
+  path: string;
+  mediaType: string;
+  cacheControl: string;
+  /** Hash that changes with everything but the time of the copy. */
+  fingerprint: string;
+  /** Returns the bytes to write. */
+  make(): Uint8Array<ArrayBuffer>;
+}
+
+/** A document, or the cost of a step as for `runInSlices`. */
+export type Steps = Generator<MirrorDocument | number, void>;
+
+interface Dependencies {
+  ctx: AppContext;
+  snapshots: Snapshots;
+  readIncidents: ReadRecords;
+}
+
+/**
+ * Returns a function that makes all documents of a public page, the most important first. Each is made from the
+ * snapshot of its moment. With `isDefault`, those at the root are made as well. Throws `not_found` if the page is
+ * deleted or made private meanwhile, or an entry is.
+ */
+export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependencies) {
+  return function* documentsOf(slug: string, { isDefault }: { isDefault: boolean }): Steps {
+    const read = () => readPublic(snapshots, slug, { now: ctx.clock.now() });
+    const root = `status/${slug}`;
+    const month = monthNameOf(ctx.clock.now());
+    const ids = listEntryIds(read());
+    const copy = { month, entries: new Set([...ids.incidents, ...ids.maintenances]) };
+    // Caches for this copy alone: between it and the next one, most of a large page changes.
+    const rendering: Rendering = {
+      renderText: createMarkdownCache(),
+      renderPart: createPartCache(),
+      timesOf: createTimesCache(),
+    };
+    const rows = createRowCache();
+    const readNames = createEntryNamesCache();
+
+    /** Renders a page as a copy. Its fingerprint is that of a copy made in 1970. */
+    function page(path: string, render: (snapshot: Snapshot, more: Rendering) => SentPage) {
+      const snapshot = read();
+      const at = (madeAt: number) =>
+        bytesOf(render(snapshot, { ...rendering, copy: { ...copy, madeAt } }).html);
+      return {
+        path,
+        mediaType: "text/html;charset=utf-8",
+        cacheControl: PUBLIC_CACHE,
+        fingerprint: sha256Hex(at(0)),
+        make: () => at(ctx.clock.now()),
+      };
+    }
+
+    const statusPage = (snapshot: Snapshot, more: Rendering) => {
+      const now = ctx.clock.now();
+      const extras = readPageExtras(ctx.db, snapshot, now, readNames);
+      return rows.render((renderRow) =>
+        renderStatusPage(snapshot, extras, now, { ...more, renderRow }),
+      );
+    };
+    const below = (more: Rendering) => createDocuments(ctx, () => more);
+
+    const copyNow: StaticCopy = { ...copy, madeAt: 0 };
+    const steps = { ...rendering, copy: copyNow, prepareRow: rows.prepare, readNames };
+    yield* statusPageSteps(ctx.db, read(), ctx.clock.now(), steps);
+    yield* logoOf(read());
+    yield page(`${root}/index.html`, statusPage);
+    if (isDefault) yield page("index.html", statusPage);
+    yield* dataOf(read(), root);
+    if (isDefault) yield* v2Of(read(), "");
+    yield* feedsOf(read, root, isDefault);
+    yield page(`${root}/history/index.html`, (snapshot, more) => {
+      const shown = monthOf(month, ctx.clock.now());
+      if (!shown) throw new Error("the present month is in the future");
+      return below(more).historyPage(shown, undefined, snapshot);
+    });
+    yield page(`${root}/incidents/index.html`, (snapshot, more) =>
+      below(more).openPage(undefined, snapshot),
+    );
+    yield page(`${root}/subscribe/index.html`, ({ document }, more) => {
+      const row = findPage(ctx.db, { id: document.page.id });
+      const hasForm = row !== undefined && takesSubscribers(row) && mailReadiness(ctx).ready;
+      return renderSubscribePage(document, hasForm ? EMPTY_FORM : undefined, more);
+    });
+    yield page(`${root}/embed/index.html`, (snapshot, more) =>
+      below(more).embedPage(undefined, snapshot),
+    );
+    for (const id of ids.incidents) {
+      yield page(`${root}/incidents/${id}/index.html`, (snapshot, more) =>
+        below(more).incidentPage(id, undefined, snapshot),
+      );
+    }
+    for (const id of ids.maintenances) {
+      yield page(`${root}/maintenance/${id}/index.html`, (snapshot, more) =>
+        below(more).maintenancePage(id, undefined, snapshot),
+      );
+    }
+  };
+
+  /** Lists the entries of a page with a copy: all open ones, and the newest others. */
+  function listEntryIds({ document }: Snapshot): { incidents: string[]; maintenances: string[] } {
+    const pageId = document.page.id;
+    const incidents = new Set(document.incidents.map(({ id }) => id));
+    let before: Parameters<typeof readOpenIncidents>[1]["before"];
+    do {
+      const { entries, next } = readOpenIncidents(ctx.db, { pageId, before }, OPEN_PART);
+      for (const { subject } of entries) {
+        if (subject.kind === "incident") incidents.add(subject.incident.id);
+      }
+      before = next;
+    } while (before);
+    for (const { row } of listNewestIncidents(
+      ctx.db,
+      { pageId, limit: NEWEST_MAX },
+      readIncidents,
+    )) {
+      incidents.add(row.id);
+    }
+    const maintenances = new Set(document.maintenance.map(({ id }) => id));
+    for (const { row } of findMaintenances(ctx.db, {
+      pageId,
+      isOccurrence: 0,
+      limit: NEWEST_MAX,
+    })) {
+      maintenances.add(row.id);
+    }
+    return { incidents: [...incidents], maintenances: [...maintenances] };
+  }
+
+  /** Makes the logo, which the pages name. */
+  function* logoOf({ document: { page } }: Snapshot): Steps {
+    const file = page.logo?.split("/").at(-1);
+    const logo = readLogo(ctx.db, page.id, file);
+    if (!logo) return;
+    const { mediaType, bytes } = logo;
+    yield fixed(`status/${page.slug}/logo/${file}`, new Uint8Array(bytes), mediaType, IMMUTABLE);
+  }
+
+  /** Makes the data that programs read. */
+  function* dataOf(snapshot: Snapshot, root: string): Steps {
+    const { document } = snapshot;
+    yield* v2Of(snapshot, `${root}/`);
+    yield json(`${root}/summary.json`, summarize(snapshot));
+    yield json(`${root}/badge.json`, endpointBadge(pageBadge(document)));
+    yield fixed(`${root}/badge.svg`, renderBadge(pageBadge(document)), SVG);
+    yield fixed(
+      `${root}/widget.js`,
+      renderWidget(document, snapshot.openIncidentCount),
+      "text/javascript;charset=utf-8",
+    );
+    for (const component of document.components) {
+      const path = `${root}/badge/${component.id}.svg`;
+      yield fixed(path, renderBadge(componentBadge(component)), SVG);
+    }
+  }
+
+  function* v2Of(snapshot: Snapshot, prefix: string): Steps {
+    const source = { snapshot, reader: ctx.db, readIncidents, now: ctx.clock.now() };
+    for (const document of V2_DOCUMENTS) {
+      yield json(`${prefix}api/v2/${document.path}`, document.make(source));
+    }
+  }
+
+  function* feedsOf(read: () => Snapshot, root: string, isDefault: boolean): Steps {
+    const renderText = createMarkdownCache();
+    const entries = listEntries(ctx.db, read(), ctx.baseUrl, readIncidents);
+    yield WHOLE_TURN;
+    for (const { ending, mediaType, write } of FEEDS) {
+      const rendered = yield* renderEntries(entries, renderText);
+      const feed = write(read().document.page, rendered);
+      for (const name of FEED_NAMES) {
+        yield fixed(`${root}/${name}.${ending}`, feed, `${mediaType};charset=utf-8`);
+      }
+      if (isDefault) yield fixed(`history.${ending}`, feed, `${mediaType};charset=utf-8`);
+    }
+    const snapshot = read();
+    const planned = listCalendar(ctx.db, snapshot, ctx.baseUrl);
+    const calendar = writeCalendar(snapshot.document.page, planned);
+    yield fixed(`${root}/calendar.ics`, calendar, "text/calendar;charset=utf-8");
+  }
+}
+
+const SVG = "image/svg+xml;charset=utf-8";
+
+/** Returns a document whose bytes do not depend on the time of the copy. */
+export function fixed(
+  path: string,
+  content: string | Uint8Array<ArrayBuffer>,
+  mediaType: string,
+  cacheControl: string = PUBLIC_CACHE,
+): MirrorDocument {
+  const bytes = bytesOf(content);
+  return { path, mediaType, cacheControl, fingerprint: sha256Hex(bytes), make: () => bytes };
+}
+
+function json(path: string, content: unknown): MirrorDocument {
+  return fixed(path, JSON.stringify(content), "application/json");
+}
+
+function bytesOf(content: string | Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return typeof content === "string" ? new TextEncoder().encode(content) : content;
+}

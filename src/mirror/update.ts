@@ -1,0 +1,131 @@
+import { setImmediate } from "node:timers/promises";
+import type { AppContext } from "../context";
+import { Problem } from "../errors";
+import type { ReadRecords } from "../features/incidents";
+import { findDefaultPage, listAllPages } from "../features/pages";
+import type { Snapshots } from "../features/status";
+import { IMMUTABLE } from "../http";
+import { WHOLE_TURN } from "../kernel/in-slices";
+import { createPageDocuments } from "./documents";
+import { type MirrorFiles, SHARED } from "./files";
+import { makeSharedDocuments } from "./shared-documents";
+
+export interface UpdateDependencies {
+  ctx: AppContext;
+  snapshots: Snapshots;
+  readIncidents: ReadRecords;
+}
+
+/** Brings the files of a mirror up to date. */
+export interface Updates {
+  /** Returns the paths of files whose page is deleted, private, or has another slug by now. */
+  listGone(): string[];
+  /**
+   * Writes the changed documents of these pages, by id, or of all, and removes those that they no longer have.
+   * Resolves to false if `isCancelled` ended it, or if a page changed meanwhile in a way that needs a new update.
+   */
+  write(pageIds: ReadonlySet<string> | "all", isCancelled: () => boolean): Promise<boolean>;
+}
+
+export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Updates {
+  const { db } = deps.ctx;
+  const documentsOf = createPageDocuments(deps);
+  let rootOwner: string | undefined;
+
+  /** Returns the slugs of public pages by id. */
+  function readSlugs(): Map<string, string> {
+    const pages = listAllPages(db, {}).filter(({ visibility }) => visibility === "public");
+    return new Map(pages.map(({ id, slug }) => [id, slug]));
+  }
+
+  /** Returns the id of the default page, unless it is private. */
+  function readDefault(): string | undefined {
+    const page = findDefaultPage(db, {});
+    return page?.visibility === "public" ? page.id : undefined;
+  }
+
+  /** Writes the documents of one page. Returns their paths, or undefined if the update must end. */
+  async function writePage(
+    id: string,
+    slug: string,
+    isCancelled: () => boolean,
+  ): Promise<Set<string> | undefined> {
+    const paths = new Set<string>();
+    let work = 0;
+    try {
+      for (const step of documentsOf(slug, { isDefault: id === readDefault() })) {
+        if (typeof step !== "number") {
+          paths.add(step.path);
+          await files.write(step, id, isCancelled);
+          // Pages come after the pictures that they name.
+          if (step.cacheControl === IMMUTABLE) await files.flush();
+        }
+        work += typeof step === "number" ? step : WHOLE_TURN;
+        if (work >= WHOLE_TURN) {
+          work = 0;
+          await setImmediate();
+        }
+        if (isCancelled()) return undefined;
+      }
+      return paths;
+    } catch (error) {
+      // The page or an entry was deleted or made private since the last step.
+      if (error instanceof Problem && error.code === "not_found") return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    listGone() {
+      const slugs = readSlugs();
+      const hasDefault = readDefault() !== undefined;
+      return Array.from(files.byPath)
+        .filter(([path, { owner }]) => {
+          const slug = slugInPath(path);
+          if (owner === SHARED) return false;
+          if (owner === undefined) {
+            return slug === undefined ? !hasDefault : ![...slugs.values()].includes(slug);
+          }
+          return slug === undefined ? !slugs.has(owner) : slugs.get(owner) !== slug;
+        })
+        .map(([path]) => path);
+    },
+
+    async write(pageIds, isCancelled) {
+      const current = new Set<string>();
+      // The first update is one of all pages.
+      for (const document of pageIds === "all" ? await makeSharedDocuments() : []) {
+        current.add(document.path);
+        await files.write(document, SHARED, isCancelled);
+      }
+      await files.flush();
+      const slugs = readSlugs();
+      const owner = readDefault();
+      const chosen = pageIds === "all" ? new Set(slugs.keys()) : new Set(pageIds);
+      if (owner !== rootOwner) {
+        for (const id of [owner, rootOwner]) if (id !== undefined) chosen.add(id);
+      }
+      for (const id of chosen) {
+        const slug = slugs.get(id);
+        if (slug === undefined) continue;
+        const paths = await writePage(id, slug, isCancelled);
+        if (!paths) return false;
+        for (const path of paths) current.add(path);
+      }
+      await files.flush();
+      const stale = Array.from(files.byPath)
+        .filter(([path, { owner: id = "" }]) => {
+          return (pageIds === "all" || chosen.has(id)) && !current.has(path);
+        })
+        .map(([path]) => path);
+      await files.remove(stale);
+      rootOwner = owner;
+      return true;
+    },
+  };
+}
+
+/** Returns the slug in the path of a document; undefined for documents at the root. */
+function slugInPath(path: string): string | undefined {
+  return /^status\/([^/]+)\//.exec(path)?.[1];
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { startSession } from "../../src/features/auth";
+import { createPage } from "../../src/features/pages";
+import { createUser } from "../../src/features/users";
+import { sessionCookie } from "../../src/http";
+import { openForCommand } from "../../src/installation";
+import { startServer } from "../../src/server";
+import { testConfig } from "../support/app";
+import { readHtml } from "../support/html";
+import { temporaryFolder } from "../support/temporary-folder";
+import { until } from "../support/until";
+
+/** Creates a public page and a session of an owner. Returns the cookie and the id of the page. */
+async function prepare(env: Record<string, string>): Promise<{ cookie: string; page: string }> {
+  const { ctx, close } = openForCommand(testConfig(env), "apply", { canCreate: true });
+  try {
+    return await ctx.db.write((tx) => {
+      const page = createPage(ctx, tx, { slug: "shop", name: "Shop" }, CLI_ACTOR).id;
+      const owner = createUser(ctx, tx, { email: "a@b.example", name: "A" }, CLI_ACTOR).id;
+      const session = startSession(ctx, tx, owner, { ip: "127.0.0.1", userAgent: "test" });
+      return { cookie: sessionCookie(ctx, session).split(";", 1)[0] ?? "", page };
+    });
+  } finally {
+    close();
+  }
+}
+
+test("a server with --mirror writes the folder, and the dashboard deletes a page there first", async () => {
+  using folder = temporaryFolder();
+  const mirror = join(folder.path, "mirror");
+  const env = {
+    ALLCLEAR_BASE_URL: "http://status.test",
+    ALLCLEAR_DATA_DIR: join(folder.path, "data"),
+    ALLCLEAR_LISTEN: "127.0.0.1:0",
+    ALLCLEAR_LOG_LEVEL: "silent",
+    ALLCLEAR_MIRROR: mirror,
+  };
+  const { cookie, page } = await prepare(env);
+  const server = await startServer(testConfig(env));
+  try {
+    await until(() => existsSync(join(mirror, "status/shop/index.html")));
+    const path = `${server.url}/admin/pages/${page}/delete`;
+    const headers = { cookie, origin: server.url };
+    const question = readHtml(await (await fetch(path, { headers })).text());
+    const fields = question.controls
+      .filter(({ type }) => type === "hidden")
+      .map(({ name, value }): [string, string] => [name, value]);
+    const body = new URLSearchParams([...fields, ["slug", "shop"]]);
+    const answer = await fetch(path, { method: "POST", headers, body, redirect: "manual" });
+    expect(answer.status).toBe(303);
+    expect(existsSync(join(mirror, "status"))).toBe(false);
+    expect(existsSync(join(mirror, "index.html"))).toBe(false);
+  } finally {
+    await server.stop();
+  }
+});

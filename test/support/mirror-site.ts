@@ -1,0 +1,120 @@
+import type { AlarmKind } from "../../src/features/alarms";
+import { type RunningMirror, startMirror } from "../../src/mirror";
+import type { ObjectStore, PutOptions } from "../../src/object-store";
+import { createTestApp, type TestApp } from "./app";
+
+/** Faults of the store that a test switches on. */
+interface StoreFaults {
+  /** Paths whose writes fail. */
+  put?: RegExp | undefined;
+  remove?: boolean;
+  list?: boolean;
+  /** Holds back writes of paths that match until it resolves. */
+  hold?: { path: RegExp; until: Promise<unknown> } | undefined;
+}
+
+interface WrittenFile extends PutOptions {
+  bytes: Uint8Array;
+}
+
+/** A store in memory, which a second mirror can take over. */
+export interface TestStore extends ObjectStore {
+  files: Map<string, WrittenFile>;
+  faults: StoreFaults;
+  /** Returns the paths that were written since the last call, in order. */
+  taken(): string[];
+}
+
+/** An application with a mirror. */
+export interface MirrorSite extends AsyncDisposable {
+  app: TestApp;
+  mirror: RunningMirror;
+  store: TestStore;
+  /** Details of the alarms that are raised. */
+  alarms: Map<AlarmKind, string>;
+  /** Advances the clock and waits until nothing is being written. */
+  pass(ms: number): Promise<void>;
+  /** Paths of all files, in order. */
+  paths(): string[];
+  read(path: string): string;
+}
+
+/** Starts a mirror. It is complete after `pass(0)`. */
+export async function createMirrorSite({
+  store = createTestStore(),
+  ...options
+}: Parameters<typeof createTestApp>[0] & { store?: TestStore } = {}): Promise<MirrorSite> {
+  const app = await createTestApp(options);
+  const { ctx } = app;
+  const alarms: MirrorSite["alarms"] = new Map();
+  const { snapshots, readIncidents } = await app.app.loadPages();
+  const mirror = startMirror({
+    ctx,
+    snapshots,
+    readIncidents,
+    store,
+    alarms: {
+      raise: (kind, detail) => void alarms.set(kind, detail),
+      clear: (kind) => void alarms.delete(kind),
+    },
+  });
+  return {
+    app,
+    mirror,
+    store,
+    alarms,
+    async pass(ms) {
+      await app.clock.advance(ms);
+      await mirror.settled();
+    },
+    paths: () => [...store.files.keys()].toSorted(),
+    read(path) {
+      const file = store.files.get(path);
+      if (!file) throw new Error(`the mirror has no ${path}`);
+      return new TextDecoder().decode(file.bytes);
+    },
+    async [Symbol.asyncDispose]() {
+      await mirror.stop();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function createTestStore(): TestStore {
+  const files = new Map<string, WrittenFile>();
+  const faults: StoreFaults = {};
+  let written: string[] = [];
+  return {
+    name: "s3://status",
+    files,
+    faults,
+    taken() {
+      const paths = written;
+      written = [];
+      return paths;
+    },
+    clockSkewMs: () => undefined,
+    async get(key) {
+      const file = files.get(key);
+      return file && { bytes: file.bytes, etag: "" };
+    },
+    download: () => Promise.reject(new Error("not used by a mirror")),
+    async put(path, bytes, options = {}) {
+      if (faults.hold?.path.test(path)) await faults.hold.until;
+      if (faults.put?.test(path)) throw new Error("The store s3://status did not answer.");
+      written.push(path);
+      files.set(path, { ...options, bytes });
+      return { etag: "" };
+    },
+    async list(prefix) {
+      if (faults.list) throw new Error("The store s3://status did not answer.");
+      return Array.from(files)
+        .filter(([key]) => key.startsWith(prefix))
+        .map(([key, { bytes }]) => ({ key, size: bytes.byteLength, modifiedAt: 0 }));
+    },
+    async remove(paths) {
+      if (faults.remove) throw new Error("The store s3://status refused.");
+      for (const path of paths) files.delete(path);
+    },
+  };
+}
