@@ -1,11 +1,15 @@
 import type { AppContext } from "../../context";
+import { Problem } from "../../errors";
 import { createIncidentCache, type ReadRecords } from "../incidents";
 import { findDefaultPage, findPageBySlug } from "../pages";
 import { createHistoryCache } from "./history-cache";
 import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
-  /** Returns the snapshot of the page with a slug at `now`, in unix ms; undefined without one. */
+  /**
+   * Returns the snapshot of the page with a slug at `now`, in unix ms; undefined without one. An outdated one while the
+   * database is unavailable.
+   */
   read(slug: string, now: number): Snapshot | undefined;
   /** Returns the default page; undefined if there is no page. */
   defaultPage(): DefaultPage | undefined;
@@ -52,7 +56,14 @@ export function createSnapshots(
   return {
     read(slug, now) {
       const cached = bySlug.get(slug);
-      return cached && now < cached.staleAt ? cached : build(slug, now);
+      if (cached && now < cached.staleAt) return cached;
+      try {
+        return build(slug, now);
+      } catch (error) {
+        // An outdated page is better than none.
+        if (cached && error instanceof Problem && error.code === "unavailable") return cached;
+        throw error;
+      }
     },
     defaultPage() {
       if (!byDefault) {
