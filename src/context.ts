@@ -30,6 +30,11 @@ export interface Signals extends ChangeSignals {
   mailingsRecorded: Signal<void>;
   /** Another process committed a change. Its change signals were emitted before. */
   databaseChangedElsewhere: Signal<void>;
+  /**
+   * The database has another history than before, such as that of another primary. With the next
+   * `databaseChangedElsewhere` everything counts as changed.
+   */
+  databaseReplaced: Signal<void>;
 }
 
 /** Dependencies of services in addition to their arguments. */

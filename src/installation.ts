@@ -141,8 +141,10 @@ export function createContext(parts: {
     passwordsForgotten: createSignal(),
     mailingsRecorded: createSignal(),
     databaseChangedElsewhere: createSignal(),
+    databaseReplaced: createSignal(),
   };
   signals.databaseChangedElsewhere.on(() => changes.emitForeign(db));
+  signals.databaseReplaced.on(changes.forget);
   const outbox = createOutbox(clock, newId);
   // Added here and not in `createApp`, so that changes by commands are delivered as well.
   outbox.subscribe(enqueueDeliveries({ newId, signals }));

@@ -30,43 +30,10 @@ export function schemaVersion(sqlite: Database): number {
   return readApplied(sqlite).length;
 }
 
-/** Returns true if the table of migrations has the column that replicas read; earlier builds made it without. */
+/** Returns true if the table of migrations has the column that replicas read. Earlier builds made it without. */
 export function hasReadableFrom(sqlite: Database): boolean {
   const columns = sqlite.prepare<{ name: string }, []>("PRAGMA table_info(schema_migrations)");
   return columns.all().some(({ name }) => name === "readable_from");
-}
-
-/** A schema that a build can migrate but not read as it is. */
-interface UnreadableSchema {
-  /** Schema version of the database. */
-  version: number;
-  /** The node that must be upgraded. Primaries are upgraded first, and only they migrate. */
-  outdated: "primary" | "replica";
-  message: string;
-}
-
-/**
- * Returns why statements of this build cannot read a database that they must not migrate; undefined if they can. `own`
- * is the schema version of the build.
- */
-export function unreadableSchema(sqlite: Database, own: number): UnreadableSchema | undefined {
-  const version = schemaVersion(sqlite);
-  if (version < own) {
-    const message = `The database has schema version ${version}, this replica needs ${own}. Upgrade the primary first, then its replicas.`;
-    return { version, outdated: "primary", message };
-  }
-  const readableFrom = hasReadableFrom(sqlite) ? readReadableFrom(sqlite) : version;
-  if (own >= readableFrom) return undefined;
-  const message = `The database has schema version ${version}, which replicas can read from version ${readableFrom} on; this one has ${own}. Upgrade this replica.`;
-  return { version, outdated: "replica", message };
-}
-
-/** Returns the oldest schema version that can read the database: the newest that a migration declares. */
-function readReadableFrom(sqlite: Database): number {
-  const newest = sqlite.prepare<{ version: number }, []>(
-    "SELECT coalesce(max(readable_from), 0) AS version FROM schema_migrations",
-  );
-  return newest.get()?.version ?? 0;
 }
 
 /** Returns true if a file is one of Allclear's databases. */

@@ -62,6 +62,8 @@ interface Changes {
    * ever raised. Throws the first error of the listeners; the next call emits the failed signals again.
    */
   emitForeign(reader: Reader): void;
+  /** Makes the next call of `emitForeign` emit all signals, since another history has the same versions. */
+  forget(): void;
 }
 
 /** Creates the change signals of a process. */
@@ -116,6 +118,9 @@ export function createChanges(clock: Clock): Changes {
       addressesChanged: byScope.addresses,
       monitorsChanged: byScope.monitors,
       settingsChanged: byScope.settings,
+    },
+    forget() {
+      for (const scope of known.keys()) known.set(scope, Number.NaN);
     },
     emitForeign(reader) {
       const failures: unknown[] = [];

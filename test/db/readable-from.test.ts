@@ -1,9 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { connect } from "../../src/db/connection";
 import { migrate } from "../../src/db/migrate";
 import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
-import { unreadableSchema } from "../../src/db/schema-history";
+import { unreadableSchema } from "../../src/db/readable-schema";
+import { createLog } from "../../src/kernel/log";
 
 /** Number of migrations before the first one after which older replicas could go on. */
 const FIRST_FOLLOWED = 20;
@@ -12,6 +14,15 @@ function migrated(migrations: readonly Migration[]): Database {
   const sqlite = openSqlite(":memory:", 0);
   migrate(sqlite, undefined, migrations);
   return sqlite;
+}
+
+/** Returns why a build with this schema version cannot read a database. */
+function unreadable(sqlite: Database, own: number) {
+  const log = createLog("silent", (text) => text);
+  return unreadableSchema(
+    connect(sqlite, log, () => {}),
+    own,
+  );
 }
 
 /** Migrations with these numbers after those of the build. */
@@ -46,12 +57,12 @@ function lostColumns(migrations: readonly Migration[], { number, readableFrom }:
 describe("a database that a build must not migrate", () => {
   test("a database of the build's own schema version is readable", () => {
     using sqlite = migrated(MIGRATIONS);
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION)).toBeUndefined();
+    expect(unreadable(sqlite, SCHEMA_VERSION)).toBeUndefined();
   });
 
   test("a database of an older schema version needs an upgraded primary", () => {
     using sqlite = migrated(MIGRATIONS.slice(0, -1));
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION)).toEqual({
+    expect(unreadable(sqlite, SCHEMA_VERSION)).toEqual({
       version: SCHEMA_VERSION - 1,
       outdated: "primary",
       message: `The database has schema version ${SCHEMA_VERSION - 1}, this replica needs ${SCHEMA_VERSION}. Upgrade the primary first, then its replicas.`,
@@ -60,13 +71,13 @@ describe("a database that a build must not migrate", () => {
 
   test("a database of a newer schema version is readable from the version that its migration declares", () => {
     using sqlite = migrated(withFurther({ readableFrom: SCHEMA_VERSION }));
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION)).toBeUndefined();
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION - 1)?.outdated).toBe("replica");
+    expect(unreadable(sqlite, SCHEMA_VERSION)).toBeUndefined();
+    expect(unreadable(sqlite, SCHEMA_VERSION - 1)?.outdated).toBe("replica");
   });
 
   test("a newer migration that declares nothing excludes older replicas", () => {
     using sqlite = migrated(withFurther({}));
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION)).toEqual({
+    expect(unreadable(sqlite, SCHEMA_VERSION)).toEqual({
       version: SCHEMA_VERSION + 1,
       outdated: "replica",
       message: `The database has schema version ${SCHEMA_VERSION + 1}, which replicas can read from version ${SCHEMA_VERSION + 1} on; this one has ${SCHEMA_VERSION}. Upgrade this replica.`,
@@ -75,17 +86,16 @@ describe("a database that a build must not migrate", () => {
 
   test("of several migrations the one that excludes most replicas counts", () => {
     using sqlite = migrated(withFurther({}, { readableFrom: SCHEMA_VERSION }));
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION)?.outdated).toBe("replica");
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION + 1)).toBeUndefined();
+    expect(unreadable(sqlite, SCHEMA_VERSION)?.outdated).toBe("replica");
+    expect(unreadable(sqlite, SCHEMA_VERSION + 1)).toBeUndefined();
   });
 
-  test("a database of a build without declarations is migrated to one that has them", () => {
-    using sqlite = migrated(MIGRATIONS);
+  test("a database of a build without declarations needs an upgraded primary, which adds them", () => {
+    using sqlite = migrated(MIGRATIONS.slice(0, FIRST_FOLLOWED - 1));
     sqlite.run("ALTER TABLE schema_migrations DROP COLUMN readable_from");
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION)).toBeUndefined();
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION - 1)?.outdated).toBe("replica");
+    expect(unreadable(sqlite, SCHEMA_VERSION)?.outdated).toBe("primary");
     migrate(sqlite, undefined, withFurther({ readableFrom: SCHEMA_VERSION }));
-    expect(unreadableSchema(sqlite, SCHEMA_VERSION)).toBeUndefined();
+    expect(unreadable(sqlite, SCHEMA_VERSION)).toBeUndefined();
   });
 });
 

@@ -9,6 +9,7 @@ import { createKey } from "../../src/features/keys";
 import { createMonitor } from "../../src/features/monitors";
 import { deletePage } from "../../src/features/page-deletion";
 import { createPage, updatePage } from "../../src/features/pages";
+import { erasePage } from "../../src/features/pages/store";
 import { setAllowedNetworks, setPublicAddress } from "../../src/features/settings";
 import { createSnapshots } from "../../src/features/status";
 import { createContext } from "../../src/installation";
@@ -216,6 +217,24 @@ describe("a change by this process", () => {
     both.elsewhere.signals.databaseChangedElsewhere.emit();
     expect(emitted).toEqual(["monitorsChanged"]);
   });
+});
+
+test("all that was ever signalled is signalled again after the database was replaced, once", async () => {
+  await using both = await twoProcesses();
+  await both.changeHere((ctx, tx) => {
+    createKey(ctx, tx, KEY, CLI_ACTOR);
+    erasePage(tx, { id: both.other.id });
+  });
+  const emitted = record(both.app.ctx);
+  both.app.ctx.signals.databaseReplaced.emit();
+  expect(emitted).toEqual([]);
+  both.notice();
+  both.notice();
+  expect(emitted.toSorted()).toEqual([
+    "addressesChanged",
+    "keysChanged",
+    ...[both.page.id, both.other.id].toSorted().map((id) => `pageChanged ${id}`),
+  ]);
 });
 
 test("no module emits a change signal without raising its version", async () => {
