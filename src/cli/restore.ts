@@ -1,40 +1,5 @@
 import { optionNames } from "../config";
-import { describeCarried } from "../db/carry-over";
-import { lockOrExplain, openDataDirectory } from "../db/data-directory";
-import { shellWord } from "../db/file-access";
-import type { CredentialKind } from "../db/live-credentials";
-import { restoreDatabase, type RestoreReport } from "../db/restore";
-import { PROGRAM } from "../version";
-import type { Command, Output } from "./command";
-
-/** Heading of each list of credentials, and the ways to revoke one of them: one line each. */
-const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string): string[] }> = {
-  key: {
-    heading: "API keys",
-    remedies: (dataDir) => [`${PROGRAM} key revoke ID ${dataDir}`],
-  },
-  user: {
-    heading: "Users, with their passwords at the time of the backup",
-    remedies: (dataDir) => [
-      `${PROGRAM} user disable EMAIL ${dataDir}`,
-      `${PROGRAM} user reset-password EMAIL ${dataDir}`,
-    ],
-  },
-  webhook: {
-    heading: "Webhooks, with their signing secrets at the time of the backup",
-    remedies: () => [
-      "POST /api/v1/webhooks/ID/rotate-secret",
-      "Delete the webhook in the dashboard.",
-    ],
-  },
-  monitor: {
-    heading: "Push monitors, with their heartbeat tokens at the time of the backup",
-    remedies: () => [
-      "POST /api/v1/monitors/ID/rotate-token",
-      "Delete the monitor in the dashboard.",
-    ],
-  },
-};
+import type { Command } from "./command";
 
 export const restoreCommand: Command = {
   name: "restore",
@@ -42,58 +7,6 @@ export const restoreCommand: Command = {
     "Replace the database with a backup and keep the replaced file. The server must be stopped.",
   positionals: ["FILE"],
   options: optionNames("restore"),
-  async run({ config, positionals, output }) {
-    const [file = ""] = positionals;
-    const directory = openDataDirectory(config.dataDir);
-    const lock = lockOrExplain(directory, "restore");
-    let report: RestoreReport;
-    try {
-      report = restoreDatabase(directory, file);
-    } finally {
-      lock.release();
-    }
-    output.err(`Restored ${file}. All sessions have ended, and one-time links no longer work.`);
-    if (report.kept) output.err(`The replaced database is kept in ${report.kept}.`);
-    describeCredentials(output, report, directory.path);
-    return 0;
-  },
+  // Loaded on demand, since servers start with all commands.
+  run: async (invocation) => (await import("./restore-run")).runRestore(invocation),
 };
-
-/** Prints which credentials stay revoked, and which of them work again. */
-function describeCredentials(output: Output, report: RestoreReport, dataDir: string): void {
-  const { kept, carried, couldReadReplaced, revived, lacksOwner, holdsMailings } = report;
-  const dataDirFlag = `--data-dir ${shellWord(dataDir)}`;
-  if (kept === undefined) {
-    output.err(
-      "There was no database to replace, so credentials revoked since the backup are unknown.",
-    );
-  } else if (carried.length > 0 || !couldReadReplaced) {
-    const list = describeCarried(carried) || "nothing";
-    output.err(`Carried over from the replaced database: ${list}.`);
-  }
-  if (kept !== undefined && !couldReadReplaced) {
-    output.err(
-      "Some credentials in the replaced database cannot be read, so credentials revoked since the backup may be missing above.",
-    );
-  }
-  if (holdsMailings) {
-    output.err(
-      "It is not known who unsubscribed since the backup, so mailings are held. Release them in the dashboard, under Mailings.",
-    );
-  }
-  if (revived.length > 0) {
-    output.err("These credentials work again. Revoke those that should not.");
-  }
-  for (const [kind, rows] of Map.groupBy(revived, (credential) => credential.kind)) {
-    const { heading, remedies } = KINDS[kind];
-    output.err(`${heading}:`);
-    for (const { id, label } of rows) output.err(`  ${id}  ${label}`);
-    const ways = remedies(dataDirFlag);
-    output.err(ways.length > 1 ? "Ways to revoke one:" : "To revoke one:");
-    for (const way of ways) output.err(`  ${way}`);
-  }
-  if (!lacksOwner) return;
-  output.err(
-    `No owner can sign in. Create one:  ${PROGRAM} user create --email EMAIL --role owner ${dataDirFlag}`,
-  );
-}

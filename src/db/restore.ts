@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { chmodSync, existsSync, linkSync, readdirSync, renameSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { chmodSync, existsSync, linkSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
 import { CLI_ACTOR } from "../domain/actor";
 import { attachReplaced, type CarriedOver, carryOver, describeCarried } from "./carry-over";
 import { holdMailings, isHeldSinceRestore } from "./carry-over-mail";
@@ -11,15 +11,14 @@ import {
   copyDatabaseFiles,
   copyFile,
   moveCompanions,
-  removeDatabase,
   editSoundDatabase,
   syncFile,
-  COMPANION_SUFFIXES,
 } from "./database-files";
 import { lacksOwner, listRevived, type RevivedCredentials } from "./live-credentials";
 import { MIGRATIONS } from "./migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, DATABASE_MODE, openSqlite, pragma } from "./open";
 import { readApplied, requireKnownHistory } from "./schema-history";
+import { keptFile, removeUnfinishedRestore, RESTORING } from "./unfinished-restore";
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {
@@ -32,11 +31,6 @@ export interface RestoreReport extends RevivedCredentials {
   /** True if mailings are held, since it is not known who unsubscribed after the backup. */
   holdsMailings: boolean;
 }
-
-/** Suffix of the unfinished copy; the time of the restore follows. */
-const RESTORING = ".restoring";
-/** Suffix of the replaced database; the time of the restore follows. */
-const KEPT = ".before-restore";
 
 /**
  * Replaces the database of a data directory by a backup. The backup is first copied, verified and completed
@@ -86,36 +80,6 @@ function findStamp(database: string, now: number): string {
     const stamp = new Date(at).toISOString().replace(/[:.]/g, "-");
     if (!existsSync(keptFile(database, stamp))) return stamp;
   }
-}
-
-/**
- * Removes the files of an unfinished restore and restores the log of the database. The caller holds the lock
- * of the data directory.
- */
-export function removeUnfinishedRestore({ database }: DataDirectory): void {
-  const folder = dirname(database);
-  const start = basename(database) + RESTORING;
-  for (const name of readdirSync(folder).filter((name) => name.startsWith(start))) {
-    const stamp = name.slice(start.length + 1);
-    // The copy is removed last, so that an interrupted removal is repeated.
-    if (stamp.endsWith("Z")) putLogBack(database, keptFile(database, stamp));
-    removeDatabase(join(folder, name));
-  }
-}
-
-function keptFile(database: string, stamp: string): string {
-  return `${database}${KEPT}-${stamp}`;
-}
-
-/** Moves the log of a kept database back, and removes its second name if the first one still exists. */
-function putLogBack(database: string, kept: string): void {
-  const hasBothLogs = COMPANION_SUFFIXES.some(
-    (suffix) => existsSync(kept + suffix) && existsSync(database + suffix),
-  );
-  // Another program has used the database without its log. Neither log may be overwritten.
-  if (hasBothLogs) return;
-  moveCompanions(kept, database);
-  if (existsSync(database)) removeDatabase(kept);
 }
 
 /** Deletes sessions and links, carries over revocations, and lists the credentials that work again. */
