@@ -10,9 +10,9 @@ interface CopyProps {
 /** Strip above a copy: the time at which it was made, and a link to the live document. */
 export function CopyLine({ url, ...props }: CopyProps & { url: string }) {
   return (
-    <p class="strip t-maint">
+    <aside class="strip t-maint" aria-label="Age of this copy">
       <CopyAge {...props} /> <a href={url}>Open the live page</a>
-    </p>
+    </aside>
   );
 }
 
