@@ -1,9 +1,9 @@
 /**
  * Runs the tests of fleets with all their rounds and prints their figures:
  *
- *     bun test/fleet/long.ts [FILE…]
+ *     bun test/fleet/long.ts [--rounds N] [FILE…]
  *
- * Without files it runs all of `test/fleet/`, which takes hours. The figures stay in a file whose path is printed.
+ * Without files it runs all of `test/fleet/`, which takes hours, or with at most N rounds each less. The figures stay in a file whose path is printed.
  *
  * The tests use real programs. redis-server or valkey-server, nginx and haproxy come from Debian. Litestream, gofakes3
  * and versitygw are built from Go modules into ~/.cache/allclear-tests (or ALLCLEAR_TEST_CACHE) by the first test that
@@ -22,11 +22,16 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 
 /** Limit of one test, in ms. */
 const TEST_MAX_MS = 3 * 60 * 60_000;
 
-const files = process.argv.slice(2);
+const { values, positionals: files } = parseArgs({
+  args: process.argv.slice(2),
+  options: { rounds: { type: "string" } },
+  allowPositionals: true,
+});
 const report = join(mkdtempSync(join(tmpdir(), "allclear-fleet-")), "report.txt");
 writeFileSync(report, "");
 const tests = Bun.spawn(
@@ -40,7 +45,11 @@ const tests = Bun.spawn(
   ],
   {
     cwd: join(import.meta.dir, "..", ".."),
-    env: { ...process.env, ALLCLEAR_FLEET_REPORT: report },
+    env: {
+      ...process.env,
+      ALLCLEAR_FLEET_REPORT: report,
+      ...(values.rounds !== undefined && { ALLCLEAR_FLEET_ROUNDS: values.rounds }),
+    },
     stdio: ["ignore", "inherit", "inherit"],
   },
 );

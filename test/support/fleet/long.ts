@@ -3,9 +3,12 @@ import { appendFileSync } from "node:fs";
 /** File to which a long run appends its figures; undefined in short runs. Set by `bun test/fleet/long.ts`. */
 const REPORT = process.env["ALLCLEAR_FLEET_REPORT"];
 
+/** Largest number of rounds of a long run. Set by `--rounds`. */
+const ROUNDS_MAX = Number(process.env["ALLCLEAR_FLEET_ROUNDS"] ?? Infinity);
+
 /** Returns the number of rounds of a test: few in CI, all in a long run. */
 export function rounds(few: number, all: number): number {
-  return REPORT === undefined ? few : all;
+  return REPORT === undefined ? few : Math.min(all, ROUNDS_MAX);
 }
 
 /** Timeout of a test, in ms, for which `bun test` has a default that fits short tests. */
