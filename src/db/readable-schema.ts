@@ -3,7 +3,7 @@ import { SCHEMA_VERSION } from "./migrations";
 import { type Reader, selectOne } from "./statements";
 
 /** A schema of which a build that must not migrate it cannot be sure that its statements work. */
-interface UnreadableSchema {
+export interface UnreadableSchema {
   /** Schema version of the database. */
   version: number;
   /** The node to upgrade. A primary is upgraded before its replicas, and it alone migrates. */
