@@ -25,29 +25,31 @@ export interface TestStore extends ObjectStore {
   taken(): string[];
 }
 
-/** An application with a mirror. */
-export interface MirrorSite extends AsyncDisposable {
+/** An application with a mirror in memory. */
+export interface MirrorSite extends TestMirror, AsyncDisposable {
   app: TestApp;
-  mirror: RunningMirror;
   store: TestStore;
-  /** Details of the alarms that are raised. */
-  alarms: Map<AlarmKind, string>;
-  /** Advances the clock and waits until nothing is being written. */
-  pass(ms: number): Promise<void>;
   /** Paths of all files, in order. */
   paths(): string[];
   read(path: string): string;
 }
 
-/** Starts a mirror. It is complete after `pass(0)`. */
-export async function createMirrorSite({
-  store = createTestStore(),
-  ...options
-}: Parameters<typeof createTestApp>[0] & { store?: TestStore } = {}): Promise<MirrorSite> {
-  const app = await createTestApp(options);
-  const { ctx } = app;
-  const alarms: MirrorSite["alarms"] = new Map();
-  const { snapshots, readIncidents } = await app.app.loadPages();
+/** A mirror of an application. */
+export interface TestMirror {
+  mirror: RunningMirror;
+  /** Details of the alarms that are raised. */
+  alarms: Map<AlarmKind, string>;
+  /** Advances the clock and waits until nothing is being written. */
+  pass(ms: number): Promise<void>;
+}
+
+/** Starts a mirror in any store. It is complete after `pass(0)`. */
+export async function startTestMirror(
+  { app, ctx, clock }: TestApp,
+  store: ObjectStore,
+): Promise<TestMirror> {
+  const alarms: TestMirror["alarms"] = new Map();
+  const { snapshots, readIncidents } = await app.loadPages();
   const mirror = startMirror({
     ctx,
     snapshots,
@@ -59,14 +61,26 @@ export async function createMirrorSite({
     },
   });
   return {
-    app,
     mirror,
-    store,
     alarms,
     async pass(ms) {
-      await app.clock.advance(ms);
+      await clock.advance(ms);
       await mirror.settled();
     },
+  };
+}
+
+/** Creates an application with a mirror in memory. */
+export async function createMirrorSite({
+  store = createTestStore(),
+  ...options
+}: Parameters<typeof createTestApp>[0] & { store?: TestStore } = {}): Promise<MirrorSite> {
+  const app = await createTestApp(options);
+  const own = await startTestMirror(app, store);
+  return {
+    ...own,
+    app,
+    store,
     paths: () => [...store.files.keys()].toSorted(),
     read(path) {
       const file = store.files.get(path);
@@ -74,7 +88,7 @@ export async function createMirrorSite({
       return new TextDecoder().decode(file.bytes);
     },
     async [Symbol.asyncDispose]() {
-      await mirror.stop();
+      await own.mirror.stop();
       await app[Symbol.asyncDispose]();
     },
   };
