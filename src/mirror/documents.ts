@@ -7,7 +7,7 @@ import { mailReadiness } from "../features/mail";
 import { findPage, readLogo, takesSubscribers } from "../features/pages";
 import { readOpenIncidents, type Snapshot, type Snapshots } from "../features/status";
 import { createEntryNamesCache } from "../features/status";
-import { IMMUTABLE, PUBLIC_CACHE, type SentPage } from "../http";
+import { IMMUTABLE, PUBLIC_CACHE, type SentPage, WIDGET_CACHE } from "../http";
 import { readPublic } from "../public/answers";
 import { componentBadge, endpointBadge, pageBadge, renderBadge } from "../public/badges";
 import { createDocuments } from "../public/documents";
@@ -185,6 +185,7 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
       `${root}/widget.js`,
       renderWidget(document, snapshot.openIncidentCount),
       "text/javascript;charset=utf-8",
+      WIDGET_CACHE,
     );
     for (const component of document.components) {
       const path = `${root}/badge/${component.id}.svg`;

@@ -192,10 +192,6 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       checkPages();
       plan(GATHER_MS);
     }),
-    signals.databaseChangedElsewhere.on(() => {
-      checkPages();
-      change("all");
-    }),
   ];
   let ticking = planTick();
   plan(0);
