@@ -1,9 +1,8 @@
-import type { AppContext } from "../../context";
+import type { AppContext, Signals } from "../../context";
 import type { Alarms, CdnState } from "../../features/alarms";
 import { Backoff } from "../../features/outgoing";
 import { TAG_OF_ALL, tagOfPage } from "../../http";
 import type { Timer } from "../../kernel/clock";
-import type { Signal } from "../../kernel/signal";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { SendPurge } from "./purge-request";
 
@@ -32,12 +31,10 @@ export interface PurgerDependencies {
   whenApplied?: () => Promise<void>;
 }
 
-/** Signals after changes of public answers. */
-interface PublicSignals {
-  pageChanged: Pick<Signal<string>, "on">;
-  addressesChanged: Pick<Signal<void>, "on">;
-  settingsChanged: Pick<Signal<void>, "on">;
-}
+/** Signals after changes of public answers, by this process and others. */
+type PublicSignals = {
+  [Name in "pageChanged" | "addressesChanged" | "settingsChanged"]: Pick<Signals[Name], "on">;
+};
 
 export interface Purger {
   state(): Pick<CdnState, "purgedAt" | "error">;
