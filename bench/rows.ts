@@ -22,6 +22,7 @@ import { measureMailFanOut } from "./rows/mail-fan-out";
 import { measureMailLatency } from "./rows/mail-latency";
 import { measureMails } from "./rows/mails";
 import { measureManyResults } from "./rows/many-results";
+import { measureMirror } from "./rows/mirror";
 import { measureOneByteChunks } from "./rows/one-byte-chunks";
 import { measureOpenTabs } from "./rows/open-tabs";
 import { measurePeers } from "./rows/peers";
@@ -62,6 +63,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "sign-in-beside-hostile": measureSignInBesideHostile,
   "one-byte-chunks": measureOneByteChunks,
   "fresh-bytes": measureFreshBytes,
+  mirror: measureMirror,
   "long-history": measureLongHistory,
   "refused-bodies": measureRefusedBodies,
   "long-turns": measureLongTurns,
