@@ -44,7 +44,7 @@ export async function measureMirror(workspace: Workspace): Promise<Figure[]> {
     }
     const count = Object.keys(indexOf(folder)?.files ?? {}).length;
     return [
-      figure(`one change → a mirror of ${PAGES} pages (${count} files in a folder)`, one),
+      figure(`one change → a mirror of ${PAGES} pages (${count} files in a folder)`, one, REACH_MS),
       figure(`a change of each of the ${PAGES} pages → the same mirror`, all),
     ];
   } finally {
@@ -52,13 +52,13 @@ export async function measureMirror(workspace: Workspace): Promise<Figure[]> {
   }
 }
 
-function figure(what: string, times: readonly number[]): Figure {
+function figure(what: string, times: readonly number[], reachMs?: number): Figure {
   const middle = median([...times]);
   return {
     what: `${what}, median of ${ROUNDS}`,
-    target: `${REACH_MS / 1_000} s`,
+    target: reachMs === undefined ? "" : `${reachMs / 1_000} s`,
     measured: `${(middle / 1_000).toFixed(2)} s (slowest ${(Math.max(...times) / 1_000).toFixed(2)} s)`,
-    isReached: middle <= REACH_MS,
+    ...(reachMs !== undefined && { isReached: middle <= reachMs }),
     numbers: { "median in ms": middle },
   };
 }
