@@ -11,8 +11,8 @@ export function rounds(few: number, all: number): number {
   return REPORT === undefined ? few : Math.min(all, ROUNDS_MAX);
 }
 
-/** Timeout of a test, in ms, for which `bun test` has a default that fits short tests. */
-export function timeout(short: number, long: number): number {
+/** Returns a time in ms, such as the length of a pause or the limit of a test, in short and in long runs. */
+export function durationMs(short: number, long: number): number {
   return REPORT === undefined ? short : long;
 }
 

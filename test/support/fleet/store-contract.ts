@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectStore } from "../../../src/object-store";
 import { temporaryFolder } from "../temporary-folder";
-import { report, rounds, timeout } from "./long";
+import { report, rounds, durationMs } from "./long";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -91,7 +91,7 @@ export function describeStoreContract(name: string, open: () => Promise<ObjectSt
           p99Ms: p99Ms.toFixed(1),
         });
       },
-      timeout(30_000, 300_000),
+      durationMs(30_000, 300_000),
     );
 
     test("a download writes the object into a file, and no file for a missing object", async () => {
