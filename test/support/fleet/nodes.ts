@@ -16,7 +16,7 @@ interface NodeOptions {
   storePort?: number;
   /** Arguments after `serve`, such as `--replica`. */
   args?: readonly string[];
-  env?: Record<string, string>;
+  env?: Record<string, string | undefined>;
   /** Error of the wall clock, in ms. */
   clockOffsetMs?: number;
 }
@@ -57,7 +57,7 @@ export async function startNode({
     clockOffsetMs === undefined
       ? [process.execPath, join(SUPPORT, "../../src/main.ts")]
       : [process.execPath, join(SUPPORT, "processes/allclear-at.ts"), String(clockOffsetMs)];
-  const settings: Record<string, string> = {
+  const settings: Record<string, string | undefined> = {
     ALLCLEAR_FLEET_STORE: store.urlOf(path, storePort),
     ALLCLEAR_FLEET_STORE_KEY_ID: store.credentials.keyId,
     ALLCLEAR_FLEET_STORE_SECRET: store.credentials.secret,

@@ -112,8 +112,8 @@ interface StartOptions {
   command(place: { folder: string; port: number }): Promise<string[]> | string[];
   /** Line that the server prints when it accepts connections; if omitted, connections are tried. */
   ready?: RegExp;
-  /** Variables that are added to the environment. */
-  env?: Record<string, string>;
+  /** Variables that are added to the environment, or removed from it. */
+  env?: Record<string, string | undefined>;
   /** Signal that ends it; SIGTERM if omitted. */
   stop?: NodeJS.Signals;
 }
