@@ -15,6 +15,7 @@ import {
   createClientAddresses,
   createGateway,
   createRouteTable,
+  type Elsewhere,
   type Gateway,
   type GatewayDependencies,
   type RouteTable,
@@ -49,21 +50,25 @@ export interface App {
  * Creates the application. Only the routes of health checks are created here, so that a server is ready
  * early. The first request for any other loads them: status pages, the rest of the API, the dashboard.
  * `background` returns the checks and backups that the last two use; by default no checks run, and requests
- * for one are refused.
+ * for one are refused. On a replica, `elsewhere` sends requests to the primary.
  */
 export function createApp(
   ctx: AppContext,
   {
     background = async () => (await import("./background")).createIdleBackground(ctx),
     passwords,
+    usage = createKeyUsage(ctx),
+    elsewhere,
   }: {
     background?: (() => Promise<Background>) | undefined;
     passwords?: Passwords | undefined;
+    usage?: KeyUsage;
+    /** Creates what sends requests to another node. */
+    elsewhere?: ((limiter: Limiter) => Elsewhere) | undefined;
   } = {},
 ): App {
   const contexts = storeContexts();
   const limiter = createLimiter(ctx);
-  const usage = createKeyUsage(ctx);
   const readiness = createReadiness();
   const metrics = createMetrics(ctx.clock);
   const addresses = createClientAddresses(ctx);
@@ -123,6 +128,7 @@ export function createApp(
     limiter,
     addresses,
     cdn: cdn === undefined ? undefined : createCdn(cdn),
+    elsewhere: elsewhere?.(limiter),
     loadRoutes: loadRoutesOf,
     failurePage: (failure, context) =>
       answerRefusedForm(failure, context) ?? loaded?.failurePage(failure, context),

@@ -1,4 +1,4 @@
-import type { Config } from "./config";
+import type { Config, ListenAddress } from "./config";
 import { OperatorError } from "./db";
 import { RUNTIME_BODY_MAX_BYTES } from "./http";
 
@@ -34,9 +34,14 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-/** Listens on the configured address. */
-export function listen(config: Config, answer: Answer): Listener {
-  let socket: Socket | undefined = open(config, config.listen.port, answer);
+/** Listens on an address. `option` names the option of the address in errors. */
+export function listen(
+  config: Pick<Config, "listen">,
+  answer: Answer,
+  option = "--listen",
+): Listener {
+  const open = (port: number) => openSocket({ ...config.listen, port }, answer, option);
+  let socket: Socket | undefined = open(config.listen.port);
   const port = socket.port ?? config.listen.port;
   let isStopped = false;
   return {
@@ -56,7 +61,7 @@ export function listen(config: Config, answer: Answer): Listener {
       if (closing) await within(CLOSE_MS, closing.stop(true));
     },
     reopen() {
-      if (!isStopped) socket ??= open(config, port, answer);
+      if (!isStopped) socket ??= open(port);
     },
     async stop() {
       isStopped = true;
@@ -65,8 +70,7 @@ export function listen(config: Config, answer: Answer): Listener {
   };
 }
 
-function open(config: Config, port: number, answer: Answer): Socket {
-  const { host } = config.listen;
+function openSocket({ host, port }: ListenAddress, answer: Answer, option: string): Socket {
   try {
     const socket: Socket = Bun.serve({
       hostname: host,
@@ -84,7 +88,7 @@ function open(config: Config, port: number, answer: Answer): Socket {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
       throw new OperatorError(
-        `${host}:${port} is in use by another program. Choose another address with --listen.`,
+        `${host}:${port} is in use by another program. Choose another address with ${option}.`,
       );
     }
     throw new OperatorError(`Cannot listen on ${host}:${port}: ${(error as Error).message}`, error);

@@ -23,8 +23,8 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
     files: /^(app|pages|other-routes|background|housekeeping|listening)\.ts$/,
   },
   {
-    name: "fleet, mirror, installation, descriptor-guard, first-run, server",
-    files: /^(fleet|mirror)\/|^(installation|descriptor-guard|first-run|server)\.ts$/,
+    name: "installation, descriptor-guard, first-run, server, fleet, mirror",
+    files: /^(installation|descriptor-guard|first-run|server)\.ts$|^(fleet|mirror)\//,
   },
   { name: "demo", files: /^demo\// },
   { name: "cli", files: /^cli\// },

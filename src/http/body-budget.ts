@@ -27,7 +27,7 @@ const BEGINNING_MS = 10_000;
 const MS_PER_BYTE = 1_000 / (16 * 1024);
 
 /** Bounds the memory of request bodies that are under way. */
-interface BodyBudget {
+export interface BodyBudget {
   /**
    * Reserves room for the body of a request and limits its time. Returns a Problem if the site of the
    * client, or all sites together, have no room left.

@@ -124,7 +124,7 @@ export function beginningOf(maxBytes: number, { instead }: { instead?: string } 
  * Returns the part that has arrived if the sender is too slow. Throws `UnfinishedBody` if the connection
  * is closed before the end or the first `maxBytes` of the body have arrived.
  */
-async function readBeginning(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBeginning(request: Request, maxBytes: number): Promise<Uint8Array> {
   const reader = request.body?.getReader();
   if (!reader) return NO_BYTES;
   const incoming = incomingBodyOf(request);

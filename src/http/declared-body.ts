@@ -70,13 +70,9 @@ export function isChunked(headers: Headers): boolean {
  * A missing body is left to the schema.
  */
 export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Problem | undefined {
-  const length = headers.get("content-length");
-  if (length !== null && !WHOLE_NUMBER.test(length)) return unreadableLength();
+  const problem = bodyLengthProblem(headers, body);
+  if (problem || !hasBody(headers)) return problem;
   const isWhole = body.beginningBytes === undefined;
-  const { maxBytes = BODY_MAX_BYTES } = body;
-  if (isWhole && length !== null && Number(length) > maxBytes) return bodyTooLarge(maxBytes);
-  const isEmpty = !isChunked(headers) && (length === null || length === "0");
-  if (isEmpty) return undefined;
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") return unsupportedEncoding(encoding);
   if (!isWhole) return undefined;
@@ -97,6 +93,23 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
     return undefined;
   }
   return mediaTypeProblem(headers);
+}
+
+/** Returns false if the headers say that there is no body. */
+export function hasBody(headers: Headers): boolean {
+  return isChunked(headers) || (headers.get("content-length") ?? "0") !== "0";
+}
+
+/** Returns 400 for a length that is not a whole number, 413 for a declared length over the limit. */
+export function bodyLengthProblem(
+  headers: Headers,
+  { beginningBytes, maxBytes = BODY_MAX_BYTES }: DeclaredBody,
+): Problem | undefined {
+  const length = headers.get("content-length");
+  if (length === null) return undefined;
+  if (!WHOLE_NUMBER.test(length)) return unreadableLength();
+  const isOver = beginningBytes === undefined && Number(length) > maxBytes;
+  return isOver ? bodyTooLarge(maxBytes) : undefined;
 }
 
 /** Returns 415 for a body that is not declared as JSON; undefined for one that is. */

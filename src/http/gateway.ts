@@ -9,6 +9,7 @@ import { createBodyBudget } from "./body-budget";
 import { type Cdn, MISSING_CACHE } from "./cdn";
 import type { ClientAddresses } from "./client-address";
 import { bodyHeadersProblem, isChunked } from "./declared-body";
+import type { Elsewhere, ElsewhereOutcome } from "./elsewhere";
 import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
 import { readRefusedForm } from "./refused-form";
 import { isLiveRefresh } from "./live-refresh";
@@ -29,6 +30,7 @@ import {
   type SplitUrl,
   splitUrl,
 } from "./request-url";
+import { logRequest } from "./request-log";
 import { setFixedHeaders, setRequestHeaders } from "./response-headers";
 import {
   type Match,
@@ -57,6 +59,8 @@ export interface GatewayDependencies {
   loadRoutes(path: string | undefined): Promise<void> | undefined;
   /** Returns the page that shows an error to a person; undefined if a program sent the request. */
   failurePage(failure: Problem, context: GatewayContext): Response | undefined;
+  /** Requests that another node answers. */
+  elsewhere?: Elsewhere | undefined;
 }
 
 /** Status counted for an unfinished body. A sender that is too slow receives 400. */
@@ -64,12 +68,12 @@ const CLIENT_CLOSED = 499;
 
 /**
  * Creates the entrance of all requests. Checks in this order: Host and query; route (on a page's custom
- * domain, one that it serves); credential (looked up in memory); one token from the bucket of the caller;
- * 401 and scope; repeated query parameters; size, media type and encoding of the body; room for the
- * body; `beforeBody`; handler. Every response leaves through `finish` with the same headers.
+ * domain, one that it serves); node that answers it; credential (looked up in memory); one token from the
+ * bucket of the caller; 401 and scope; repeated query parameters; size, media type and encoding of the body;
+ * room for the body; `beforeBody`; handler. Responses of this node leave through `finish` with the same headers.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
-  const { ctx, routes, requestContexts, usage, limiter, addresses, cdn } = deps;
+  const { ctx, routes, requestContexts, usage, limiter, addresses, cdn, elsewhere } = deps;
   const { clock, log } = ctx;
   const authorisation = createAuthorisation(ctx, deps.sources);
   const bodies = createBodyBudget(clock);
@@ -127,6 +131,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
       if (!isShared) setRequestHeaders(response.headers, context);
     }
+    elsewhere?.mark(response.headers);
     // The sender may never stop sending.
     if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
     routes.counts.record(context.route?.index, status);
@@ -135,6 +140,16 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     }
     if (logsRequests) logRequest(log, context, status, clock.monotonic());
     return response;
+  }
+
+  /** Completes a request that another node may have answered. Headers and charge of its answer are its own. */
+  function finishElsewhere(context: GatewayContext, outcome: ElsewhereOutcome, peer: PeerOf) {
+    if (outcome instanceof Request) return answer(outcome, peer, true);
+    if (outcome instanceof Problem) return finish(context, outcome, clock.now());
+    context.body?.release();
+    routes.counts.record(context.route?.index, outcome.status);
+    if (logsRequests) logRequest(log, context, outcome.status, clock.monotonic());
+    return outcome;
   }
 
   /** Answers without the body. A chunked one may have no end, so the connection is closed too. */
@@ -200,7 +215,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return context;
   }
 
-  const gateway: Gateway = (request, peer) => {
+  /** Answers a request. `isHere` is true if no other node answers it. */
+  function answer(request: Request, peer: PeerOf, isHere: boolean): Response | Promise<Response> {
     const address = request.url;
     const url = splitUrl(address);
     const context = createContext(request, peer);
@@ -209,11 +225,16 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const loading = match.route ? undefined : deps.loadRoutes(unreadable ? undefined : url?.path);
     if (loading) {
       return loading.then(
-        () => gateway(request, peer),
+        () => answer(request, peer, isHere),
         (error: unknown) => finishUnread(context, toProblem(error)),
       );
     }
     context.route = match.route;
+    if (elsewhere && !isHere && url && !unreadable) {
+      const outcome = elsewhere.answer({ context, match, url, bodies });
+      if (outcome instanceof Problem) return finishUnread(context, outcome);
+      if (outcome) return outcome.then((settled) => finishElsewhere(context, settled, peer));
+    }
     const problem = unreadable ?? authorisation.authorise(context, match);
     context.charge = charge(context);
 
@@ -226,9 +247,10 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const form = readRefusedForm(context, failure, bodies);
       return form ? form.then(() => finish(context, failure)) : finishUnread(context, failure);
     }
-    const answer = answerUnread(context, url, match.route);
-    if (answer) return finishUnread(context, answer);
+    const unread = answerUnread(context, url, match.route);
+    if (unread) return finishUnread(context, unread);
     return pass(context, url, match.route);
-  };
-  return gateway;
+  }
+
+  return (request, peer) => answer(request, peer, false);
 }

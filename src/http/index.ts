@@ -25,11 +25,13 @@ export {
 } from "./answers";
 export { SIGN_IN_PATH } from "./authorisation";
 export { createCredentials } from "./credentials";
-export { beginningOf, RUNTIME_BODY_MAX_BYTES } from "./body";
-export { BODY_MAX_BYTES } from "./declared-body";
+export { beginningOf, readBeginning, readBytes, RUNTIME_BODY_MAX_BYTES } from "./body";
+export { BODY_MAX_BYTES, bodyLengthProblem, type DeclaredBody, hasBody } from "./declared-body";
+export type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "./elsewhere";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createChanges } from "./change";
 export { createOnce } from "./create-once";
+export { rateLimited } from "./gateway-answers";
 export { createGateway, type Gateway, type GatewayDependencies } from "./gateway";
 export { type Form, formBody, sentFormOf } from "./form-body";
 export { jsonBody, noBody, optionalJsonBody } from "./json-body";
@@ -57,6 +59,7 @@ export {
   endedSessionCookie,
   findCurrentSession,
   findSessionOwner,
+  hasSessionCookie,
   sessionCookie,
 } from "./session-cookie";
 export { readTheme, type Theme, themeCookie, themeOf, THEMES } from "./theme-cookie";

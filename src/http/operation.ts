@@ -97,6 +97,8 @@ export interface Operation {
    * pages. See `matchCustomDomain`.
    */
   onCustomDomain?: "page" | "shared";
+  /** True if only the primary of a fleet knows the answer, such as whether a form can be sent. */
+  isOfPrimary?: true;
 }
 
 /** Declares a route: spread into the options of `.get(path, handler, {...operation({…})})`. */

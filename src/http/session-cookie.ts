@@ -51,6 +51,11 @@ export function findSessionOwner(
   return undefined;
 }
 
+/** Returns true if a request carries a session, live or not. */
+export function hasSessionCookie(address: PublicAddress, request: Request): boolean {
+  return sessionTokens(address, request).length > 0;
+}
+
 /**
  * Returns the values of the first cookies with the session's name. On plain HTTP, another program on the
  * same host can set one for a longer path, which browsers send first; it must not hide the live one.

@@ -120,7 +120,12 @@ export function subscribeRoutes(
           },
         );
       },
-      operation({ ...PAGE, summary: "Show all ways to subscribe", answers: SHOWN }),
+      operation({
+        ...PAGE,
+        summary: "Show all ways to subscribe",
+        answers: SHOWN,
+        isOfPrimary: true,
+      }),
     )
     .post("/status/:slug/subscribe", signUp, {
       ...formBody(),

@@ -171,26 +171,8 @@ export async function createTestApp(
   if (options.dashboard) await app.loadRoutes();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
-    const { key, host = "status.test", from = "203.0.113.7" } = given;
-    const headers = new Headers(given.headers);
-    if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
-    if (given.session !== undefined) {
-      headers.set("cookie", sessionCookie(ctx, given.session).split(";", 1)[0] ?? "");
-    }
-    const body = bodyOf(given);
-    if (given.json !== undefined) setDefault(headers, "content-type", "application/json");
-    if (given.form !== undefined) {
-      setDefault(headers, "content-type", "application/x-www-form-urlencoded");
-      setDefault(headers, "origin", `http://${host}`);
-    }
-    const size =
-      typeof body === "string" ? Buffer.byteLength(body) : (body as Uint8Array)?.byteLength;
-    if (size !== undefined) headers.set("content-length", String(size));
-    const request = new Request(`http://${host}${path}`, {
-      method: given.method ?? (given.form ? "POST" : "GET"),
-      headers,
-      ...(body === undefined ? {} : { body }),
-    });
+    const { from = "203.0.113.7" } = given;
+    const request = requestOf(ctx, path, given);
     const response = await app.handle(request, () => from);
     const answer = await readAnswer(response);
     checkAgainstDeclaration(app, request, answer);
@@ -259,6 +241,30 @@ function addTestUser(ctx: AppContext, tx: Tx, role: Role): string {
   return createUser(ctx, tx, user, CLI_ACTOR).id;
 }
 
+/** Makes a request to an application. */
+export function requestOf(ctx: AppContext, path: string, given: CallOptions): Request {
+  const { key, host = "status.test" } = given;
+  const headers = new Headers(given.headers);
+  if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
+  if (given.session !== undefined) {
+    headers.set("cookie", sessionCookie(ctx, given.session).split(";", 1)[0] ?? "");
+  }
+  const body = bodyOf(given);
+  if (given.json !== undefined) setDefault(headers, "content-type", "application/json");
+  if (given.form !== undefined) {
+    setDefault(headers, "content-type", "application/x-www-form-urlencoded");
+    setDefault(headers, "origin", `http://${host}`);
+  }
+  const size =
+    typeof body === "string" ? Buffer.byteLength(body) : (body as Uint8Array)?.byteLength;
+  if (size !== undefined) headers.set("content-length", String(size));
+  return new Request(`http://${host}${path}`, {
+    method: given.method ?? (given.form ? "POST" : "GET"),
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
 function bodyOf({ json, form, raw }: CallOptions): CallOptions["raw"] {
   if (json !== undefined) return JSON.stringify(json);
   if (form === undefined) return raw;
@@ -274,7 +280,8 @@ function setDefault(headers: Headers, name: string, value: string): void {
   else if (headers.get(name) === "") headers.delete(name);
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
+/** Reads an answer completely. */
+export async function readAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
   const body = isJson && text !== "" ? JSON.parse(text) : undefined;

@@ -16,6 +16,7 @@ export const POLICIES = {
   link: { subject: "this link", perMinute: 10 },
   reporter: { subject: "the token for reports about mails", perMinute: 600 },
   health: { subject: "this address for health checks", perMinute: 1_200 },
+  forward: { subject: "this address for requests that the primary answers", perMinute: 600 },
 } as const;
 
 export type PolicyName = keyof typeof POLICIES;
@@ -47,6 +48,8 @@ export interface Limiter {
    * the same proxy.
    */
   chargeHealthCheck(address: ClientAddress): Charge;
+  /** Charges the client address for a request that this replica sends to the primary, which charges the caller. */
+  chargeForward(address: ClientAddress): Charge;
   /** Returns the whole requests that a key has left, without taking a token. */
   remainingForKey(keyId: string, rateLimit: number): number;
   /** Returns figures for metrics. */
@@ -87,6 +90,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const addresses = callers(capacity, addressNeighbourhood);
   // Few addresses send health checks.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
+  const forwards = callers(capacity, addressNeighbourhood);
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),
     chargeSession: (sessionId) => ({
@@ -113,6 +117,10 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       policy: "health",
       decision: healthChecks().take(address.network, healthLimit),
     }),
+    chargeForward: (address) => ({
+      policy: "forward",
+      decision: forwards().take(address.network, POLICIES.forward.perMinute),
+    }),
     remainingForKey: (keyId, rateLimit) => keys().remaining(keyId, rateLimit),
     stats: () => ({
       key: figuresOf(keys.peek()),
@@ -122,6 +130,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       link: figuresOf(links.peek()),
       reporter: figuresOf(reporter.peek()),
       health: figuresOf(healthChecks.peek()),
+      forward: figuresOf(forwards.peek()),
     }),
   };
 }

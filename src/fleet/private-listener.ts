@@ -1,0 +1,83 @@
+import type { Gateway } from "../http";
+import type { ListenAddress } from "../config";
+import { type Listener, listen } from "../listening";
+import {
+  CLIENT_HEADER,
+  FORWARD_PATH,
+  FORWARDED_HEADER,
+  isFleetToken,
+  ORIGIN_HEADER,
+  TOKEN_HEADER,
+  withoutConnection,
+} from "./wire";
+
+interface PrivateRoutes {
+  /** Token of the fleet. */
+  token: string;
+  /** Answers forwarded requests; undefined on a node that is not the primary. */
+  gateway(): Gateway | undefined;
+  /** Handlers of the other paths, such as `POST /fleet/v1/usage`. */
+  handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+}
+
+/** Headers that a forwarded request carries for this listener alone. */
+const BETWEEN_NODES = [TOKEN_HEADER, ORIGIN_HEADER, CLIENT_HEADER, FORWARDED_HEADER, "host"];
+
+/** Listens for the other nodes. Throws an OperatorError if the address cannot be used. */
+export function listenPrivately(address: ListenAddress, routes: PrivateRoutes): Listener {
+  return listen({ listen: address }, (request) => answerNode(request, routes), "--fleet-listen");
+}
+
+/** Answers a request of another node: 401 without the token, 404 for other paths. Exported for tests. */
+export async function answerNode(request: Request, routes: PrivateRoutes): Promise<Response> {
+  if (!isFleetToken(request.headers.get(TOKEN_HEADER), routes.token)) {
+    return refuse(401, "The token is not that of this fleet: ALLCLEAR_FLEET_SECRET must be equal.");
+  }
+  const path = pathOf(request.url);
+  if (path.startsWith(`${FORWARD_PATH}/`)) return answerForwarded(request, path, routes);
+  const handler = routes.handlers[`${request.method} ${path.replace(/\?.*$/, "")}`];
+  return handler ? handler(request) : refuse(404, "There is no such path between nodes.");
+}
+
+/**
+ * Answers a request as the client sent it to a replica. The replica is believed about the client address, so
+ * the headers of proxies are not read again.
+ */
+async function answerForwarded(
+  request: Request,
+  path: string,
+  { gateway }: PrivateRoutes,
+): Promise<Response> {
+  const handle = gateway();
+  if (!handle) return refuse(421, "This node is not the primary.");
+  const origin = request.headers.get(ORIGIN_HEADER) ?? "";
+  const client = request.headers.get(CLIENT_HEADER) ?? "";
+  const url = URL.parse(origin);
+  if (!url || client === "") return refuse(400, "A forwarded request needs its origin and client.");
+  const headers = withoutConnection(request.headers, [
+    ...BETWEEN_NODES,
+    "x-forwarded-for",
+    "forwarded",
+  ]);
+  headers.set("host", url.host);
+  // Whole in memory: a replica sends at most what the application reads.
+  const body = request.body ? await request.arrayBuffer() : undefined;
+  const inner = new Request(origin + path.slice(FORWARD_PATH.length), {
+    method: request.method,
+    headers,
+    ...(body && { body }),
+    signal: request.signal,
+  });
+  const answer = await handle(inner, () => client);
+  answer.headers.set(FORWARDED_HEADER, "1");
+  return answer;
+}
+
+/** Returns path and query as they were sent. */
+function pathOf(url: string): string {
+  return url.slice(url.indexOf("/", url.indexOf("://") + 3));
+}
+
+function refuse(status: number, detail: string): Response {
+  return Response.json({ detail }, { status, headers: { "Cache-Control": "no-store" } });
+}

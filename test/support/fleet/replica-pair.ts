@@ -1,0 +1,139 @@
+import { createApp } from "../../../src/app";
+import type { Db } from "../../../src/db";
+import { unavailable } from "../../../src/errors";
+import { createElsewhere, type Followed } from "../../../src/fleet/elsewhere";
+import { createForwarder, type Forwarder } from "../../../src/fleet/forward";
+import { listenPrivately } from "../../../src/fleet/private-listener";
+import { fleetToken } from "../../../src/fleet/wire";
+import type { Monitoring } from "../../../src/features/monitors";
+import type { Gateway } from "../../../src/http";
+import { createContext } from "../../../src/installation";
+import { systemRandom } from "../../../src/kernel/random";
+import { createSignal } from "../../../src/kernel/signal";
+import {
+  type Answer,
+  type CallOptions,
+  createTestApp,
+  readAnswer,
+  requestOf,
+  type TestApp,
+} from "../app";
+import { createTestLog, type LogLine } from "../log";
+
+export const FLEET_SECRET = "a fleet secret of the tests, 40 characters";
+
+/** A primary and a replica in one process, joined by a real private listener. */
+export interface ReplicaPair extends AsyncDisposable {
+  primary: TestApp;
+  /** Sends a request to the replica. */
+  call(path: string, options?: CallOptions): Promise<Answer>;
+  /** State of the replica, which the test changes. */
+  state: {
+    txid: string;
+    asOf: number | undefined;
+    acceptsKeys: boolean;
+    /** URL of the primary; undefined while none is known. */
+    address: string | undefined;
+    /** False once the node behind the listener is no primary. */
+    isPrimary: boolean;
+    /** Replaces the application behind the private listener. */
+    gateway: Gateway | undefined;
+  };
+  /** Applies what the primary wrote: the replica reads it from now on. */
+  apply(txid: string): void;
+  forwarder: Forwarder;
+  /** Requests that the primary's application received from the replica. */
+  received: Request[];
+  logged: readonly LogLine[];
+  listener: { port: number };
+}
+
+export async function createReplicaPair(
+  options: {
+    env?: Record<string, string | undefined>;
+    /** Token of the replica; by default that of the primary. */
+    token?: string;
+    monitoring?: Monitoring;
+    logLevel?: "debug" | "info";
+  } = {},
+): Promise<ReplicaPair> {
+  const primary = await createTestApp({ ...(options.env && { env: options.env }) });
+  const { clock } = primary;
+  const token = fleetToken(FLEET_SECRET);
+  const received: Request[] = [];
+  const state: ReplicaPair["state"] = {
+    txid: "0".repeat(16),
+    asOf: clock.now(),
+    acceptsKeys: true,
+    address: undefined,
+    isPrimary: true,
+    gateway: undefined,
+  };
+  const listener = listenPrivately(
+    { host: "127.0.0.1", port: 0 },
+    {
+      token,
+      gateway: () =>
+        state.isPrimary
+          ? (request, peer) => {
+              received.push(request);
+              return (state.gateway ?? primary.app.handle)(request, peer);
+            }
+          : undefined,
+      handlers: {},
+    },
+  );
+  state.address = `http://127.0.0.1:${listener.port}`;
+
+  const { log, lines: logged } = createTestLog(options.logLevel ?? "info");
+  const refuse = () => Promise.reject(unavailable("This node only reads.", 5));
+  const db = Object.create(primary.ctx.db, { write: { value: refuse } }) as Db;
+  const { config } = primary.ctx;
+  const ctx = createContext({ config, db, clock, log, random: systemRandom });
+  const applied = createSignal<void>();
+  const followed: Followed = {
+    txid: () => state.txid,
+    asOf: () => state.asOf,
+    acceptsKeys: () => state.acceptsKeys,
+    applied,
+  };
+  const forwarder = createForwarder({
+    clock,
+    log,
+    token: options.token ?? token,
+    primary: () => state.address,
+  });
+  const { monitoring } = options;
+  const replica = createApp(ctx, {
+    elsewhere: (limiter) => createElsewhere(ctx, { limiter, forwarder, followed }),
+    ...(monitoring && {
+      background: async () => {
+        const { createIdleBackground } = await import("../../../src/background");
+        return { ...createIdleBackground(ctx), monitoring };
+      },
+    }),
+  });
+
+  return {
+    primary,
+    call: async (path, given = {}) => {
+      const { from = "203.0.113.7" } = given;
+      return readAnswer(await replica.handle(requestOf(ctx, path, given), () => from));
+    },
+    state,
+    apply(txid) {
+      state.txid = txid;
+      ctx.signals.databaseChangedElsewhere.emit();
+      applied.emit();
+    },
+    forwarder,
+    received,
+    logged,
+    listener,
+    async [Symbol.asyncDispose]() {
+      replica.usage.stop();
+      await listener.close();
+      await primary[Symbol.asyncDispose]();
+    },
+  };
+}
