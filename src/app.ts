@@ -18,6 +18,7 @@ import {
   type Elsewhere,
   type Gateway,
   type GatewayDependencies,
+  type PlainRoute,
   type RouteTable,
   storeContexts,
 } from "./http";
@@ -59,24 +60,28 @@ export function createApp(
     passwords,
     usage = createKeyUsage(ctx),
     elsewhere,
+    readiness = createReadiness(),
+    plainRoutes = [],
   }: {
     background?: (() => Promise<Background>) | undefined;
     passwords?: Passwords | undefined;
     usage?: KeyUsage;
     /** Creates what sends requests to another node. */
     elsewhere?: ((limiter: Limiter) => Elsewhere) | undefined;
+    readiness?: Readiness;
+    /** Routes in addition, which are there from the start. */
+    plainRoutes?: readonly PlainRoute[];
   } = {},
 ): App {
   const contexts = storeContexts();
   const limiter = createLimiter(ctx);
-  const readiness = createReadiness();
   const metrics = createMetrics(ctx.clock);
   const addresses = createClientAddresses(ctx);
   const routes = createRouteTable();
   const { cdn } = ctx.config;
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
 
-  for (const { path, hooks, handle } of healthRoutes(ctx, readiness)) {
+  for (const { path, hooks, handle } of [...healthRoutes(ctx, readiness), ...plainRoutes]) {
     routes.add([{ method: "GET", path, hooks }], handle);
   }
 

@@ -52,7 +52,7 @@ interface RunningBackground extends Background {
    * Starts nothing new, gives deliveries and mails in progress `DRAIN_MS`, and stores the results of checks once
    * `answered` resolves: until then requests may ask for checks.
    */
-  stop(answered: Promise<void>): Promise<void>;
+  stop(answered: Promise<unknown>): Promise<void>;
 }
 
 /** Creates monitoring that runs no checks, for processes other than servers. */

@@ -70,6 +70,9 @@ export async function startServer(
     // Health checks are answered from here on. Other requests wait for the code that they need.
     await nextTurn();
     const guard = guardDescriptors(listener, ctx);
+    const forReplicas = bound.fleetListen
+      ? (await import("./fleet/private-listener")).listenForReplicas(ctx, app.handle)
+      : undefined;
     await app.loadPages();
     await nextTurn();
     const { startBackground } = await import("./background");
@@ -102,7 +105,7 @@ export async function startServer(
         poll.cancel();
         guard.stop();
         await fleet?.stop();
-        await background.stop(listener.stop());
+        await background.stop(Promise.all([listener.stop(), forReplicas?.stop()]));
         usage.stop();
         await usage.flush();
         installation.close();

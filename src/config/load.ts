@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { cdnProblems } from "./cdn-options";
 import { mailProblems } from "./mail-options";
 import { mirrorProblems } from "./mirror-options";
+import { nodeProblems } from "./node-options";
 import type { Option } from "./option";
 import { type Config, type OptionName, OPTIONS, type OptionSource } from "./options";
 
@@ -43,6 +44,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     ...mailProblems(config, isGiven, nameGiven),
     ...cdnProblems(config, isGiven, nameGiven),
     ...mirrorProblems(config, isGiven, nameGiven),
+    ...nodeProblems(isGiven),
   );
   return problems.length > 0
     ? { problems }

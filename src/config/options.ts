@@ -4,6 +4,7 @@ import { DOCKER_OPTIONS } from "./docker-hosts";
 import { MAIL_OPTIONS, type MailOptionName } from "./mail-options";
 import type { MirrorOptionName } from "./mirror-address";
 import { MIRROR_OPTIONS } from "./mirror-options";
+import { NODE_OPTIONS, type NodeOptionName } from "./node-options";
 import { type Option, option } from "./option";
 import {
   parseBaseUrl,
@@ -168,6 +169,7 @@ export const OPTIONS = {
   ...MAIL_OPTIONS,
   ...CDN_OPTIONS,
   ...MIRROR_OPTIONS,
+  ...NODE_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
@@ -179,6 +181,7 @@ type Optional =
   | "dockerTlsDir"
   | CdnOptionName
   | MirrorOptionName
+  | NodeOptionName
   | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
 
 /** Origin of an option's value. */

@@ -13,7 +13,6 @@ import {
   toProblem,
 } from "../http";
 import { sha256Hex } from "../kernel/hash";
-import type { Signal } from "../kernel/signal";
 import { toIso } from "../kernel/time";
 import { readForwardedBody, sentAgain } from "./forwarded-body";
 import { type Forwarder, NotForwarded } from "./forward";
@@ -36,14 +35,14 @@ const AS_OF = "Allclear-As-Of";
 
 /** State of the database that a replica follows. */
 export interface Followed {
-  /** Newest applied transaction: 16 hexadecimal digits. */
-  txid(): string;
+  /** Resolves to true once a transaction is applied, or to false after `limitMs`. */
+  waitFor(txid: number, limitMs: number): Promise<boolean>;
+  /** Number of the newest applied transaction. */
+  txid(): number;
   /** Last moment, in unix ms, at which nothing newer was known; undefined before the first. */
   asOf(): number | undefined;
   /** True while the replica would know of a revoked key. */
   acceptsKeys(): boolean;
-  /** Emitted after transactions were applied. */
-  applied: Signal<void>;
 }
 
 /**
@@ -111,33 +110,19 @@ export function createElsewhere(
           "The header Allclear-Min-Txid is not a number of at most 16 hexadecimal digits.",
         );
       }
-      const txid = least.toLowerCase().padStart(16, "0");
-      if (followed.txid() < txid) {
-        return reach(txid).then((isReached) => {
-          if (!isReached) return forward(matched);
-          return followed.acceptsKeys() ? request : keysUnknown();
-        });
-      }
+      const txid = Number.parseInt(least, 16);
+      if (followed.txid() < txid) return readOnce(txid, matched);
     }
     return followed.acceptsKeys() ? undefined : keysUnknown();
   }
 
-  /** Waits for a transaction, for `REACH_MS` at most. Resolves to true once it is applied. */
-  function reach(txid: string): Promise<boolean> {
-    if (waiting >= WAITING_MAX) return Promise.resolve(false);
+  /** Answers a read once a transaction is applied, or forwards it. */
+  async function readOnce(txid: number, matched: MatchedRequest): Promise<ElsewhereOutcome> {
+    if (waiting >= WAITING_MAX) return forward(matched);
     waiting += 1;
-    return new Promise((resolve) => {
-      const settle = (isReached: boolean) => {
-        waiting -= 1;
-        overdue.cancel();
-        stop();
-        resolve(isReached);
-      };
-      const overdue = clock.after(REACH_MS, () => settle(false));
-      const stop = followed.applied.on(() => {
-        if (followed.txid() >= txid) settle(true);
-      });
-    });
+    const isApplied = await followed.waitFor(txid, REACH_MS).finally(() => (waiting -= 1));
+    if (!isApplied) return forward(matched);
+    return followed.acceptsKeys() ? matched.context.request : keysUnknown();
   }
 
   /** Returns true if only the primary knows if the caller may see the page. */

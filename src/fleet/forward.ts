@@ -1,15 +1,14 @@
-import { request as startRequest, type IncomingMessage } from "node:http";
-import { request as startSecureRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { type Problem, unavailable } from "../errors";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
+import { Overdue, requestNode } from "./node-client";
 import {
   CLIENT_HEADER,
   FORWARD_PATH,
   FORWARDED_HEADER,
   ORIGIN_HEADER,
-  TOKEN_HEADER,
   withoutConnection,
 } from "./wire";
 
@@ -79,10 +78,7 @@ interface ForwarderDependencies {
   primary(): string | undefined;
 }
 
-/**
- * Creates the client of the primary. It connects directly, whatever proxy the environment names, with a
- * connection for each request: a kept one can end unseen, and the request on it would be lost.
- */
+/** Creates the client of the primary's application. */
 export function createForwarder({ clock, log, token, primary }: ForwarderDependencies): Forwarder {
   const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<
     ForwardOutcome,
@@ -115,9 +111,27 @@ export function createForwarder({ clock, log, token, primary }: ForwarderDepende
       underWay += 1;
       const release = onceOnly(() => (underWay -= 1));
       try {
-        const answer = await exchange(new URL(address), request, token, clock, release);
+        const { method, body } = request;
+        const received = await requestNode(
+          {
+            address,
+            method,
+            pathAndQuery: FORWARD_PATH + request.pathAndQuery,
+            headers: headersFor(request),
+            body,
+            token,
+            deadlineMs: FORWARD_DEADLINE_MS,
+          },
+          clock,
+        );
+        received.on("close", release);
+        const headers = headersOf(received);
+        if (!headers.has(FORWARDED_HEADER)) {
+          received.destroy();
+          throw new Refused(`the primary's address refused a request (${received.statusCode})`);
+        }
         counts.answered += 1;
-        return answer;
+        return toResponse(received, headers, method);
       } catch (error) {
         release();
         return explain(error);
@@ -131,69 +145,16 @@ const UNREACHABLE = "The primary cannot be reached, so nothing was changed. Try 
 const UNKNOWN_OUTCOME =
   "The primary did not answer. A change may have been made: look before you repeat it, or repeat it with the same Idempotency-Key.";
 
-/** No answer began within `FORWARD_DEADLINE_MS`. */
-class Overdue extends Error {
-  constructor() {
-    super("the primary did not answer in time");
-  }
-}
-
 /** The address answered, but not as this fleet's primary. */
 class Refused extends Error {}
 
-/** Sends a request and resolves when the answer begins. `release` is called at its end. */
-function exchange(
-  address: URL,
-  request: Forwarded,
-  token: string,
-  clock: Clock,
-  release: () => void,
-): Promise<Response> {
-  const start = address.protocol === "https:" ? startSecureRequest : startRequest;
-  const { method, body } = request;
-  return new Promise((resolve, reject) => {
-    const sent = start({
-      host: address.hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: address.port,
-      path: FORWARD_PATH + request.pathAndQuery,
-      method,
-      agent: false,
-      headers: headersFor(request, token, address.host),
-    });
-    const deadline = clock.after(FORWARD_DEADLINE_MS, () => {
-      reject(new Overdue());
-      sent.destroy();
-    });
-    sent.on("error", (error) => {
-      deadline.cancel();
-      reject(error);
-    });
-    sent.on("response", (received) => {
-      deadline.cancel();
-      received.on("close", release);
-      const headers = headersOf(received);
-      if (headers.has(FORWARDED_HEADER)) resolve(toResponse(received, headers, method));
-      else {
-        const { statusCode } = received;
-        reject(new Refused(`the primary's address refused a forwarded request (${statusCode})`));
-        received.destroy();
-      }
-    });
-    sent.end(body);
-  });
-}
-
-/** Returns the headers of the client, the length of the body, and those between nodes, which replace the client's. */
-function headersFor(request: Forwarded, token: string, host: string): Record<string, string> {
-  const headers = withoutConnection(request.headers, ["x-forwarded-for", "forwarded", "host"]);
-  headers.delete("content-length");
+/** Returns the headers of the client and those between nodes, which replace the client's. */
+function headersFor({ headers, origin, client }: Forwarded): Record<string, string> {
+  const own = ["x-forwarded-for", "forwarded", "host", "content-length"];
   return {
-    ...Object.fromEntries(headers),
-    ...(request.body && { "content-length": String(request.body.byteLength) }),
-    host,
-    [TOKEN_HEADER]: token,
-    [ORIGIN_HEADER]: request.origin,
-    [CLIENT_HEADER]: request.client,
+    ...Object.fromEntries(withoutConnection(headers, own)),
+    [ORIGIN_HEADER]: origin,
+    [CLIENT_HEADER]: client,
   };
 }
 

@@ -1,13 +1,17 @@
-import type { Gateway } from "../http";
+import { type Gateway, toProblem } from "../http";
 import type { ListenAddress } from "../config";
+import type { AppContext } from "../context";
 import { type Listener, listen } from "../listening";
+import { createUsageHandler } from "./usage-routes";
 import {
   CLIENT_HEADER,
   FORWARD_PATH,
   FORWARDED_HEADER,
+  fleetToken,
   isFleetToken,
   ORIGIN_HEADER,
   TOKEN_HEADER,
+  USAGE_PATH,
   withoutConnection,
 } from "./wire";
 
@@ -28,6 +32,17 @@ export function listenPrivately(address: ListenAddress, routes: PrivateRoutes): 
   return listen({ listen: address }, (request) => answerNode(request, routes), "--fleet-listen");
 }
 
+/** Listens for the replicas of this server. Throws an OperatorError if the address cannot be used. */
+export function listenForReplicas(ctx: AppContext, gateway: Gateway): Listener | undefined {
+  const { fleetListen, fleetSecret } = ctx.config;
+  if (!fleetListen || fleetSecret === undefined) return undefined;
+  return listenPrivately(fleetListen, {
+    token: fleetToken(fleetSecret),
+    gateway: () => gateway,
+    handlers: { [`POST ${USAGE_PATH}`]: createUsageHandler(ctx) },
+  });
+}
+
 /** Answers a request of another node: 401 without the token, 404 for other paths. Exported for tests. */
 export async function answerNode(request: Request, routes: PrivateRoutes): Promise<Response> {
   if (!isFleetToken(request.headers.get(TOKEN_HEADER), routes.token)) {
@@ -36,7 +51,13 @@ export async function answerNode(request: Request, routes: PrivateRoutes): Promi
   const path = pathOf(request.url);
   if (path.startsWith(`${FORWARD_PATH}/`)) return answerForwarded(request, path, routes);
   const handler = routes.handlers[`${request.method} ${path.replace(/\?.*$/, "")}`];
-  return handler ? handler(request) : refuse(404, "There is no such path between nodes.");
+  if (!handler) return refuse(404, "There is no such path between nodes.");
+  try {
+    return await handler(request);
+  } catch (error) {
+    const problem = toProblem(error);
+    return refuse(problem.status, problem.message);
+  }
 }
 
 /**

@@ -30,7 +30,6 @@ import {
   type SplitUrl,
   splitUrl,
 } from "./request-url";
-import { logRequest } from "./request-log";
 import { setFixedHeaders, setRequestHeaders } from "./response-headers";
 import {
   type Match,

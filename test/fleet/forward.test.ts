@@ -174,8 +174,8 @@ describe("what a key wrote through a replica", () => {
     await pair.call("/docs");
     const answer = pair.call("/api/v1/components", { key, headers });
     await pair.primary.clock.advance(1_500);
-    pair.apply("0000000000000029");
-    pair.apply("000000000000002a");
+    pair.apply(0x29);
+    pair.apply(0x2a);
     expect((await answer).headers.has("allclear-as-of")).toBe(true);
     expect(pair.received).toEqual([]);
     expect((await pair.call("/api/v1/components", { key, headers })).status).toBe(200);
@@ -219,7 +219,7 @@ describe("keys at a replica that cannot know of revocations", () => {
     await pair.call("/docs");
     const answer = pair.call("/api/v1/components", { key, headers: { "allclear-min-txid": "2" } });
     pair.state.acceptsKeys = false;
-    pair.apply("0000000000000002");
+    pair.apply(2);
     expectProblem(await answer, "unavailable");
   });
 });

@@ -156,6 +156,20 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     label: "Secret of the mirror",
     show: ({ config }) => (config.mirrorSecret === undefined ? NONE : "Set"),
   },
+  fleetSecret: {
+    label: "Secret of the fleet",
+    show: ({ config }) => (config.fleetSecret === undefined ? NONE : "Set"),
+  },
+  fleetListen: {
+    label: "Private listen address",
+    isCode: true,
+    show: ({ config }) => (config.fleetListen ? addressOf(config.fleetListen) : NONE),
+  },
+  fleetAddress: {
+    label: "Private address of this node",
+    isCode: true,
+    show: ({ config }) => config.fleetAddress ?? NONE,
+  },
 };
 
 /** Text of an empty list. */

@@ -38,6 +38,16 @@ export function healthRoutes(
     readiness.probe(db);
   }
 
+  function presentReadiness({ fault, isDamaged }: StorageState) {
+    const shown = fault ?? (isDamaged ? "damaged" : undefined);
+    return {
+      status: "ok",
+      writable: fault === undefined,
+      reason: shown === undefined ? null : STORAGE_FAULTS[shown],
+      ...readiness.nodeFields?.(),
+    };
+  }
+
   return [
     {
       path: "/healthz",
@@ -87,15 +97,6 @@ export function healthRoutes(
       }),
     },
   ];
-}
-
-function presentReadiness({ fault, isDamaged }: StorageState) {
-  const shown = fault ?? (isDamaged ? "damaged" : undefined);
-  return {
-    status: "ok",
-    writable: fault === undefined,
-    reason: shown === undefined ? null : STORAGE_FAULTS[shown],
-  };
 }
 
 function answer(body: object): Response {

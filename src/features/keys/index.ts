@@ -20,7 +20,14 @@ export {
   type UpdateKeyBody,
 } from "./model";
 export { KEY_PRESETS, type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
-export { createKeyUsage, type KeyUsage, trimKeyUse } from "./usage";
+export {
+  createKeyUsage,
+  type HourCounts,
+  type KeyUsage,
+  type KeyUse,
+  storeKeyUses,
+  trimKeyUse,
+} from "./usage";
 export {
   describeExpiry,
   EXPIRY_DAYS,

@@ -18,21 +18,36 @@ const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
 /** Time for which an address is reused, since reading it is a system call. */
 const IP_FRESH_MS = SECOND_MS;
 
-interface HourCounts {
+export interface HourCounts {
+  /** Beginning, in unix ms. */
   hour: number;
   ok: number;
   clientError: number;
   limited: number;
 }
 
-/** Uses of one value of a key since the last flush. */
-interface Gathered {
+/** Uses of one value of a key. */
+export interface KeyUse {
+  /** SHA-256 of the value, in hexadecimal. */
+  hash: string;
   keyId: string;
   lastUse: LastUse;
+  /** Counts by hour; the last one is the newest. */
+  hours: HourCounts[];
+}
+
+/** Uses since the last flush. */
+interface Gathered extends KeyUse {
   /** Time at which the address in `lastUse` was read, in unix ms. */
   ipKnownAt: number;
-  /** Counts by hour; the last one is the current hour. */
-  hours: HourCounts[];
+}
+
+/** Writes uses. A last use before the stored one does not replace it. */
+export function storeKeyUses(tx: Tx, uses: Iterable<KeyUse>): void {
+  for (const { hash, keyId, lastUse, hours } of uses) {
+    touchKeyValue(tx, { hash: Buffer.from(hash, "hex"), ...lastUse });
+    for (const counts of hours) addToHour(tx, { keyId, ...counts });
+  }
 }
 
 /** Caller that used a key. Reading the address costs a system call. */
@@ -57,7 +72,12 @@ export interface KeyUsage {
   stop(): void;
 }
 
-export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): KeyUsage {
+/** Gathers uses, and passes each batch to `store`, which by default writes it into the database. */
+export function createKeyUsage(
+  ctx: Pick<AppContext, "clock" | "db" | "log">,
+  store: (uses: readonly KeyUse[]) => Promise<void> = (uses) =>
+    ctx.db.write((tx) => storeKeyUses(tx, uses)),
+): KeyUsage {
   let byHash = new Map<string, Gathered>();
   /** The batch that is being written. */
   let written = new Map<string, Gathered>();
@@ -74,12 +94,7 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
     written = byHash;
     byHash = new Map();
     try {
-      await ctx.db.write((tx) => {
-        for (const [hash, { keyId, lastUse, hours }] of written) {
-          touchKeyValue(tx, { hash: Buffer.from(hash, "hex"), ...lastUse });
-          for (const counts of hours) addToHour(tx, { keyId, ...counts });
-        }
-      });
+      await store([...written.values()]);
     } catch (error) {
       ctx.log.warn(
         { err: error },
@@ -107,7 +122,8 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
       let gathered = byHash.get(credential.hash);
       if (!gathered) {
         const lastUse = { at: now, ip: from.address.ip };
-        gathered = { keyId: credential.key.id, lastUse, ipKnownAt: now, hours: [] };
+        const { hash, key } = credential;
+        gathered = { hash, keyId: key.id, lastUse, ipKnownAt: now, hours: [] };
         byHash.set(credential.hash, gathered);
       }
       gathered.lastUse.at = now;

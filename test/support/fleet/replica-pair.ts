@@ -1,15 +1,17 @@
 import { createApp } from "../../../src/app";
 import type { Db } from "../../../src/db";
+import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { unavailable } from "../../../src/errors";
 import { createElsewhere, type Followed } from "../../../src/fleet/elsewhere";
+import { nodeHealthRoutes } from "../../../src/fleet/health-routes";
 import { createForwarder, type Forwarder } from "../../../src/fleet/forward";
 import { listenPrivately } from "../../../src/fleet/private-listener";
 import { fleetToken } from "../../../src/fleet/wire";
+import { createReadiness, type Readiness } from "../../../src/features/health";
 import type { Monitoring } from "../../../src/features/monitors";
 import type { Gateway } from "../../../src/http";
 import { createContext } from "../../../src/installation";
 import { systemRandom } from "../../../src/kernel/random";
-import { createSignal } from "../../../src/kernel/signal";
 import {
   type Answer,
   type CallOptions,
@@ -29,7 +31,7 @@ export interface ReplicaPair extends AsyncDisposable {
   call(path: string, options?: CallOptions): Promise<Answer>;
   /** State of the replica, which the test changes. */
   state: {
-    txid: string;
+    txid: number;
     asOf: number | undefined;
     acceptsKeys: boolean;
     /** URL of the primary; undefined while none is known. */
@@ -40,8 +42,9 @@ export interface ReplicaPair extends AsyncDisposable {
     gateway: Gateway | undefined;
   };
   /** Applies what the primary wrote: the replica reads it from now on. */
-  apply(txid: string): void;
+  apply(txid: number): void;
   forwarder: Forwarder;
+  readiness: Readiness;
   /** Requests that the primary's application received from the replica. */
   received: Request[];
   logged: readonly LogLine[];
@@ -62,7 +65,7 @@ export async function createReplicaPair(
   const token = fleetToken(FLEET_SECRET);
   const received: Request[] = [];
   const state: ReplicaPair["state"] = {
-    txid: "0".repeat(16),
+    txid: 0,
     asOf: clock.now(),
     acceptsKeys: true,
     address: undefined,
@@ -90,12 +93,16 @@ export async function createReplicaPair(
   const db = Object.create(primary.ctx.db, { write: { value: refuse } }) as Db;
   const { config } = primary.ctx;
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
-  const applied = createSignal<void>();
+  const waiters = new Set<() => void>();
   const followed: Followed = {
     txid: () => state.txid,
     asOf: () => state.asOf,
     acceptsKeys: () => state.acceptsKeys,
-    applied,
+    waitFor: (txid, limitMs) =>
+      new Promise((resolve) => {
+        clock.after(limitMs, () => resolve(false));
+        waiters.add(() => state.txid >= txid && resolve(true));
+      }),
   };
   const forwarder = createForwarder({
     clock,
@@ -104,7 +111,18 @@ export async function createReplicaPair(
     primary: () => state.address,
   });
   const { monitoring } = options;
+  const readiness = createReadiness();
+  const plainRoutes = nodeHealthRoutes(ctx, readiness, () => ({
+    role: "replica",
+    term: 3,
+    txid: state.txid,
+    asOf: state.asOf,
+    schema: SCHEMA_VERSION,
+    apiProblem: state.acceptsKeys ? undefined : "Keys are not known.",
+  }));
   const replica = createApp(ctx, {
+    readiness,
+    plainRoutes,
     elsewhere: (limiter) => createElsewhere(ctx, { limiter, forwarder, followed }),
     ...(monitoring && {
       background: async () => {
@@ -124,9 +142,10 @@ export async function createReplicaPair(
     apply(txid) {
       state.txid = txid;
       ctx.signals.databaseChangedElsewhere.emit();
-      applied.emit();
+      for (const waiter of waiters) waiter();
     },
     forwarder,
+    readiness,
     received,
     logged,
     listener,

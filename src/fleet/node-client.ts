@@ -1,0 +1,63 @@
+import { request as startRequest, type IncomingMessage } from "node:http";
+import { request as startSecureRequest } from "node:https";
+import type { Clock } from "../kernel/clock";
+import { TOKEN_HEADER } from "./wire";
+
+/** Request to the private listener of a node. */
+export interface NodeRequest {
+  /** URL of the listener. */
+  address: string;
+  method: string;
+  pathAndQuery: string;
+  headers: Readonly<Record<string, string>>;
+  body?: Uint8Array | string | undefined;
+  /** Token of the fleet. */
+  token: string;
+  /** Time until the answer begins, in ms. */
+  deadlineMs: number;
+}
+
+/** No answer began in time. */
+export class Overdue extends Error {
+  constructor() {
+    super("the node did not answer in time");
+  }
+}
+
+/**
+ * Sends one request to a node and resolves when the answer begins. Connects directly, whatever proxy the environment
+ * names, with a connection of its own: a kept one can end unseen, and the request on it would be lost.
+ */
+export function requestNode(request: NodeRequest, clock: Clock): Promise<IncomingMessage> {
+  const { method, body, headers, token, deadlineMs, pathAndQuery: path } = request;
+  const url = new URL(request.address);
+  const start = url.protocol === "https:" ? startSecureRequest : startRequest;
+  return new Promise((resolve, reject) => {
+    const sent = start({
+      host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: url.port,
+      path,
+      method,
+      agent: false,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }),
+        host: url.host,
+        [TOKEN_HEADER]: token,
+      },
+    });
+    const deadline = clock.after(deadlineMs, () => {
+      reject(new Overdue());
+      sent.destroy();
+    });
+    sent.on("error", (error) => {
+      deadline.cancel();
+      reject(error);
+    });
+    sent.on("response", (received) => {
+      deadline.cancel();
+      resolve(received);
+    });
+    sent.end(body);
+  });
+}

@@ -1,0 +1,121 @@
+import { text } from "node:stream/consumers";
+import type { AppContext } from "../context";
+import type { HourCounts, KeyUse } from "../features/keys";
+import { SECOND_MS } from "../kernel/time";
+import { requestNode } from "./node-client";
+import { USAGE_PATH } from "./wire";
+
+/** Rows that are kept while no primary takes them: one for each hour of a key's value. */
+export const ROWS_MAX = 100_000;
+/** Rows of one batch. */
+export const BATCH_MAX = 2_000;
+const DEADLINE_MS = 5 * SECOND_MS;
+
+/** Uses of a key's value in one hour. */
+export interface UsageRow extends HourCounts {
+  hash: string;
+  keyId: string;
+  /** Last use, in unix ms. */
+  at: number;
+  ip: string;
+}
+
+/** Uses that a node sends to the primary. It is sent again, unchanged, until it was stored. */
+export interface UsageBatch {
+  /** Name of the node's process. */
+  node: string;
+  /** Number of the batch, from 1. */
+  sequence: number;
+  rows: readonly UsageRow[];
+}
+
+/** Keeps what a replica counts until the primary has stored it. */
+export interface UsageSender {
+  /** Takes uses, and sends them. Never rejects. */
+  send(uses: readonly KeyUse[]): Promise<void>;
+  /** Number of rows that wait. */
+  waiting(): number;
+}
+
+/** `post` sends a batch to the primary. It rejects if the batch may not have been stored. */
+export function createUsageSender(
+  { log }: Pick<AppContext, "log">,
+  node: string,
+  post: (batch: UsageBatch) => Promise<void>,
+): UsageSender {
+  const rows = new Map<string, UsageRow>();
+  let sequence = 0;
+  /** Batch whose outcome is not known. */
+  let pending: UsageBatch | undefined;
+  let isSending = false;
+  let dropped = 0;
+
+  function add(use: KeyUse): void {
+    for (const counts of use.hours) {
+      const id = `${use.hash} ${counts.hour}`;
+      const row = rows.get(id);
+      if (row) merge(row, use, counts);
+      else if (rows.size + (pending?.rows.length ?? 0) < ROWS_MAX) {
+        const { hash, keyId, lastUse } = use;
+        rows.set(id, { hash, keyId, ...lastUse, ...counts });
+      } else dropped += 1;
+    }
+  }
+
+  function nextBatch(): UsageBatch | undefined {
+    if (rows.size === 0) return undefined;
+    const taken = [...rows].slice(0, BATCH_MAX);
+    for (const [id] of taken) rows.delete(id);
+    sequence += 1;
+    return { node, sequence, rows: taken.map(([, row]) => row) };
+  }
+
+  return {
+    async send(uses) {
+      uses.forEach(add);
+      if (isSending) return;
+      isSending = true;
+      try {
+        for (pending ??= nextBatch(); pending; pending = nextBatch()) await post(pending);
+        if (dropped > 0) log.warn({ dropped }, "counts of key usage were lost: no room was left");
+        dropped = 0;
+      } catch (error) {
+        log.debug({ err: error }, "the use of keys was not sent; it is kept for the next time");
+      } finally {
+        isSending = false;
+      }
+    },
+    waiting: () => rows.size + (pending?.rows.length ?? 0),
+  };
+}
+
+function merge(row: UsageRow, { lastUse }: KeyUse, counts: HourCounts): void {
+  if (lastUse.at >= row.at) Object.assign(row, lastUse);
+  row.ok += counts.ok;
+  row.clientError += counts.clientError;
+  row.limited += counts.limited;
+}
+
+/** Posts a batch to the primary. Throws unless it says that the batch was stored. */
+export async function postUsage(
+  { clock }: Pick<AppContext, "clock">,
+  { primary, token }: { primary(): string | undefined; token: string },
+  batch: UsageBatch,
+): Promise<void> {
+  const address = primary();
+  if (address === undefined) throw new Error("no primary is known");
+  const received = await requestNode(
+    {
+      address,
+      method: "POST",
+      pathAndQuery: USAGE_PATH,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(batch),
+      token,
+      deadlineMs: DEADLINE_MS,
+    },
+    clock,
+  );
+  const answer = await text(received);
+  if (received.statusCode !== 200) throw new Error(`the primary answered ${answer.slice(0, 200)}`);
+}
