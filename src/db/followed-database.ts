@@ -140,6 +140,7 @@ export function createFollowedDb(path: string, clock: Clock): FollowedDb {
 
   function finishMove(): void {
     closeConnection();
+    txid = undefined;
     readability.reason = undefined;
     readability.since = undefined;
     readability.isDamaged = false;

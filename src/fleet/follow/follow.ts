@@ -1,0 +1,224 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createFollowedDb, type FollowedDb } from "../../db/followed-database";
+import type { Txid } from "../../db/followed-files";
+import type { Clock, Timer } from "../../kernel/clock";
+import type { Log } from "../../kernel/log";
+import { createSignal, type Signal } from "../../kernel/signal";
+import { createAsOf, type Confirmed } from "./as-of";
+import { createFollower } from "./follower";
+import { createLogFetcher, type LogFetcher, type LogSource } from "./log-fetcher";
+import { type Poller, startPoller } from "./poller";
+import { findReplicaFile } from "./replica-file";
+
+/** Time between two looks at the followed files, and between two while they cannot be read. */
+const WATCH_MS = 100;
+const UNREADABLE_WATCH_MS = 10;
+/** Time between two listings of the store, and without a sign of the primary. */
+const POLL_MS = 5_000;
+const POLL_ALONE_MS = 1_000;
+/** Pause between two attempts to begin with a prefix. */
+const BEGIN_AGAIN_MS = 1_000;
+
+/** A copy of the primary's database that is kept up to date. */
+export interface Following {
+  readonly db: FollowedDb;
+  /**
+   * Emitted when there is a new version. Listeners read it, without waiting, before they return. If one throws, it is
+   * emitted again.
+   */
+  changed: Signal<void>;
+  state(): FollowState;
+  /** Looks for a transaction at once, since the primary has uploaded it. */
+  hint(txid: Txid): void;
+  /** Resolves to true when a transaction is applied, or to false after `limitMs`. */
+  waitFor(txid: Txid, limitMs: number): Promise<boolean>;
+  /** Restores the log of another prefix, and reads the present database until that is done. */
+  changePrefix(prefix: string): void;
+  /** Applies all that the store has, then ends everything. Returns the path of the database, which is not open. */
+  finish(limitMs: number): Promise<string>;
+  /** Ends everything. The database is closed. */
+  stop(): Promise<void>;
+}
+
+export interface FollowState extends Confirmed {
+  /** Prefix whose log is read; undefined before the first restore. */
+  prefix: string | undefined;
+  /** Last applied transaction, and the last one in the store; 0 if not known. */
+  txid: Txid;
+  newest: Txid;
+  /** Reads that found a transaction half applied. */
+  unsettled: number;
+  restarts: number;
+  restores: number;
+}
+
+export interface FollowOptions extends LogSource {
+  /** Prefix of the log in the store. */
+  prefix: string;
+  /** Folder for the copies of log and database. Only one process may use it. */
+  folder: string;
+  /** Path or name of Litestream's program. */
+  program: string;
+  clock: Clock;
+  log: Log;
+  /** True while the leader record changes. */
+  isPrimaryAlive(): boolean;
+  /** True while hints of the primary would arrive. */
+  hasHints(): boolean;
+}
+
+/** Begins to follow. Reads are refused until there is a first version. */
+export async function startFollowing(options: FollowOptions): Promise<Following> {
+  const { clock, log, folder } = options;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = findReplicaFile(folder);
+  const db = createFollowedDb(found?.path ?? join(folder, "replica.db"), clock);
+  const follower = await createFollower({ ...options, db });
+  const asOf = createAsOf();
+  const changed = createSignal<void>();
+  const waiters = new Set<() => void>();
+  let prefix = options.prefix;
+  let poller: Poller | undefined;
+  let fetcher: LogFetcher | undefined;
+  let newest: Txid = 0;
+  let reach: Txid = 0;
+  let seen: Txid = 0;
+  let aheadSince: number | undefined;
+  let announced = 0;
+  let watch: Timer | undefined;
+  let beginning: Promise<void> | undefined;
+  let isStopped = false;
+
+  function fetcherOf(name: string): LogFetcher {
+    return createLogFetcher(options, name, join(folder, "log", name));
+  }
+
+  /** Copies and applies the log of the prefix of the present database. */
+  function poll(from: LogFetcher): void {
+    fetcher = from;
+    poller = startPoller(from, {
+      clock,
+      log,
+      applied: follower.applied,
+      isRestoring: follower.isRestoring,
+      intervalMs: () => (options.hasHints() ? POLL_MS : POLL_ALONE_MS),
+      onListing(listing) {
+        if (fetcher !== from || follower.current()?.prefix !== prefix) return;
+        newest = listing.newest;
+        asOf.listed(listing, options.isPrimaryAlive());
+        noteProgress();
+      },
+    });
+  }
+
+  /** Records what is applied, and what could be. */
+  function noteProgress(): void {
+    const applied = follower.applied();
+    asOf.applied(applied);
+    reach = fetcher?.reach(applied) ?? 0;
+    if (applied !== seen || reach <= applied) aheadSince = undefined;
+    if (reach > applied) aheadSince ??= clock.monotonic();
+    seen = applied;
+    for (const waiter of waiters) waiter();
+  }
+
+  /** Finds new versions, and repairs what does not go on. */
+  function look(): void {
+    const versions = db.foreignVersion();
+    if (versions !== announced) {
+      noteProgress();
+      try {
+        changed.emit();
+        announced = versions;
+      } catch (error) {
+        log.error({ err: error }, "a change of the primary was not taken in; trying again");
+      }
+    }
+    follower.check(aheadSince);
+    const isReadable = db.readability().reason === undefined;
+    if (!isStopped) watch = clock.after(isReadable ? WATCH_MS : UNREADABLE_WATCH_MS, look);
+  }
+
+  /** Restores the log of a prefix as soon as that is possible, unless another one is wanted meanwhile. */
+  async function begin(name: string): Promise<void> {
+    const from = fetcherOf(name);
+    while (!isStopped && name === prefix) {
+      try {
+        await from.fetchLevels(0);
+        await from.fetchNew(0);
+        await poller?.stop();
+        await follower.restore(name, from);
+        asOf.restart();
+        poll(from);
+        return;
+      } catch (error) {
+        log.warn({ err: error }, "the database of the primary cannot be restored; trying again");
+      }
+      await new Promise<void>((resolve) => clock.after(BEGIN_AGAIN_MS, resolve));
+    }
+  }
+
+  function changePrefix(name: string): void {
+    if (name === prefix && (beginning || follower.current()?.prefix === name)) return;
+    prefix = name;
+    beginning = (beginning ?? Promise.resolve())
+      .then(() => begin(name))
+      .finally(() => (beginning = undefined));
+  }
+
+  if (found?.prefix === prefix) {
+    const from = fetcherOf(prefix);
+    await follower.resume(found, from);
+    poll(from);
+  } else changePrefix(prefix);
+  look();
+
+  async function stop(): Promise<void> {
+    isStopped = true;
+    watch?.cancel();
+    await Promise.all([poller?.stop(), follower.stop()]);
+    db.close();
+  }
+
+  async function waitFor(txid: Txid, limitMs: number): Promise<boolean> {
+    if (follower.applied() >= txid) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter = () => follower.applied() >= txid && resolve(true);
+    waiters.add(waiter);
+    const timer = clock.after(limitMs, () => resolve(false));
+    return promise.finally(() => {
+      timer.cancel();
+      waiters.delete(waiter);
+    });
+  }
+
+  return {
+    db,
+    changed,
+    state: () => ({
+      ...asOf.confirmed(),
+      ...follower.figures(),
+      prefix: follower.current()?.prefix,
+      txid: follower.applied(),
+      newest,
+      unsettled: db.readability().unsettled,
+    }),
+    hint(txid) {
+      if (txid > newest) poller?.pollNow();
+    },
+    waitFor,
+    changePrefix,
+    async finish(limitMs) {
+      const from = fetcher;
+      if (!from) throw new Error("the replica has no database yet");
+      const listing = await from.fetchNew(follower.applied());
+      if (!(await waitFor(listing.newest, limitMs))) {
+        throw new Error("the replica could not apply all that the store has");
+      }
+      await stop();
+      return db.path;
+    },
+    stop,
+  };
+}

@@ -1,0 +1,201 @@
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { formatTxid, type Txid } from "../../db/followed-files";
+import type { Clock } from "../../kernel/clock";
+import type { ObjectStore } from "../../object-store";
+import {
+  chainFrom,
+  levelPath,
+  type LogFile,
+  logFileName,
+  logFilePath,
+  newestSnapshot,
+  parseLogFile,
+  planRestore,
+  SNAPSHOT_LEVEL,
+} from "./log-files";
+
+/** Downloads of small files at the same time. */
+const DOWNLOADS_AT_ONCE = 8;
+const TEMPORARY_SUFFIX = ".part";
+
+/** What a listing of the newest files has shown. */
+export interface Listing {
+  /** Times of its beginning, by the wall clock and by the monotonic one. Later changes may be missing. */
+  startedAt: number;
+  startedMonotonic: number;
+  /** Last transaction in the store; 0 without any. */
+  newest: Txid;
+}
+
+/** Copies the log of one prefix into a folder. Calls throw an error of the store or the disk, and can be repeated. */
+export interface LogFetcher {
+  readonly folder: string;
+  /** Lists and downloads what is newer than the applied transaction. */
+  fetchNew(applied: Txid): Promise<Listing>;
+  /** Lists all levels, downloads what a restore needs, and removes files that neither it nor the follower needs. */
+  fetchLevels(applied: Txid): Promise<void>;
+  /** Returns the files from which the folder can be restored, in order. */
+  plan(): LogFile[];
+  /** Last transaction that the follower, or a restore, can reach with the folder. */
+  reach(applied: Txid): Txid;
+  /** True if the newest files do not continue `applied`, so that merged ones are needed. */
+  hasHole(applied: Txid): boolean;
+}
+
+/** Place of the logs. */
+export interface LogSource {
+  /** Opened with a deadline of two seconds. */
+  store: ObjectStore;
+  /** Returns the beginning of the keys of a level of a log, which Litestream chooses by the kind of the store. */
+  levelPrefix(prefix: string, level: number): string;
+}
+
+/** A file that is known from a listing or from the folder. */
+interface KnownFile extends LogFile {
+  path: string;
+  isLocal: boolean;
+}
+
+export function createLogFetcher(
+  deps: LogSource & { clock: Clock },
+  prefix: string,
+  folder: string,
+): LogFetcher {
+  const { store, clock } = deps;
+  const levelKey = (level: number) => deps.levelPrefix(prefix, level);
+  const known = new Map<string, KnownFile>();
+  /** Last listed name of each level of merged files. */
+  const listedUntil = new Map<number, string>();
+  let readFolder: Promise<void> | undefined;
+  let newest: Txid = 0;
+
+  /** Finds the files of an earlier run. */
+  async function readLocal(): Promise<void> {
+    for (let level = 0; level <= SNAPSHOT_LEVEL; level++) {
+      const levelFolder = join(folder, levelPath(level));
+      await mkdir(levelFolder, { recursive: true, mode: 0o700 });
+      for (const name of await readdir(levelFolder)) {
+        const { size } = await stat(join(levelFolder, name));
+        const file = parseLogFile(level, name, size);
+        if (file) know(file, true);
+        else if (name.endsWith(TEMPORARY_SUFFIX)) await rm(join(levelFolder, name));
+      }
+    }
+  }
+
+  function know(file: LogFile, isLocal: boolean): void {
+    const path = logFilePath(file);
+    const before = known.get(path);
+    // A file in the folder had its size compared when it arrived.
+    if (before?.isLocal !== true) known.set(path, { ...file, path, isLocal });
+    newest = Math.max(newest, file.max);
+  }
+
+  async function list(level: number, afterName: string | undefined, applied: Txid): Promise<void> {
+    const snapshot = newestSnapshot(known.values())?.max ?? 0;
+    /** True for files that neither a restore nor the follower needs: months of merged ones can be stored. */
+    const isOld = ({ max }: LogFile) =>
+      level < SNAPSHOT_LEVEL && max <= snapshot && (applied === 0 || max <= applied);
+    const start = levelKey(level);
+    const after = afterName === undefined ? undefined : `${start}${afterName}`;
+    for (const { key, size } of await store.list(start, after)) {
+      const name = key.slice(start.length);
+      const file = parseLogFile(level, name, size);
+      if (!file) continue;
+      if (!isOld(file)) know(file, false);
+      if (level > 0) listedUntil.set(level, name);
+    }
+  }
+
+  /** Downloads a file to a temporary name and renames it when it is whole. */
+  async function download(file: KnownFile): Promise<void> {
+    if (file.isLocal) return;
+    const target = join(folder, file.path);
+    const part = `${target}${TEMPORARY_SUFFIX}`;
+    const key = `${levelKey(file.level)}${logFileName(file)}`;
+    const found = await store.download(key, part);
+    if (found === undefined) {
+      // It was merged into another one after the listing.
+      known.delete(file.path);
+      return;
+    }
+    if (found.size !== file.size) {
+      await rm(part, { force: true });
+      const lengths = `${found.size} instead of ${file.size} bytes`;
+      throw new Error(`the store ${store.name} sent ${lengths} of ${key}`);
+    }
+    const handle = await open(part, "r+");
+    await handle.sync().finally(() => handle.close());
+    await rename(part, target);
+    file.isLocal = true;
+  }
+
+  async function downloadAll(files: readonly KnownFile[]): Promise<void> {
+    const left = files.values();
+    const work = async () => {
+      for (const file of left) await download(file);
+    };
+    // All downloads have ended before the next attempt writes the same files.
+    const results = await Promise.allSettled(Array.from({ length: DOWNLOADS_AT_ONCE }, work));
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
+
+  function local(): KnownFile[] {
+    return Array.from(known.values()).filter(({ isLocal }) => isLocal);
+  }
+
+  /** Last transaction of all known files that continue `from` without a hole. */
+  function endOf(files: Iterable<LogFile>, from: Txid): Txid {
+    return chainFrom(files, from).at(-1)?.max ?? from;
+  }
+
+  /** First transaction that a restore and the follower need. */
+  function begin(applied: Txid): Txid {
+    return applied === 0 ? (planRestore([...known.values()]).at(-1)?.max ?? 0) : applied;
+  }
+
+  async function removeUnneeded(applied: Txid): Promise<void> {
+    const plan = planRestore(local());
+    // Without a way back to what is applied, everything may be needed.
+    if (applied === 0 || (plan.at(-1)?.max ?? 0) < applied) return;
+    const needed = new Set<LogFile>(plan);
+    for (const file of known.values()) {
+      if (needed.has(file) || file.max > applied) continue;
+      if (file.isLocal) await rm(join(folder, file.path), { force: true });
+      known.delete(file.path);
+    }
+  }
+
+  return {
+    folder,
+
+    async fetchNew(applied) {
+      await (readFolder ??= readLocal());
+      const startedAt = clock.now();
+      const startedMonotonic = clock.monotonic();
+      // A file can appear before listed ones, since the primary fills holes.
+      const reached = endOf(known.values(), begin(applied));
+      await list(0, `${formatTxid(reached)}-~`, applied);
+      const all = [...known.values()];
+      const needed = (applied === 0 ? planRestore(all) : chainFrom(all, applied)) as KnownFile[];
+      await downloadAll(needed.filter(({ level }) => level === 0));
+      return { startedAt, startedMonotonic, newest };
+    },
+
+    async fetchLevels(applied) {
+      await (readFolder ??= readLocal());
+      for (let level = SNAPSHOT_LEVEL; level > 0; level--)
+        await list(level, listedUntil.get(level), applied);
+      const all = [...known.values()];
+      const bridges = applied === 0 ? [] : chainFrom(all, applied);
+      const wanted = new Set([...planRestore(all), ...bridges] as KnownFile[]);
+      await downloadAll(Array.from(wanted).filter(({ level }) => level > 0));
+      await removeUnneeded(applied);
+    },
+
+    plan: () => planRestore(local()),
+    reach: (applied) => Math.max(endOf(local(), applied), planRestore(local()).at(-1)?.max ?? 0),
+    hasHole: (applied) => endOf(known.values(), applied) < newest,
+  };
+}

@@ -1,0 +1,100 @@
+import type { Txid } from "../../db/followed-files";
+import type { Clock, Timer } from "../../kernel/clock";
+import type { Log } from "../../kernel/log";
+import type { Listing, LogFetcher } from "./log-fetcher";
+
+/** Time between two listings of merged files, and between two while a hole keeps the newest from being applied. */
+const LEVELS_MS = 30_000;
+const HOLE_MS = 5_000;
+
+/** Copies the log into the folder again and again. */
+export interface Poller {
+  /** Lists the newest files now. */
+  pollNow(): void;
+  /** Resolves when no request is under way. */
+  stop(): Promise<void>;
+}
+
+interface PollerDependencies {
+  clock: Clock;
+  log: Log;
+  /** Returns the time to the next listing, in ms. */
+  intervalMs(): number;
+  applied(): Txid;
+  /** True while no file may be removed. */
+  isRestoring(): boolean;
+  onListing(listing: Listing): void;
+}
+
+export function startPoller(fetcher: LogFetcher, deps: PollerDependencies): Poller {
+  const { clock, log, applied } = deps;
+  let isStopped = false;
+  let isAgain = false;
+  let timer: Timer | undefined;
+  let polling: Promise<void> | undefined;
+  let levels: Promise<void> | undefined;
+  let levelsAt = Number.NEGATIVE_INFINITY;
+  let failing: string | undefined;
+
+  /** Logs the first of equal failures, and the end of failures. */
+  function report(error?: unknown): void {
+    const message = error === undefined ? undefined : String(error);
+    if (message === failing) return;
+    if (error === undefined) log.info("the log of the primary is read again");
+    else log.warn({ err: error }, "the log of the primary cannot be read; trying again");
+    failing = message;
+  }
+
+  async function fetchLevels(): Promise<void> {
+    levelsAt = clock.monotonic();
+    try {
+      await fetcher.fetchLevels(applied());
+    } catch (error) {
+      report(error);
+    }
+    levels = undefined;
+  }
+
+  function fetchLevelsIfDue(): void {
+    const isHole = fetcher.hasHole(applied());
+    const pauseMs = isHole ? HOLE_MS : LEVELS_MS;
+    if (isStopped || levels || deps.isRestoring()) return;
+    if (clock.monotonic() - levelsAt >= pauseMs) levels = fetchLevels();
+  }
+
+  async function poll(): Promise<void> {
+    do {
+      isAgain = false;
+      try {
+        const listing = await fetcher.fetchNew(applied());
+        report();
+        deps.onListing(listing);
+      } catch (error) {
+        report(error);
+      }
+    } while (isAgain && !isStopped);
+    fetchLevelsIfDue();
+    polling = undefined;
+    if (!isStopped) timer = clock.after(deps.intervalMs(), pollNow);
+  }
+
+  function pollNow(): void {
+    isAgain = true;
+    if (polling || isStopped) return;
+    timer?.cancel();
+    polling = poll();
+  }
+
+  levels = fetchLevels();
+  // Merged files first, so that only those of the newest that they lack are downloaded.
+  polling = levels.then(poll);
+  return {
+    pollNow,
+    async stop() {
+      isStopped = true;
+      timer?.cancel();
+      await polling;
+      await levels;
+    },
+  };
+}
