@@ -46,6 +46,8 @@ export interface AppContext {
   allowedNetworks: readonly Network[];
   /** Start of the process, in unix ms. */
   startedAt: number;
+  /** Time of the data on a replica that has heard nothing of the primary for a minute, in unix ms. */
+  shownAsOf: number | undefined;
   db: Db;
   clock: Clock;
   random: RandomBytes;

@@ -151,7 +151,7 @@ export function createContext(parts: {
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
-  const settings = { config, baseUrl, allowedNetworks, startedAt };
+  const settings = { config, baseUrl, allowedNetworks, startedAt, shownAsOf: undefined };
   const ctx: AppContext = { ...settings, db, clock, random, newId, log, outbox, signals };
   // Loaded with the first event, which shortens the start.
   const mailings = lazy(() => {

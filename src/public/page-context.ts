@@ -17,6 +17,8 @@ export interface PageContext {
   version: string | undefined;
   /** Set for a copy, which is not refreshed, has no forms and shows its age. */
   copy: StaticCopy | undefined;
+  /** Set if the data is old. */
+  delay: Delay | undefined;
   /** Renders Markdown as HTML. */
   renderText: RenderText;
   /**
@@ -34,6 +36,13 @@ export interface Rendering {
   /** Version of the content, with which the script refreshes the page. */
   version?: string;
   copy?: StaticCopy;
+  delay?: Delay;
+}
+
+/** Time of old data, and the present, in unix ms. */
+export interface Delay {
+  asOf: number;
+  now: number;
 }
 
 /** Returns the context of a page. By default it renders without caches. */
@@ -45,6 +54,7 @@ export function contextOf(
     timesOf = createPageTimes,
     version,
     copy,
+    delay,
   }: Rendering = {},
 ): PageContext {
   const { page } = document;
@@ -58,6 +68,7 @@ export function contextOf(
     times: timesOf(page),
     version,
     copy,
+    delay,
     renderText,
     renderPart: (id, facts, make) => renderPart(`${page.id} ${id}`, [pathsAndTimes, facts], make),
   };

@@ -14,6 +14,7 @@ import ages from "./ages.js" with { type: "text" };
 import localTimes from "./client.js" with { type: "text" };
 import copyAge from "./copy-age.js" with { type: "text" };
 import { CopyLine } from "./copy-line";
+import { DelayLine } from "./delay-line";
 import { renderFramed } from "./document-frame";
 import live from "./live.js" with { type: "text" };
 import { liveUrl, type PageContext } from "./page-context";
@@ -90,6 +91,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
           Skip to content
         </a>
         {copy ? <CopyLine copy={copy} context={context} url={liveUrl(context, path)} /> : null}
+        {context.delay ? <DelayLine context={context} delay={context.delay} /> : null}
         <Header context={context} isPublic={isPublic} current={current} />
         <main id="main">{children}</main>
         <Footer context={context} isPublic={isPublic} />

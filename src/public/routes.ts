@@ -82,7 +82,10 @@ export function publicRoutes(
 
   /** Returns functions that render a page, with the version of its content. */
   function renderingOf(snapshot: Snapshot): Rendering {
-    return { ...rendering, version: versionOf(snapshot, ctx.clock.now()) };
+    const now = ctx.clock.now();
+    const { shownAsOf } = ctx;
+    const delay = shownAsOf === undefined ? undefined : { asOf: shownAsOf, now };
+    return { ...rendering, version: versionOf(snapshot, now, shownAsOf), ...(delay && { delay }) };
   }
 
   const { incidentPage, maintenancePage, historyPage, openPage, embedPage } = createDocuments(

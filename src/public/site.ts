@@ -95,7 +95,7 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
   }
 
   const publicVersion = representOnce((snapshot: Snapshot) =>
-    versionText(versionOf(snapshot, ctx.clock.now()), PUBLIC_CACHE),
+    versionText(versionOf(snapshot, ctx.clock.now(), ctx.shownAsOf), PUBLIC_CACHE),
   );
 
   /** Returns the snapshot that the caller may see at `now`, or a redirect to the current slug. */
@@ -145,7 +145,7 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
       const { snapshot, isPublic } = opened;
       const version = isPublic
         ? publicVersion(snapshot)
-        : versionText(versionOf(snapshot, requestContext.now), NO_STORE);
+        : versionText(versionOf(snapshot, requestContext.now, ctx.shownAsOf), NO_STORE);
       return version.respond(request, requestContext);
     },
   };

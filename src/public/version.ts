@@ -12,13 +12,13 @@ const versions = new WeakMap<Snapshot, string>();
 
 /**
  * Returns the version of a page: a hash that changes with its content, at midnight in UTC, and every five
- * minutes. It is computed once per snapshot. Snapshots with the same content have the same version. `now`
+ * minutes, and if the data is old (`shownAsOf`). It is computed once per snapshot. Snapshots with the same content have the same version. `now`
  * is in unix ms.
  */
-export function versionOf(snapshot: Snapshot, now: number): string {
+export function versionOf(snapshot: Snapshot, now: number, shownAsOf?: number): string {
   let version = versions.get(snapshot);
   if (version === undefined) {
-    const facts = [shownBy(snapshot), Math.floor(now / VERSION_MS)];
+    const facts = [shownBy(snapshot), Math.floor(now / VERSION_MS), shownAsOf];
     version = sha256Hex(JSON.stringify(facts)).slice(0, VERSION_LENGTH);
     versions.set(snapshot, version);
   }

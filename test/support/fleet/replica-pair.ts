@@ -2,6 +2,7 @@ import { createApp } from "../../../src/app";
 import type { Db } from "../../../src/db";
 import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { unavailable } from "../../../src/errors";
+import { showDelay } from "../../../src/fleet/delay";
 import { createElsewhere, type Followed } from "../../../src/fleet/elsewhere";
 import { nodeHealthRoutes } from "../../../src/fleet/health-routes";
 import { createForwarder, type Forwarder } from "../../../src/fleet/forward";
@@ -120,6 +121,7 @@ export async function createReplicaPair(
     schema: SCHEMA_VERSION,
     apiProblem: state.acceptsKeys ? undefined : "Keys are not known.",
   }));
+  const delay = showDelay(ctx, () => state.asOf);
   const replica = createApp(ctx, {
     readiness,
     plainRoutes,
@@ -151,6 +153,7 @@ export async function createReplicaPair(
     listener,
     async [Symbol.asyncDispose]() {
       replica.usage.stop();
+      delay.cancel();
       await listener.close();
       await primary[Symbol.asyncDispose]();
     },
