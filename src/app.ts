@@ -19,6 +19,7 @@ import {
   type Gateway,
   type GatewayDependencies,
   type PlainRoute,
+  type RequestContext,
   type RouteTable,
   storeContexts,
 } from "./http";
@@ -47,6 +48,13 @@ export interface App {
   loadRoutes(): Promise<void>;
 }
 
+/** Completes the answer of a handler, also a failed one, before it is sent. Throws a Problem to send that instead. */
+export type Acknowledge = (
+  requestContext: RequestContext | undefined,
+  request: Request,
+  answer: Response | Promise<Response>,
+) => Response | Promise<Response>;
+
 /**
  * Creates the application. Only the routes of health checks are created here, so that a server is ready
  * early. The first request for any other loads them: status pages, the rest of the API, the dashboard.
@@ -62,6 +70,7 @@ export function createApp(
     elsewhere,
     readiness = createReadiness(),
     plainRoutes = [],
+    acknowledge,
   }: {
     background?: (() => Promise<Background>) | undefined;
     passwords?: Passwords | undefined;
@@ -71,6 +80,8 @@ export function createApp(
     readiness?: Readiness;
     /** Routes in addition, which are there from the start. */
     plainRoutes?: readonly PlainRoute[];
+    /** Completes the answers of handlers. */
+    acknowledge?: Acknowledge | undefined;
   } = {},
 ): App {
   const contexts = storeContexts();
@@ -85,7 +96,13 @@ export function createApp(
     routes.add([{ method: "GET", path, hooks }], handle);
   }
 
-  const addRoutes = (elysia: AnyElysia) => routes.add(elysia.routes, elysia.fetch);
+  const addRoutes = (elysia: AnyElysia) =>
+    routes.add(
+      elysia.routes,
+      acknowledge
+        ? (request) => acknowledge(contexts.find(request), request, elysia.fetch(request))
+        : elysia.fetch,
+    );
   let loaded: Pages | undefined;
   let answerRefusedForm: GatewayDependencies["failurePage"] = () => undefined;
   const loadPages = once(async () => {

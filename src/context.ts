@@ -55,4 +55,9 @@ export interface AppContext {
   log: Log;
   outbox: Outbox;
   signals: Signals;
+  /**
+   * False while another node may be the primary. Then no check, delivery, mail or step of the clock begins, and
+   * changes are refused. Always true on one machine.
+   */
+  isPrimary(): boolean;
 }

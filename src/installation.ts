@@ -42,12 +42,16 @@ export interface Installation {
 
 /**
  * Opens the installation for a server: locks the data directory, migrates, and never waits in
- * SQLite. Throws an OperatorError that names the process holding the lock.
+ * SQLite. Throws an OperatorError that names the process holding the lock. With `leavesLog`, another process moves the
+ * write-ahead log into the database.
  */
-export function openForServer(config: Config): Installation {
+export function openForServer(
+  config: Config,
+  { leavesLog = false }: { leavesLog?: boolean } = {},
+): Installation {
   const directory = openDataDirectory(config.dataDir);
   const lock = lockWhenCommandEnds(directory) ?? lockOrExplain(directory, "serve");
-  return open(config, directory, lock, 0);
+  return open(config, directory, lock, { busyTimeoutMs: 0, leavesLog });
 }
 
 /**
@@ -78,14 +82,18 @@ export function openForCommand(
   const lock = tryLock(directory, command);
   // A change would go to the database that the restore sets aside.
   if (!lock && isHeldBy(directory, "restore")) lockOrExplain(directory, command);
-  return open(config, directory, lock, COMMAND_BUSY_TIMEOUT_MS);
+  // A server that runs moves the log into the database itself, or a process beside it does.
+  return open(config, directory, lock, {
+    busyTimeoutMs: COMMAND_BUSY_TIMEOUT_MS,
+    leavesLog: !lock,
+  });
 }
 
 function open(
   config: Config,
   directory: DataDirectory,
   lock: DirectoryLock | undefined,
-  busyTimeoutMs: number,
+  { busyTimeoutMs, leavesLog }: { busyTimeoutMs: number; leavesLog: boolean },
 ): Installation {
   const clock = systemClock();
   const log = deduplicateLog(createLog(config.logLevel, redactText), clock, redactText);
@@ -93,10 +101,10 @@ function open(
   let db: Db | undefined;
   try {
     if (lock) removeUnfinishedRestore(directory);
-    sqlite = openSqlite(directory.database, busyTimeoutMs);
+    sqlite = openSqlite(directory.database, busyTimeoutMs, { leavesLog });
     const migration = lock ? migrate(sqlite, directory) : undefined;
     if (!lock) requireSameSchema(schemaVersion(sqlite), directory);
-    db = createDb(sqlite, clock, log);
+    db = createDb(sqlite, clock, log, { leavesLog });
     const ctx = createContext({ config, db, clock, log, random: systemRandom });
     const close = () => {
       db?.close();
@@ -152,7 +160,18 @@ export function createContext(parts: {
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
   const settings = { config, baseUrl, allowedNetworks, startedAt, shownAsOf: undefined };
-  const ctx: AppContext = { ...settings, db, clock, random, newId, log, outbox, signals };
+  const isPrimary = () => true;
+  const ctx: AppContext = {
+    ...settings,
+    db,
+    clock,
+    random,
+    newId,
+    log,
+    outbox,
+    signals,
+    isPrimary,
+  };
   // Loaded with the first event, which shortens the start.
   const mailings = lazy(() => {
     const { recordMailings } = require("./features/mailings") as typeof MailingsModule;

@@ -1,8 +1,9 @@
-import { type App, createApp } from "./app";
+import { type Acknowledge, type App, createApp } from "./app";
 import type { Background, Simulation } from "./background";
 import { type Config, listenUrl, usesFleet } from "./config";
 import type { AppContext } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
+import type { MetricFamily } from "./features/metrics";
 import type { Monitoring } from "./features/monitors";
 import {
   ALARMS_SETTING,
@@ -12,13 +13,13 @@ import {
 } from "./features/settings";
 import type { FirstRun } from "./first-run";
 import type { FleetDependencies, RunningFleet } from "./fleet";
-import { openForServer } from "./installation";
+import { type Installation, openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
 import { listen } from "./listening";
 
 const FOREIGN_CHANGES_POLL_MS = 500;
 
-interface RunningServer extends FirstRun {
+export interface RunningServer extends FirstRun {
   /** URL of the server on this machine. */
   url: string;
   monitoring: Monitoring;
@@ -26,10 +27,13 @@ interface RunningServer extends FirstRun {
   stop(): Promise<void>;
 }
 
-/** Parts of a server that a demo replaces. */
+/** Parts of a server that a demo or a fleet replaces. */
 interface Replacements extends Simulation {
   /** Changes each answer. */
   decorate?: (answer: Response | Promise<Response>) => Promise<Response>;
+  installation?: Installation;
+  acknowledge?: Acknowledge;
+  metrics?: readonly MetricFamily[];
 }
 
 /**
@@ -38,9 +42,14 @@ interface Replacements extends Simulation {
  */
 export async function startServer(
   configAtStart: Config,
-  { decorate, ...simulation }: Replacements = {},
+  {
+    decorate,
+    acknowledge,
+    installation = openForServer(configAtStart),
+    metrics = [],
+    ...simulation
+  }: Replacements = {},
 ): Promise<RunningServer> {
-  const installation = openForServer(configAtStart);
   const { ctx, migration, directory } = installation;
   const { log } = ctx;
   // Watched before the first request, so that no cached value misses a change by another process.
@@ -66,7 +75,7 @@ export async function startServer(
     // The first listener, so that the others find the settings applied.
     ctx.signals.settingsChanged.on(() => followSettings(ctx));
     const loading = Promise.withResolvers<Background>();
-    app = createApp(ctx, { background: () => loading.promise });
+    app = createApp(ctx, { background: () => loading.promise, acknowledge });
     // Health checks are answered from here on. Other requests wait for the code that they need.
     await nextTurn();
     const guard = guardDescriptors(listener, ctx);
@@ -85,7 +94,7 @@ export async function startServer(
       },
       simulation,
     );
-    app.metrics.add(...background.metrics);
+    app.metrics.add(...background.metrics, ...metrics);
     fleet = await startFleet(ctx, { app, egress: background.egress });
     if (fleet) app.metrics.add(...fleet.metrics);
     loading.resolve({ ...background, fleet });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { cdnProblems } from "./cdn-options";
+import { fleetProblems } from "./fleet-options";
 import { mailProblems } from "./mail-options";
 import { mirrorProblems } from "./mirror-options";
 import { nodeProblems } from "./node-options";
@@ -44,6 +45,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     ...mailProblems(config, isGiven, nameGiven),
     ...cdnProblems(config, isGiven, nameGiven),
     ...mirrorProblems(config, isGiven, nameGiven),
+    ...fleetProblems(config, isGiven, nameGiven),
     ...nodeProblems(isGiven),
   );
   return problems.length > 0

@@ -1,6 +1,7 @@
 import { LOG_LEVELS, type LogLevel } from "../kernel/log";
 import { CDN_OPTIONS, type CdnOptionName } from "./cdn-options";
 import { DOCKER_OPTIONS } from "./docker-hosts";
+import { FLEET_OPTIONS } from "./fleet-options";
 import { MAIL_OPTIONS, type MailOptionName } from "./mail-options";
 import type { MirrorOptionName } from "./mirror-address";
 import { MIRROR_OPTIONS } from "./mirror-options";
@@ -170,6 +171,7 @@ export const OPTIONS = {
   ...CDN_OPTIONS,
   ...MIRROR_OPTIONS,
   ...NODE_OPTIONS,
+  ...FLEET_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
@@ -182,6 +184,9 @@ type Optional =
   | CdnOptionName
   | MirrorOptionName
   | NodeOptionName
+  | "fleetStore"
+  | "fleetStoreKeyId"
+  | "fleetStoreSecret"
   | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
 
 /** Origin of an option's value. */

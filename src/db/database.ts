@@ -22,6 +22,10 @@ export interface Db extends Reader {
    * Called by routes, jobs and commands only; services take the `tx`.
    */
   write<T>(change: (tx: Tx) => T): Promise<T>;
+  /** Rejects changes from here on with the error that `rejection` returns, if it returns one. */
+  guard(rejection: () => Error | undefined): void;
+  /** Number of changes in committed transactions since the start. */
+  readonly changes: number;
   /**
    * Returns a number that changes when another connection has committed, or may have, and never by writes
    * of this process. Does not change while the database cannot be read. Never throws.
@@ -58,8 +62,19 @@ const REOPEN_PAUSE_MS = 30_000;
 /** Longest wait for other processes when the database is opened again: it blocks the event loop. */
 const REOPEN_WAIT_MS = 50;
 
+/** Options of a database that other processes use too. */
+interface SharedOptions {
+  /** True if another process moves the write-ahead log into the database. */
+  leavesLog?: boolean;
+}
+
 /** Creates the database of an open and migrated connection. */
-export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
+export function createDb(
+  sqlite: Database,
+  clock: Clock,
+  log: Log,
+  { leavesLog = false }: SharedOptions = {},
+): Db {
   const path = sqlite.filename;
   const busyTimeoutMs = Number(pragma(sqlite, "busy_timeout"));
   const watch = createStorageWatch(clock, log, retry);
@@ -74,6 +89,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   let checking: Promise<void> | undefined;
   let foreignVersion = 0;
   let dataVersion: number | undefined;
+  let rejection: (() => Error | undefined) | undefined;
 
   /** Throws `unavailable` while the database could not be opened again. */
   function requireOpen(): Connection {
@@ -116,7 +132,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   function openAgain(): void {
     try {
       if (isReplaced()) throw new MovedError();
-      const options = { canCreate: false, openingWaitMs: REOPEN_WAIT_MS };
+      const options = { canCreate: false, openingWaitMs: REOPEN_WAIT_MS, leavesLog };
       connection = connect(openSqlite(path, busyTimeoutMs, options), log, watch.onStatementError);
       openingError = undefined;
       dataVersion = undefined;
@@ -136,7 +152,14 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     get statements() {
       return requireOpen().statements;
     },
-    write: writer.write,
+    write(change) {
+      const refused = rejection?.();
+      return refused ? Promise.reject(refused) : writer.write(change);
+    },
+    guard: (given) => void (rejection = given),
+    get changes() {
+      return writer.figures().changes;
+    },
     storage,
     async checkStorage() {
       if (storage().fault === "moved" || watch.isCurrent()) return watch.state();
@@ -170,12 +193,13 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     disk: () => readDiskSpace(path),
     copyTo: (file) => copyDatabase(requireOpen().sqlite, file),
     close() {
+      if (isClosed) return;
       isClosed = true;
       writer.close();
       watch.close();
       if (openingError !== undefined) return;
       try {
-        pragma(connection.sqlite, "wal_checkpoint(TRUNCATE)");
+        if (!leavesLog) pragma(connection.sqlite, "wal_checkpoint(TRUNCATE)");
       } catch (error) {
         log.warn({ err: error }, "the write-ahead log was left for the next start");
       }

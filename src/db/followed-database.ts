@@ -188,6 +188,8 @@ export function createFollowedDb(path: string, clock: Clock): FollowedDb {
       }
     },
     write: () => Promise.reject(unavailable("This node only reads. Changes need the primary.", 5)),
+    guard() {},
+    changes: 0,
     foreignVersion() {
       try {
         open();

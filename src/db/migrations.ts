@@ -16,6 +16,7 @@ import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
 import tags from "../../migrations/0009_tags.sql" with { type: "text" };
+import terms from "../../migrations/0021_terms.sql" with { type: "text" };
 import watching from "../../migrations/0012_watching.sql" with { type: "text" };
 import webhooks from "../../migrations/0006_webhooks.sql" with { type: "text" };
 
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 18, name: "imported_objects", sql: importedObjects },
   { number: 19, name: "import_histories", sql: importHistories },
   { number: 20, name: "changes", sql: changes },
+  { number: 21, name: "terms", sql: terms, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

@@ -15,6 +15,8 @@ interface OpenOptions {
   canCreate?: boolean;
   /** Longest wait for other processes while the database is opened, in ms. It blocks the thread. */
   openingWaitMs?: number;
+  /** True if another process moves the write-ahead log into the database. */
+  leavesLog?: boolean;
 }
 
 /** Longest wait of a command or a start for other processes. A running server does not wait. */
@@ -83,7 +85,7 @@ function openInMode(
   path: string,
   busyTimeoutMs: number,
   mode: "shared" | "exclusive",
-  { canCreate = true, openingWaitMs = COMMAND_BUSY_TIMEOUT_MS }: OpenOptions,
+  { canCreate = true, openingWaitMs = COMMAND_BUSY_TIMEOUT_MS, leavesLog = false }: OpenOptions,
 ): Database {
   let sqlite: Database | undefined;
   try {
@@ -93,6 +95,7 @@ function openInMode(
     if (mode === "exclusive") sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
     sqlite.run(`PRAGMA busy_timeout = ${mode === "exclusive" ? 0 : openingWaitMs}`);
     configure(sqlite, path);
+    if (leavesLog) sqlite.run("PRAGMA wal_autocheckpoint = 0");
     sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return sqlite;
   } catch (error) {

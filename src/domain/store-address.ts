@@ -58,6 +58,12 @@ export function folderAddress(path: string): FolderAddress {
   return { kind: "folder", path: resolve(path) };
 }
 
+/** Returns an address for messages, without its parameters. */
+export function describeStore(address: StoreAddress): string {
+  if (address.kind === "folder") return address.path;
+  return `s3://${[address.bucket, address.path].filter(Boolean).join("/")}`;
+}
+
 function parseBucket(url: URL): S3Address {
   // A port is no part of the name of a bucket.
   if (!BUCKET.test(url.host)) throw new Error("must name a bucket after s3://");

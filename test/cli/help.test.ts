@@ -66,7 +66,7 @@ describe("help", () => {
       for (const flag of command.flags ?? []) expect(help).toContain(`--${flag.name}`);
       for (const [name, option] of Object.entries(OPTIONS)) {
         const isTaken = command.options.includes(name as keyof typeof OPTIONS);
-        const shown = option.flag === undefined ? `${option.env} ` : `--${option.flag} `;
+        const shown = option.flag === undefined ? option.env : `--${option.flag} `;
         expect([command.name, name, help.includes(shown)]).toEqual([command.name, name, isTaken]);
         if (isTaken && option.flag !== undefined) {
           const origin = option.default ? `${option.env}, default ${option.default}` : option.env;

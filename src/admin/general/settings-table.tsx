@@ -10,6 +10,7 @@ import {
   setterOf,
 } from "../../config";
 import { formatMailbox } from "../../domain/mail-address";
+import { describeStore } from "../../domain/store-address";
 import type { MailSettings } from "../../features/mail";
 import { plural } from "../../kernel/text";
 import { DenseRow, DenseTable, DetailCard, TextCell } from "../../ui";
@@ -170,6 +171,23 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ config }) => config.fleetAddress ?? NONE,
   },
+  fleetStore: {
+    label: "Store of the fleet",
+    isCode: true,
+    show: ({ config }) => (config.fleetStore ? describeStore(config.fleetStore) : NONE),
+  },
+  fleetStoreKeyId: {
+    label: "Access key id for the store",
+    isCode: true,
+    show: ({ config }) => config.fleetStoreKeyId ?? NONE,
+  },
+  fleetStoreSecret: {
+    label: "Secret for the store",
+    show: ({ config }) => (config.fleetStoreSecret === undefined ? NONE : "Set"),
+  },
+  failover: { label: "Failover", show: ({ config }) => config.failover },
+  ack: { label: "Writes are acknowledged when", show: ({ config }) => config.ack },
+  litestream: { label: "Litestream", isCode: true, show: ({ config }) => config.litestream },
 };
 
 /** Text of an empty list. */

@@ -85,7 +85,7 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
   }
 
   async function tick(): Promise<void> {
-    if (isRunning) return;
+    if (isRunning || !ctx.isPrimary()) return;
     isRunning = true;
     try {
       const now = ctx.clock.now();

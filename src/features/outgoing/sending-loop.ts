@@ -20,7 +20,7 @@ interface Queue {
 
 /** Begins the attempts of a queue at most once per turn of the event loop, and waits for them at the end. */
 export class SendingLoop {
-  readonly #ctx: Pick<AppContext, "clock" | "log">;
+  readonly #ctx: Pick<AppContext, "clock" | "isPrimary" | "log">;
   readonly #queue: Queue;
   readonly #underWay = new Set<Promise<void>>();
   readonly #aborter = new AbortController();
@@ -30,7 +30,7 @@ export class SendingLoop {
   #isStopped = false;
   #whenIdle: (() => void)[] = [];
 
-  constructor(ctx: Pick<AppContext, "clock" | "log">, queue: Queue) {
+  constructor(ctx: Pick<AppContext, "clock" | "isPrimary" | "log">, queue: Queue) {
     this.#ctx = ctx;
     this.#queue = queue;
   }
@@ -94,6 +94,10 @@ export class SendingLoop {
     const { results, cleanup } = this.#queue;
     // An attempt whose result cannot be recorded would be repeated again and again.
     if (results.isStuck) return;
+    if (!this.#ctx.isPrimary()) {
+      this.#wakeAfter(AGAIN_AFTER_MS);
+      return;
+    }
     try {
       this.#wakeAfter(this.#queue.begin());
     } catch (error) {

@@ -119,7 +119,7 @@ export class Engine implements Monitoring {
   }
 
   async checkNow(id: string, steps?: StepRecorder): Promise<CheckRow> {
-    if (this.#state === "stopped") throw closing();
+    if (this.#state === "stopped" || !this.#ctx.isPrimary()) throw closing();
     this.#refresh();
     const scheduled = this.#registry.find(id);
     if (!scheduled) throw notFound("monitor");
@@ -155,6 +155,10 @@ export class Engine implements Monitoring {
   }
 
   #tick(): void {
+    if (!this.#ctx.isPrimary()) {
+      this.#wakeTimer.at(this.#ctx.clock.monotonic() + REFRESH_MS);
+      return;
+    }
     try {
       this.#refresh();
       this.#checkLiveness();

@@ -1,0 +1,99 @@
+import { OperatorError } from "../db";
+import type { DataDirectory } from "../db/data-directory";
+import { SCHEMA_VERSION } from "../db/migrations";
+import type { Clock } from "../kernel/clock";
+import type { ObjectStore } from "../object-store";
+import { VERSION } from "../version";
+import { type Leader, type LeaderRecord, prefixOf, readLeader, writeLeader } from "./leader";
+import { type FleetNode, writeNode } from "./node";
+
+/** Outcome of a claim: the record is this process's own, or another node has begun a later term. */
+export type Claim =
+  | { kind: "held"; leader: Leader; writtenAt: number }
+  | { kind: "superseded"; by: LeaderRecord; term: number };
+
+export interface Claimant {
+  directory: DataDirectory;
+  node: FleetNode;
+  /** Id of this process. */
+  run: string;
+  /** URL by which other nodes reach this one. */
+  address: string | null;
+  /** Last term in the database; 0 without one. */
+  lastTerm: number;
+}
+
+/** Attempts if other nodes write the record at the same time. */
+const ATTEMPTS = 5;
+
+/**
+ * Makes this process the primary: of a new fleet if there is no record, or again after a restart. Throws an
+ * OperatorError if the fleet has another primary and this data directory never was its primary's.
+ */
+export async function claimLeadership(
+  store: ObjectStore,
+  clock: Clock,
+  claimant: Claimant,
+): Promise<Claim> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const current = await readLeader(store);
+    const superseded = current && compareTerms(current.record, claimant, store.name);
+    if (superseded) return superseded;
+    const record = current
+      ? { ...current.record, ...ownFacts(claimant), renewal: current.record.renewal + 1 }
+      : await firstRecord(store, claimant);
+    const writtenAt = clock.monotonic();
+    const leader = await writeLeader(store, current, record);
+    if (leader !== "changed") return { kind: "held", leader, writtenAt };
+  }
+  throw new OperatorError(`Other nodes keep changing the record of the primary in ${store.name}.`);
+}
+
+/** Returns what this node writes into its record. */
+export function ownFacts({ node, run, address }: Pick<Claimant, "node" | "run" | "address">) {
+  return {
+    node: node.id,
+    run,
+    address,
+    version: VERSION,
+    schema: SCHEMA_VERSION,
+    released: false,
+  };
+}
+
+/** Returns the first record of a fleet. The node's term is stored before, so that a crash is no obstacle. */
+async function firstRecord(store: ObjectStore, claimant: Claimant): Promise<LeaderRecord> {
+  const { directory, node, lastTerm } = claimant;
+  const term = Math.max(lastTerm, node.term ?? 0) + 1;
+  node.term = term;
+  writeNode(directory, node);
+  const prefix = await freePrefix(store, term);
+  return { ...ownFacts(claimant), term, prefix, previous: null, renewal: 0 };
+}
+
+/** Returns the first prefix of a term without files. */
+export async function freePrefix(store: ObjectStore, term: number): Promise<string> {
+  for (let sequence = 1; ; sequence++) {
+    const prefix = prefixOf(term, sequence);
+    if ((await store.list(`${prefix}/`)).length === 0) return prefix;
+  }
+}
+
+/** Returns undefined for this node's own record. */
+function compareTerms(
+  record: LeaderRecord,
+  { node }: Claimant,
+  store: string,
+): Extract<Claim, { kind: "superseded" }> | undefined {
+  if (record.node === node.id && record.term === node.term) return undefined;
+  const other = `${record.node}${record.address === null ? "" : ` at ${record.address}`}`;
+  if (node.term === undefined) {
+    throw new OperatorError(
+      `The fleet in ${store} has a primary: ${other}. Start this node with --replica, or name another path in the store.`,
+    );
+  }
+  if (record.term > node.term) return { kind: "superseded", by: record, term: node.term };
+  throw new OperatorError(
+    `The record in ${store} is of term ${record.term} of ${other}, but this node has been the primary in term ${node.term}. Name the store of this node's fleet.`,
+  );
+}

@@ -1,0 +1,69 @@
+import type { Config } from "../config";
+import { OperatorError } from "../db";
+import type { Clock } from "../kernel/clock";
+import type { Log } from "../kernel/log";
+import type { RandomBytes } from "../kernel/random";
+import { type ObjectStore, openObjectStore } from "../object-store";
+import type { LitestreamSetup } from "./litestream";
+
+/** Limit of a request for the leader record, in ms: shorter than a lease, so that a renewal is tried again. */
+const LEADER_DEADLINE_MS = 2_000;
+
+/** Differences of the clocks of node and store in ms: that causes a warning, and that with which no node starts. */
+const SKEW_WARN_MS = 2_000;
+const SKEW_MAX_MS = 60_000;
+
+/** The store of a fleet, and the program that writes the log into it. */
+export interface FleetStore {
+  /** Requests with a short deadline. */
+  leader: ObjectStore;
+  /** Requests with the usual deadline, for files of the log. */
+  files: ObjectStore;
+  litestream: LitestreamSetup;
+}
+
+/** Opens the store of `--fleet-store`, without a request. */
+export function openFleetStore(config: Config, clock: Clock): FleetStore {
+  const { fleetStore: store, fleetStoreKeyId: keyId, fleetStoreSecret: secret } = config;
+  if (!store) throw new OperatorError("--fleet-store is missing.");
+  const credentials = keyId !== undefined && secret !== undefined ? { keyId, secret } : undefined;
+  return {
+    leader: openObjectStore(store, credentials, { clock, deadlineMs: LEADER_DEADLINE_MS }),
+    files: openObjectStore(store, credentials, { clock }),
+    litestream: { program: config.litestream, store, credentials },
+  };
+}
+
+/**
+ * Tests the store with two writes, of which the second must be refused, and its clock. Throws an OperatorError for
+ * automatic failover in a store without conditional writes, and for a clock that is a minute off.
+ */
+export async function probeStore(
+  { leader: store }: FleetStore,
+  { random, log, isAutomatic }: { random: RandomBytes; log: Log; isAutomatic: boolean },
+): Promise<void> {
+  const key = `probe-${Buffer.from(random(8)).toString("hex")}`;
+  const bytes = new TextEncoder().encode("probe");
+  try {
+    await store.put(key, bytes, { ifNoneMatch: true });
+    const second = await store.put(key, bytes, { ifNoneMatch: true });
+    if (second !== "changed") {
+      const reason = `The store ${store.name} ignores the condition of a conditional write (If-None-Match)`;
+      if (isAutomatic) {
+        throw new OperatorError(`${reason}, so --failover automatic cannot be used with it.`);
+      }
+      log.warn(`${reason}; stop the primary before you promote a replica`);
+    }
+  } finally {
+    await store.remove([key]).catch(() => {});
+  }
+  const skewMs = Math.abs(store.clockSkewMs() ?? 0);
+  const seconds = Math.round(skewMs / 1_000);
+  if (skewMs >= SKEW_MAX_MS) {
+    throw new OperatorError(
+      `The clock of this machine and that of the store ${store.name} differ by ${seconds} s. Correct the clock of this machine.`,
+    );
+  }
+  if (skewMs > SKEW_WARN_MS)
+    log.warn({ seconds }, "the clocks of this machine and the store differ");
+}

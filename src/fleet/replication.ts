@@ -1,0 +1,186 @@
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { OperatorError } from "../db";
+import { redactText } from "../domain/redact";
+import type { Clock, Timer } from "../kernel/clock";
+import { sha256Hex } from "../kernel/hash";
+import type { Log } from "../kernel/log";
+import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";
+import { createSocket } from "./litestream-socket";
+
+/** Pause before Litestream is started again, doubled after each start that did not last. */
+const RESTART_MS = 500;
+const RESTART_MAX_MS = 10_000;
+/** Time after which a start has lasted. */
+const LASTED_MS = 30_000;
+/** Time that Litestream may take to upload the rest when it is stopped. */
+const STOP_MS = 15_000;
+/** Longest path of a socket that all systems accept, in bytes. */
+const SOCKET_PATH_MAX = 100;
+
+/** The process that uploads the log of the database. */
+export interface Replication {
+  /** Beginning of the keys to which it uploads. */
+  readonly prefix: string;
+  /** Number of times it was started again. */
+  readonly restarts: number;
+  /** Uploads all that is committed. Resolves to the number of the last transaction. Rejects after `limitMs`. */
+  sync(limitMs: number): Promise<number>;
+  /** Folder of the log's newest files on this machine. */
+  localFiles(): string;
+  /** Uploads to another prefix from here on, which begins with a snapshot. */
+  moveTo(prefix: string): Promise<void>;
+  /** Uploads the rest and ends the process. */
+  stop(): Promise<void>;
+}
+
+interface ReplicationDependencies {
+  clock: Clock;
+  log: Log;
+  litestream: LitestreamSetup;
+  /** Path of the database. */
+  database: string;
+  /** Folder for configuration, socket and local state. */
+  folder: string;
+}
+
+/** Starts Litestream for a database, and again whenever it ends. */
+export async function startReplication(
+  { clock, log, litestream, database, folder }: ReplicationDependencies,
+  firstPrefix: string,
+): Promise<Replication> {
+  mkdirSync(folder, { recursive: true, mode: 0o750 });
+  const socket = createSocket(socketPath(folder), database);
+  let prefix = firstPrefix;
+  let child: Subprocess | undefined;
+  let restart: Timer | undefined;
+  let restarts = 0;
+  let pauseMs = RESTART_MS;
+  let isStopped = false;
+
+  function start(): void {
+    const config = join(folder, "litestream.yml");
+    writeFileSync(config, configuration(), { mode: 0o640 });
+    const startedAt = clock.monotonic();
+    const started = Bun.spawn(
+      [litestream.program, "replicate", "-no-expand-env", "-config", config],
+      {
+        env: environmentOf(litestream.credentials),
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "pipe",
+      },
+    );
+    child = started;
+    void passOn(started.stderr, log);
+    void started.exited.then((code) => {
+      if (child !== started) return;
+      child = undefined;
+      if (isStopped) return;
+      if (clock.monotonic() - startedAt >= LASTED_MS) pauseMs = RESTART_MS;
+      log.error({ code, again_in_ms: pauseMs }, "Litestream ended; starting it again");
+      restart = clock.after(pauseMs, () => {
+        restarts += 1;
+        start();
+      });
+      pauseMs = Math.min(RESTART_MAX_MS, pauseMs * 2);
+    });
+  }
+
+  function configuration(): string {
+    // JSON is YAML.
+    return JSON.stringify({
+      logging: { level: "warn", type: "json", stderr: true },
+      socket: { enabled: true, path: socket.path, permissions: 0o600 },
+      snapshot: { interval: "24h", retention: "720h" },
+      // A hole in the log is filled from the files of this machine.
+      "l0-retention": "24h",
+      "l0-retention-check-interval": "5m",
+      "shutdown-sync-timeout": "10s",
+      dbs: [
+        {
+          path: database,
+          "meta-path": localState(),
+          "monitor-interval": "500ms",
+          replica: { ...replicaSettings(litestream.store, prefix), "sync-interval": "500ms" },
+        },
+      ],
+    });
+  }
+
+  const localState = () => join(folder, prefix);
+
+  async function end(): Promise<void> {
+    restart?.cancel();
+    const ending = child;
+    child = undefined;
+    if (!ending) return;
+    ending.kill("SIGTERM");
+    const overdue = clock.after(STOP_MS, () => ending.kill("SIGKILL"));
+    await ending.exited;
+    overdue.cancel();
+  }
+
+  await socket.endOther();
+  start();
+  return {
+    get prefix() {
+      return prefix;
+    },
+    get restarts() {
+      return restarts;
+    },
+    sync: (limitMs) => socket.sync(limitMs),
+    localFiles: () => join(localState(), "ltx", "0"),
+    async moveTo(next) {
+      const before = localState();
+      await end();
+      prefix = next;
+      if (!isStopped) start();
+      rmSync(before, { recursive: true, force: true });
+    },
+    async stop() {
+      isStopped = true;
+      await end();
+    },
+  };
+}
+
+/** Returns the path of the socket: in the folder, or in one of the system with a short name. */
+function socketPath(folder: string): string {
+  const path = join(folder, "litestream.sock");
+  if (Buffer.byteLength(path) <= SOCKET_PATH_MAX) return path;
+  const short = join(tmpdir(), `allclear-${sha256Hex(folder).slice(0, 16)}`);
+  mkdirSync(short, { recursive: true, mode: 0o700 });
+  const { uid } = statSync(short);
+  if (uid !== process.getuid?.()) throw new OperatorError(`${short} belongs to user ${uid}.`);
+  return join(short, "litestream.sock");
+}
+
+/** Passes the lines of Litestream's log on. */
+async function passOn(lines: ReadableStream<Uint8Array>, log: Log): Promise<void> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const piece of lines) {
+    const parts = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = (parts.pop() ?? "").slice(0, 10_000);
+    for (const line of parts) logLine(line, log);
+  }
+}
+
+function logLine(line: string, log: Log): void {
+  if (line.trim() === "") return;
+  let parsed: { level?: unknown; msg?: unknown; error?: unknown } = {};
+  try {
+    parsed = JSON.parse(line) as typeof parsed;
+  } catch {
+    parsed = { level: "WARN", msg: line };
+  }
+  const { level, msg, error } = parsed;
+  const facts = error === undefined ? {} : { reason: redactText(String(error)) };
+  const text = `litestream: ${redactText(String(msg))}`;
+  if (level === "ERROR") log.error(facts, text);
+  else log.warn(facts, text);
+}

@@ -1,0 +1,70 @@
+import { type ObjectStore, ObjectStoreError, type PutOptions } from "../../../src/object-store";
+
+/** A store in memory that a test stops, and in which it loses answers. */
+export interface MemoryStore extends ObjectStore {
+  objects: Map<string, { bytes: Uint8Array; etag: string }>;
+  /** True while no request is answered. */
+  isDown: boolean;
+  /** True while writes are stored, but their answers are lost. */
+  losesAnswers: boolean;
+  /** Waits before each answer; undefined to answer at once. */
+  hold: (() => Promise<void>) | undefined;
+  /** Number of requests of each kind. */
+  counts: { get: number; put: number };
+}
+
+export function createMemoryStore(): MemoryStore {
+  const objects: MemoryStore["objects"] = new Map();
+  let version = 0;
+  const timeout = () => new ObjectStoreError("timeout", "The store memory did not answer.");
+
+  async function answer(): Promise<void> {
+    await store.hold?.();
+    if (store.isDown) throw timeout();
+  }
+
+  const isMet = (key: string, { ifMatch, ifNoneMatch }: PutOptions) => {
+    const etag = objects.get(key)?.etag;
+    return ifMatch !== undefined ? etag === ifMatch : !ifNoneMatch || etag === undefined;
+  };
+
+  const store: MemoryStore = {
+    name: "memory",
+    objects,
+    isDown: false,
+    losesAnswers: false,
+    hold: undefined,
+    counts: { get: 0, put: 0 },
+    async get(key) {
+      store.counts.get += 1;
+      await answer();
+      return objects.get(key);
+    },
+    async download() {
+      throw new Error("not needed");
+    },
+    async put(key, bytes, options = {}) {
+      store.counts.put += 1;
+      await answer();
+      if (!isMet(key, options)) return "changed";
+      version += 1;
+      const etag = `"${version}"`;
+      objects.set(key, { bytes, etag });
+      if (store.losesAnswers) throw timeout();
+      return { etag };
+    },
+    async list(prefix, startAfter = "") {
+      await answer();
+      return [...objects.keys()]
+        .filter((key) => key.startsWith(prefix) && key > startAfter)
+        .sort()
+        .map((key) => ({ key, size: objects.get(key)?.bytes.length ?? 0, modifiedAt: 0 }));
+    },
+    async remove(keys) {
+      await answer();
+      for (const key of keys) objects.delete(key);
+    },
+    clockSkewMs: () => 0,
+  };
+  return store;
+}

@@ -1,0 +1,31 @@
+import type { FleetNode } from "./nodes";
+
+/** A primary as a client with a key uses it. */
+export interface PrimaryClient {
+  /** Opens an incident and returns the answer. */
+  openIncident(name: string): Promise<Response>;
+}
+
+/** Creates a key for incidents at a node, with the command beside it. */
+export async function connectTo(node: FleetNode): Promise<PrimaryClient> {
+  const scopes = ["--scope", "write:incidents", "--scope", "read:status"];
+  const { stdout, stderr, code } = await node.run("key", "create", "--name", "test", ...scopes);
+  if (code !== 0) throw new Error(stderr);
+  const key = stdout.trim();
+  return {
+    openIncident: (name) =>
+      node.call("/api/v1/incidents", {
+        method: "POST",
+        key,
+        body: { page: "sample", name, status: "investigating", body: "We look into it." },
+      }),
+  };
+}
+
+/** Returns the id of the Litestream that a node has started. */
+export async function litestreamPid(node: FleetNode): Promise<number> {
+  const answer = await fetch("http://litestream/info", {
+    unix: `${node.folder}/fleet/litestream.sock`,
+  });
+  return ((await answer.json()) as { pid: number }).pid;
+}
