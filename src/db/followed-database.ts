@@ -134,7 +134,13 @@ export function createFollowedDb(path: string, clock: Clock): FollowedDb {
   function endRead(): void {
     if (!isReading) return;
     isReading = false;
-    connection?.end();
+    try {
+      connection?.end();
+    } catch (error) {
+      // Thrown in a damaged database. Nothing else would catch it here.
+      onStatementError(error);
+      closeConnection();
+    }
     if (moving) finishMove();
   }
 
@@ -150,8 +156,9 @@ export function createFollowedDb(path: string, clock: Clock): FollowedDb {
 
   function closeConnection(): void {
     isReading = false;
-    connection?.close();
+    const closing = connection;
     connection = undefined;
+    closing?.close();
   }
 
   function open(): FollowedConnection {

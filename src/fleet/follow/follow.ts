@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createFollowedDb, type FollowedDb } from "../../db/followed-database";
 import type { Txid } from "../../db/followed-files";
@@ -140,6 +140,12 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
     if (!isStopped) watch = clock.after(isReadable ? WATCH_MS : UNREADABLE_WATCH_MS, look);
   }
 
+  function removeOtherLogs(name: string): void {
+    for (const other of readdirSync(join(folder, "log"))) {
+      if (other !== name) rmSync(join(folder, "log", other), { recursive: true, force: true });
+    }
+  }
+
   /** Restores the log of a prefix as soon as that is possible, unless another one is wanted meanwhile. */
   async function begin(name: string): Promise<void> {
     const from = fetcherOf(name);
@@ -150,6 +156,7 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
         await poller?.stop();
         await follower.restore(name, from);
         asOf.restart();
+        removeOtherLogs(name);
         poll(from);
         return;
       } catch (error) {

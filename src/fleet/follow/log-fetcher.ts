@@ -19,7 +19,7 @@ import {
 const DOWNLOADS_AT_ONCE = 8;
 const TEMPORARY_SUFFIX = ".part";
 
-/** What a listing of the newest files has shown. */
+/** Result of a listing of the newest files. */
 export interface Listing {
   /** Times of its beginning, by the wall clock and by the monotonic one. Later changes may be missing. */
   startedAt: number;

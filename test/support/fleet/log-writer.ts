@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { litestreamPath } from "./litestream";
 
@@ -28,6 +28,7 @@ interface LogWriterOptions {
 
 export async function startLogWriter(options: LogWriterOptions): Promise<LogWriter> {
   const { folder, kind, perSecond, replica, env = {}, settings = {} } = options;
+  mkdirSync(folder, { recursive: true });
   const database = join(folder, "primary.db");
   const config = join(folder, "litestream.yml");
   const dbs = [
@@ -60,7 +61,8 @@ export async function startLogWriter(options: LogWriterOptions): Promise<LogWrit
   })();
   while (commits.size === 0) await Bun.sleep(5);
   const litestream = Bun.spawn([await litestreamPath(), "replicate", "-config", config], {
-    env: { ...process.env, ...env },
+    // With AWS_CA_BUNDLE it does not start.
+    env: { ...process.env, AWS_CA_BUNDLE: undefined, ...env },
     stdout: "inherit",
     stderr: "inherit",
   });

@@ -1,0 +1,238 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { closeSync, existsSync, openSync, statSync, utimesSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { describeWithPrograms } from "../support/fleet/describe";
+import { type FollowedLog, type Observed, startFollowedLog } from "../support/fleet/followed-log";
+import { report, rounds, timeout } from "../support/fleet/long";
+
+/** Time for which reads are observed, in ms. */
+const OBSERVED_MS = rounds(3_000, 60_000);
+const TIMEOUT_MS = timeout(60_000, 20 * 60_000);
+
+/** Expects that all reads were of one whole state each, none older than the replica has said. */
+function expectWhole(observed: Observed): void {
+  expect(observed).toMatchObject({ torn: 0, stale: 0, backwards: 0 });
+  expect(observed.reads).toBeGreaterThan(50);
+}
+
+/** Waits until a condition holds. Throws after `limitMs`. */
+async function eventually(holds: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
+  const until = performance.now() + limitMs;
+  while (!(await holds())) {
+    if (performance.now() > until) throw new Error("the condition does not hold in time");
+    await Bun.sleep(10);
+  }
+}
+
+await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }, () => {
+  let log: FollowedLog;
+
+  afterEach(() => log?.[Symbol.asyncDispose](), TIMEOUT_MS);
+
+  describe("under load", () => {
+    test.each([
+      ["updates", 50],
+      ["growing", 50],
+      ["large", 3],
+    ] as const)(
+      "shows whole and current states while transactions of the kind %s are applied",
+      async (kind, perSecond) => {
+        log = await startFollowedLog(kind, perSecond);
+        await log.caughtUp(20_000);
+        const observed = await log.observe(OBSERVED_MS);
+        report(`follow ${kind}`, { ...observed });
+        expectWhole(observed);
+        expect(observed.versions).toBeGreaterThan(3);
+        expect(log.following().state()).toMatchObject({ restarts: 0, restores: 0 });
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  describe("whose follower", () => {
+    test(
+      "is killed goes on with a new one, and shows no half of a transaction",
+      async () => {
+        log = await startFollowedLog("growing", 50);
+        await log.caughtUp(20_000);
+        let kills = 0;
+        const observed = await log.observe(OBSERVED_MS, async () => {
+          while (kills < rounds(4, 100)) {
+            const pid = log.followerPid();
+            if (pid !== undefined) {
+              process.kill(pid, "SIGKILL");
+              kills += 1;
+            }
+            await Bun.sleep(600 + Math.random() * 300);
+          }
+        });
+        await log.caughtUp(20_000);
+        report("follower killed", { kills, ...observed, ...log.following().state() } as never);
+        expectWhole(observed);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      "is frozen is replaced within 30 s",
+      async () => {
+        log = await startFollowedLog("updates", 50);
+        await log.caughtUp(20_000);
+        process.kill(log.followerPid() as number, "SIGSTOP");
+        const startedAt = performance.now();
+        const observed = await log.observe(0, async () => {
+          await eventually(() => log.following().state().restarts > 0, 30_000);
+          await log.caughtUp(10_000);
+        });
+        report("follower frozen", { recoveredMs: Math.round(performance.now() - startedAt) });
+        expectWhole(observed);
+        expect(performance.now() - startedAt).toBeLessThan(30_000);
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  describe("whose store", () => {
+    beforeEach(async () => {
+      log = await startFollowedLog("large", 3);
+      await log.caughtUp(20_000);
+    }, TIMEOUT_MS);
+
+    test(
+      "stalls is read meanwhile, and caught up with afterwards",
+      async () => {
+        const observed = await log.observe(OBSERVED_MS, async () => {
+          log.link.stall();
+          await Bun.sleep(4_000);
+          await log.link.mend();
+        });
+        const caughtUpMs = await log.caughtUp(20_000);
+        report("store stalled", { ...observed, caughtUpMs });
+        expectWhole(observed);
+        expect(observed.longestRead).toBeLessThan(350);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      "is cut off is read meanwhile, and caught up with afterwards",
+      async () => {
+        await eventually(() => log.following().state().asOf !== undefined, 10_000);
+        const observed = await log.observe(OBSERVED_MS, async () => {
+          await log.link.cut();
+          const cutAt = Date.now();
+          await Bun.sleep(3_000);
+          expect(log.following().state().asOf).toBeLessThanOrEqual(cutAt);
+          await log.link.mend();
+        });
+        const caughtUpMs = await log.caughtUp(20_000);
+        report("store cut off", { ...observed, caughtUpMs });
+        expectWhole(observed);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      "cuts objects in the middle is read meanwhile, and caught up with afterwards",
+      async () => {
+        const observed = await log.observe(OBSERVED_MS, async () => {
+          log.link.truncateAfter(20_000);
+          await Bun.sleep(3_000);
+          log.link.truncateAfter(undefined);
+        });
+        const caughtUpMs = await log.caughtUp(20_000);
+        report("objects cut", { ...observed, caughtUpMs });
+        expectWhole(observed);
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  test(
+    "with a hole stands still with the time of its state, and goes on when the hole is filled",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      await eventually(() => log.following().state().asOf !== undefined, 10_000);
+      await log.link.cut();
+      const missing = log.following().state().txid + 5;
+      const name = missing.toString(16).padStart(16, "0");
+      const key = `${log.levelPrefix(log.prefix, 0)}${name}-${name}.ltx`;
+      await eventually(async () => (await log.store.get(key)) !== undefined, 10_000);
+      const removed = await log.store.get(key);
+      await log.store.remove([key]);
+      const removedAt = Date.now();
+      await log.link.mend();
+      const observed = await log.observe(0, async () => {
+        await eventually(() => log.following().state().txid === missing - 1, 20_000);
+        await Bun.sleep(rounds(2_000, 30_000));
+        expect(log.following().state().txid).toBe(missing - 1);
+        expect(log.following().state().asOf).toBeLessThan(removedAt);
+        await log.store.put(key, removed?.bytes as Uint8Array);
+        report("hole in the log", { recoveredMs: await log.caughtUp(10_000) });
+      });
+      expectWhole(observed);
+      expect(log.following().state().restores).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "whose file is damaged is restored into another one",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      await log.writer.stopWriting();
+      await log.caughtUp(20_000);
+      const before = log.following().db.path;
+      const { size } = statSync(before);
+      const file = openSync(before, "r+");
+      // The first page stays, so that the file is still a database.
+      for (let at = 4_096; at < size; at += 4_096)
+        writeSync(file, Buffer.alloc(1_024), 0, 1_024, at);
+      closeSync(file);
+      const now = Date.now() / 1_000;
+      utimesSync(`${before}-txid`, now, now);
+      await log.observe(1_000);
+      await eventually(() => log.following().state().restores > 0, 20_000);
+      await log.caughtUp(20_000);
+      expect(log.following().db.path).not.toBe(before);
+      expect(existsSync(before)).toBe(false);
+      expectWhole(await log.observe(1_000));
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "is followed after a restart of the replica from where it was",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      const path = log.following().db.path;
+      await log.restart();
+      expect(log.following().state().txid).toBeGreaterThan(0);
+      await log.caughtUp(20_000);
+      expect(log.following().db.path).toBe(path);
+      expectWhole(await log.observe(1_000));
+      expect(log.following().state()).toMatchObject({ restarts: 0, restores: 0 });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "is left for that of another primary, which is restored beside it",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      const before = log.following().db.path;
+      await using other = await log.startWriter("term-000002-1", "other");
+      log.following().changePrefix("term-000002-1");
+      await eventually(() => log.following().state().prefix === "term-000002-1", 20_000);
+      await log.caughtUp(20_000, other);
+      expect(log.following().db.path).not.toBe(before);
+      expect(existsSync(before)).toBe(false);
+      expect(existsSync(join(log.replica, "log", "term-000001-1"))).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
+});
