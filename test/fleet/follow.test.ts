@@ -1,6 +1,9 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, statSync, utimesSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import type { ChildProcess } from "../../src/fleet/child-process";
+import { startFollower } from "../../src/fleet/follow/litestream";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { type FollowedLog, type Observed, startFollowedLog } from "../support/fleet/followed-log";
 import { report, rounds, timeout } from "../support/fleet/long";
@@ -215,6 +218,40 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       expect(log.following().db.path).toBe(path);
       expectWhole(await log.observe(1_000));
       expect(log.following().state()).toMatchObject({ restarts: 0, restores: 0 });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "is followed by one process alone, though one of a killed replica goes on",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      let leftover: ChildProcess | undefined;
+      await log.restart((path) => {
+        const folder = join(log.replica, "log", log.prefix);
+        leftover = startFollower({ program: log.program, log: log.log }, path, folder);
+      });
+      expect(await leftover?.ended).toBe("SIGKILL");
+      await log.caughtUp(20_000);
+      expectWhole(await log.observe(1_000));
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "is applied to its end when the replica becomes the primary",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      await log.writer.stopWriting();
+      await eventually(() => log.writer.uploadedAt(Date.now()) === log.writer.newest(), 10_000);
+      const path = await log.following().finish(5_000);
+      const sqlite = new Database(path);
+      const row = sqlite.prepare("SELECT min(n) AS least, max(n) AS most FROM numbers").get();
+      expect(row).toEqual({ least: log.writer.newest(), most: log.writer.newest() });
+      expect(sqlite.prepare("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+      sqlite.close(true);
     },
     TIMEOUT_MS,
   );

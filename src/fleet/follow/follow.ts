@@ -219,6 +219,7 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
     async finish(limitMs) {
       const from = fetcher;
       if (!from) throw new Error("the replica has no database yet");
+      await poller?.stop();
       const listing = await from.fetchNew(follower.applied());
       if (!(await waitFor(listing.newest, limitMs))) {
         throw new Error("the replica could not apply all that the store has");

@@ -60,11 +60,11 @@ export async function createFollower(deps: FollowerDependencies): Promise<Follow
   }
 
   function start(file: ReplicaFile, fetcher: LogFetcher): void {
+    [current, source] = [file, fetcher];
     const started = startFollower(deps, file.path, fetcher.folder);
     child = started;
     startedAt = clock.monotonic();
     endedAfterMs = undefined;
-    [current, source] = [file, fetcher];
     void started.ended.then((end) => {
       if (child !== started) return;
       child = undefined;
@@ -76,6 +76,8 @@ export async function createFollower(deps: FollowerDependencies): Promise<Follow
   async function stopChild(how: "gently" | "at once"): Promise<void> {
     const ending = child;
     child = undefined;
+    // If no new one can be started now, that is tried again.
+    endedAfterMs = 0;
     await ending?.stop(how);
   }
 

@@ -26,6 +26,18 @@ interface PollerDependencies {
   onListing(listing: Listing): void;
 }
 
+/** Returns a function that logs the first of equal failures, and their end. */
+function createReport(log: Log, what: string): (error?: unknown) => void {
+  let failing: string | undefined;
+  return (error) => {
+    const message = error === undefined ? undefined : String(error);
+    if (message === failing) return;
+    failing = message;
+    if (error === undefined) log.info(`${what} of the primary's log are read again`);
+    else log.warn({ err: error }, `${what} of the primary's log cannot be read; trying again`);
+  };
+}
+
 export function startPoller(fetcher: LogFetcher, deps: PollerDependencies): Poller {
   const { clock, log, applied } = deps;
   let isStopped = false;
@@ -34,23 +46,16 @@ export function startPoller(fetcher: LogFetcher, deps: PollerDependencies): Poll
   let polling: Promise<void> | undefined;
   let levels: Promise<void> | undefined;
   let levelsAt = Number.NEGATIVE_INFINITY;
-  let failing: string | undefined;
-
-  /** Logs the first of equal failures, and the end of failures. */
-  function report(error?: unknown): void {
-    const message = error === undefined ? undefined : String(error);
-    if (message === failing) return;
-    if (error === undefined) log.info("the log of the primary is read again");
-    else log.warn({ err: error }, "the log of the primary cannot be read; trying again");
-    failing = message;
-  }
+  const reportNewest = createReport(log, "the newest files");
+  const reportMerged = createReport(log, "merged files");
 
   async function fetchLevels(): Promise<void> {
     levelsAt = clock.monotonic();
     try {
       await fetcher.fetchLevels(applied());
+      reportMerged();
     } catch (error) {
-      report(error);
+      reportMerged(error);
     }
     levels = undefined;
   }
@@ -67,10 +72,10 @@ export function startPoller(fetcher: LogFetcher, deps: PollerDependencies): Poll
       isAgain = false;
       try {
         const listing = await fetcher.fetchNew(applied());
-        report();
+        reportNewest();
         deps.onListing(listing);
       } catch (error) {
-        report(error);
+        reportNewest(error);
       }
     } while (isAgain && !isStopped);
     fetchLevelsIfDue();

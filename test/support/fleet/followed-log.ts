@@ -99,12 +99,15 @@ export async function startFollowedLog(
     prefix: PREFIX,
     following: () => following,
     startWriter,
-    /** Ends the replica, and starts it again. */
-    async restart() {
+    /** Ends the replica, and starts it again. `meanwhile` gets the path of the database. */
+    async restart(meanwhile: (path: string) => void = () => {}) {
       await following.stop();
+      meanwhile(following.db.path);
       following = await start();
     },
     replica,
+    program,
+    log,
     /** Returns the process that follows; undefined if none runs. */
     followerPid(): number | undefined {
       try {
