@@ -17,6 +17,8 @@ const UNREADABLE_WATCH_MS = 10;
 /** Time between two listings of the store, and without a sign of the primary. */
 const POLL_MS = 5_000;
 const POLL_ALONE_MS = 1_000;
+/** Wait for what was copied last, before more of the end of a log is copied. */
+const FINISH_LOOK_MS = 250;
 /** Pause between two attempts to begin with a prefix. */
 const BEGIN_AGAIN_MS = 1_000;
 
@@ -220,8 +222,11 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
       const from = fetcher;
       if (!from) throw new Error("the replica has no database yet");
       await poller?.stop();
-      const listing = await from.fetchNew(follower.applied());
-      if (!(await waitFor(listing.newest, limitMs))) {
+      const until = clock.monotonic() + limitMs;
+      for (;;) {
+        const listing = await from.fetchNew(follower.applied());
+        if (await waitFor(listing.newest, FINISH_LOOK_MS)) break;
+        if (clock.monotonic() < until) continue;
         throw new Error("the replica could not apply all that the store has");
       }
       await stop();

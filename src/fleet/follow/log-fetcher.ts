@@ -19,6 +19,12 @@ import {
 const DOWNLOADS_AT_ONCE = 8;
 const TEMPORARY_SUFFIX = ".part";
 
+/**
+ * Files that the follower gets at once. It notes a transaction only after all files that it has found, and nothing can
+ * be read until then.
+ */
+const BATCH_FILES = 20;
+
 /** Result of a listing of the newest files. */
 export interface Listing {
   /** Times of its beginning, by the wall clock and by the monotonic one. Later changes may be missing. */
@@ -26,6 +32,8 @@ export interface Listing {
   startedMonotonic: number;
   /** Last transaction in the store; 0 without any. */
   newest: Txid;
+  /** True if more files are copied once the follower has applied those of the folder. */
+  isPartial: boolean;
 }
 
 /** Copies the log of one prefix into a folder. Calls throw an error of the store or the disk, and can be repeated. */
@@ -179,8 +187,12 @@ export function createLogFetcher(
       await list(0, `${formatTxid(reached)}-~`, applied);
       const all = [...known.values()];
       const needed = (applied === 0 ? planRestore(all) : chainFrom(all, applied)) as KnownFile[];
-      await downloadAll(needed.filter(({ level }) => level === 0));
-      return { startedAt, startedMonotonic, newest };
+      const missing = needed.filter(({ level, isLocal }) => level === 0 && !isLocal);
+      const room = BATCH_FILES - needed.filter(({ isLocal }) => isLocal).length;
+      const wanted = applied === 0 ? missing : missing.slice(0, Math.max(0, room));
+      await downloadAll(wanted);
+      const isPartial = wanted.length < missing.length;
+      return { startedAt, startedMonotonic, newest, isPartial };
     },
 
     async fetchLevels(applied) {

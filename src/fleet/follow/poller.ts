@@ -6,6 +6,8 @@ import type { Listing, LogFetcher } from "./log-fetcher";
 /** Time between two listings of merged files, and between two while a hole keeps the newest from being applied. */
 const LEVELS_MS = 30_000;
 const HOLE_MS = 5_000;
+/** Time in which the follower applies what it has, before it gets more. */
+const BATCH_MS = 250;
 
 /** Copies the log into the folder again and again. */
 export interface Poller {
@@ -68,10 +70,12 @@ export function startPoller(fetcher: LogFetcher, deps: PollerDependencies): Poll
   }
 
   async function poll(): Promise<void> {
+    let isPartial = false;
     do {
       isAgain = false;
       try {
         const listing = await fetcher.fetchNew(applied());
+        isPartial = listing.isPartial;
         reportNewest();
         deps.onListing(listing);
       } catch (error) {
@@ -80,7 +84,7 @@ export function startPoller(fetcher: LogFetcher, deps: PollerDependencies): Poll
     } while (isAgain && !isStopped);
     fetchLevelsIfDue();
     polling = undefined;
-    if (!isStopped) timer = clock.after(deps.intervalMs(), pollNow);
+    if (!isStopped) timer = clock.after(isPartial ? BATCH_MS : deps.intervalMs(), pollNow);
   }
 
   function pollNow(): void {

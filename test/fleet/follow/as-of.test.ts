@@ -5,6 +5,7 @@ const listing = (at: number, newest: number) => ({
   startedAt: 1_000 + at,
   startedMonotonic: at,
   newest,
+  isPartial: false,
 });
 
 test("a replica is complete as of the begin of a listing whose transactions are all applied", () => {

@@ -148,6 +148,20 @@ describe("a copy that is kept up to date", () => {
     expect(fetcher.reach(4)).toBe(6);
   });
 
+  test("gets twenty files at once, so that the follower notes what it has applied", async () => {
+    using log = openLog();
+    log.add(9, 1, 4);
+    const fetcher = log.open();
+    await fetcher.fetchLevels(0);
+    for (let txid = 5; txid <= 34; txid++) log.add(0, txid);
+    expect(await fetcher.fetchNew(4)).toMatchObject({ newest: 34, isPartial: true });
+    expect(fetcher.reach(4)).toBe(24);
+    expect(await fetcher.fetchNew(4)).toMatchObject({ isPartial: true });
+    expect(fetcher.reach(4)).toBe(24);
+    expect(await fetcher.fetchNew(20)).toMatchObject({ isPartial: false });
+    expect(fetcher.reach(4)).toBe(34);
+  });
+
   test("gets a merged file instead of one that has gone", async () => {
     using log = openLog();
     log.add(9, 1, 4);
