@@ -79,17 +79,21 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     test(
       "is frozen is replaced within 30 s",
       async () => {
-        log = await startFollowedLog("updates", 50);
+        log = await startFollowedLog("large", 3);
         await log.caughtUp(20_000);
-        process.kill(log.followerPid() as number, "SIGSTOP");
-        const startedAt = performance.now();
-        const observed = await log.observe(0, async () => {
-          await eventually(() => log.following().state().restarts > 0, 30_000);
-          await log.caughtUp(10_000);
-        });
-        report("follower frozen", { recoveredMs: Math.round(performance.now() - startedAt) });
-        expectWhole(observed);
-        expect(performance.now() - startedAt).toBeLessThan(30_000);
+        for (let round = 0; round < rounds(1, 10); round++) {
+          const { restarts } = log.following().state();
+          process.kill(log.followerPid() as number, "SIGSTOP");
+          const startedAt = performance.now();
+          const observed = await log.observe(0, async () => {
+            await eventually(() => log.following().state().restarts > restarts, 30_000);
+            await log.caughtUp(10_000);
+          });
+          const recoveredMs = Math.round(performance.now() - startedAt);
+          report("follower frozen", { recoveredMs, ...observed });
+          expectWhole(observed);
+          expect(recoveredMs).toBeLessThan(30_000);
+        }
       },
       TIMEOUT_MS,
     );
@@ -202,6 +206,35 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       expect(log.following().db.path).not.toBe(before);
       expect(existsSync(before)).toBe(false);
       expectWhole(await log.observe(1_000));
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "whose file another program keeps locked is restored into another one",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      const before = log.following().db.path;
+      const program = join(import.meta.dir, "..", "support", "processes", "lock-database.ts");
+      const other = Bun.spawn([process.execPath, program, before], {
+        stdin: "pipe",
+        stdout: "pipe",
+      });
+      await other.stdout.getReader().read();
+      const startedAt = performance.now();
+      const observed = await log.observe(0, async () => {
+        await eventually(() => log.following().state().restores > 0, 20_000);
+        await log.caughtUp(10_000);
+      });
+      const recoveredMs = Math.round(performance.now() - startedAt);
+      report("file locked", { recoveredMs, ...observed });
+      other.kill("SIGKILL");
+      await other.exited;
+      expect(observed).toMatchObject({ torn: 0, stale: 0, backwards: 0 });
+      expect(observed.refused).toBeGreaterThan(5);
+      expect(log.following().db.path).not.toBe(before);
+      expect(recoveredMs).toBeLessThan(30_000);
     },
     TIMEOUT_MS,
   );
