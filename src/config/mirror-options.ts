@@ -14,7 +14,7 @@ export const MIRROR_OPTIONS = {
     env: "ALLCLEAR_MIRROR",
     parse: (text) => addresses().parseMirror(text),
     default: undefined,
-    placeholder: "DIR|S3",
+    placeholder: "PLACE",
     help: "Folder, or bucket such as s3://bucket/path?endpoint=https://…&region=…, that gets a static copy of all public pages after each change.",
     scope: "serve",
     isHidden: true,
