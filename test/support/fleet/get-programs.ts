@@ -6,7 +6,7 @@ import { getGoProgram, GO_PROGRAMS } from "./go";
 
 for (const name of GO_PROGRAMS) {
   try {
-    console.log(await getGoProgram(name));
+    console.log(await getGoProgram(name, true));
   } catch (error) {
     console.log(`${name} cannot be had: ${(error as Error).message}`);
   }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { tryFileLock } from "../../../src/db/file-lock";
@@ -10,6 +19,9 @@ const MINOR_MIN = 21;
 
 /** Longest build of another test that is waited for, in ms. */
 const BUILD_MAX_MS = 20 * 60_000;
+
+/** Time in ms for which a failed build is not tried again: without a network each try takes long. */
+const RETRY_MS = 60 * 60_000;
 
 /** Folder of built programs, outside of the repository. It is kept between runs. */
 export const CACHE =
@@ -26,22 +38,43 @@ export type GoProgram = keyof typeof MODULES;
 
 export const GO_PROGRAMS = Object.keys(MODULES) as GoProgram[];
 
-/** Returns the path of a program. The first call on a machine builds it, which takes minutes. Throws if it cannot. */
-export async function getGoProgram(name: GoProgram): Promise<string> {
+/**
+ * Returns the path of a program. The first call on a machine builds it, which takes minutes. Throws if it cannot, and
+ * for an hour after that at once unless `isForced` is true.
+ */
+export async function getGoProgram(name: GoProgram, isForced = false): Promise<string> {
   const { module, version } = MODULES[name];
   const folder = join(CACHE, `${name}-${version}`);
   const program = join(folder, name);
   if (existsSync(program)) return program;
+  if (!isForced) requireNoFailure(failureOf(folder));
   mkdirSync(CACHE, { recursive: true });
   // Tests run in several processes. A build uses all cores, so the next one waits for it.
   const lock = tryFileLock(join(CACHE, ".lock"), BUILD_MAX_MS);
   if (!lock) throw new Error("another build does not end");
   try {
-    if (!existsSync(program)) await build(`${module}/cmd/${name}@${version}`, name, folder);
+    if (existsSync(program)) return program;
+    // Another process may have failed meanwhile.
+    if (!isForced) requireNoFailure(failureOf(folder));
+    await build(`${module}/cmd/${name}@${version}`, name, folder);
+    rmSync(failureOf(folder), { force: true });
     return program;
+  } catch (error) {
+    writeFileSync(failureOf(folder), (error as Error).message);
+    throw error;
   } finally {
     lock.close(true);
   }
+}
+
+function failureOf(folder: string): string {
+  return `${folder}.failed`;
+}
+
+/** Throws the message of a failed build of the last hour. */
+function requireNoFailure(file: string): void {
+  const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  if (age < RETRY_MS) throw new Error(readFileSync(file, "utf8"));
 }
 
 async function build(target: string, name: string, folder: string): Promise<void> {
