@@ -153,11 +153,11 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     removal = removing;
   }
 
-  /** Renews the time of a mirror to which nothing has changed. */
+  /** Renews the time of a mirror in which nothing is to be changed. */
   async function renew(): Promise<void> {
     const asOf = clock.now();
     const at = clock.monotonic();
-    if (changed === "all" || changed.size > 0) return;
+    if (changed === "all" || changed.size > 0 || updates.listGone().length > 0) return;
     await files.writeIndex(asOf, position?.());
     copied = { asOf, at };
     error = undefined;

@@ -23,7 +23,7 @@ import {
 import { type DaySection, DaySections, type EntrySpan, groupByDay } from "./entries";
 import { MaintenanceList, textsOf } from "./maintenance-list";
 import { listedInFull, OpenIncidents } from "./open-incidents";
-import { contextOf, type PageContext, type Rendering } from "./page-context";
+import { contextOf, originOf, type PageContext, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";
 import { newestOf } from "./update-list";
@@ -80,7 +80,7 @@ export function renderStatusPage(
     current: "status",
     children: (
       <>
-        {context.page.sample ? <SampleNotice /> : null}
+        {context.page.sample ? <SampleNotice context={context} /> : null}
         <Banner snapshot={snapshot} context={context} now={now} />
         {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
         <OpenIncidents snapshot={snapshot} context={context} budget={budget} />
@@ -150,7 +150,8 @@ export function renderEmptyHome(): HtmlDocument {
   });
 }
 
-function SampleNotice() {
+function SampleNotice({ context: { copy, page } }: { context: PageContext }) {
+  const origin = copy ? originOf(page) : "";
   return (
     <div class="card notice">
       <p>
@@ -159,7 +160,7 @@ function SampleNotice() {
       </p>
       <p class="muted">
         Programs read this page at <code>/api/v1/status/&lt;slug&gt;</code>; see{" "}
-        <a href="/docs">the API's documentation</a>.
+        <a href={`${origin}/docs`}>the API's documentation</a>.
       </p>
     </div>
   );
