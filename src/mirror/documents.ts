@@ -64,7 +64,11 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     const read = () => readPublic(snapshots, slug, { now: ctx.clock.now() });
     const root = `status/${slug}`;
     const month = monthNameOf(ctx.clock.now());
+    // The first turn builds the snapshot, as for a feed.
+    read();
+    yield WHOLE_TURN;
     const ids = listEntryIds(read());
+    yield WHOLE_TURN;
     const copy = { month, entries: new Set([...ids.incidents, ...ids.maintenances]) };
     // Caches for this copy alone: between it and the next one, most of a large page changes.
     const rendering: Rendering = {
@@ -101,6 +105,7 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     const copyNow: StaticCopy = { ...copy, madeAt: 0 };
     const steps = { ...rendering, copy: copyNow, prepareRow: rows.prepare, readNames };
     yield* statusPageSteps(ctx.db, read(), ctx.clock.now(), steps);
+    yield WHOLE_TURN;
     yield* logoOf(read());
     yield page(`${root}/index.html`, statusPage);
     if (isDefault) yield page("index.html", statusPage);
