@@ -6,11 +6,11 @@ import type { ChildProcess } from "../../src/fleet/child-process";
 import { startFollower } from "../../src/fleet/follow/litestream";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { type FollowedLog, type Observed, startFollowedLog } from "../support/fleet/followed-log";
-import { report, rounds, timeout } from "../support/fleet/long";
+import { report, rounds, durationMs } from "../support/fleet/long";
 
 /** Time for which reads are observed, in ms. */
 const OBSERVED_MS = rounds(3_000, 60_000);
-const TIMEOUT_MS = timeout(60_000, 20 * 60_000);
+const TIMEOUT_MS = durationMs(60_000, 20 * 60_000);
 
 /** Expects that all reads were of one whole state each, none older than the replica has said. */
 function expectWhole(observed: Observed): void {
