@@ -19,8 +19,10 @@ import {
   type Gateway,
   type GatewayDependencies,
   type PlainRoute,
+  type Handle,
   type RequestContext,
   type RouteTable,
+  type StoredContexts,
   storeContexts,
 } from "./http";
 import { once } from "./kernel/lazy";
@@ -55,6 +57,23 @@ export type Acknowledge = (
   answer: Response | Promise<Response>,
 ) => Response | Promise<Response>;
 
+/** Parts of an application that processes other than a single server replace. */
+export interface AppOptions {
+  background?: (() => Promise<Background>) | undefined;
+  passwords?: Passwords | undefined;
+  /** Counts the use of keys; by default into the database. */
+  usage?: KeyUsage;
+  /** Creates what sends requests to another node. */
+  elsewhere?: ((limiter: Limiter) => Elsewhere) | undefined;
+  readiness?: Readiness;
+  /** Routes in addition, which are there from the start. */
+  plainRoutes?: readonly PlainRoute[];
+  /** Completes the answers of handlers. */
+  acknowledge?: Acknowledge | undefined;
+  /** Returns what runs in place of the handlers. */
+  wrap?: (contexts: StoredContexts, handle: Handle) => Handle;
+}
+
 /**
  * Creates the application. Only the routes of health checks are created here, so that a server is ready
  * early. The first request for any other loads them: status pages, the rest of the API, the dashboard.
@@ -71,18 +90,8 @@ export function createApp(
     readiness = createReadiness(),
     plainRoutes = [],
     acknowledge,
-  }: {
-    background?: (() => Promise<Background>) | undefined;
-    passwords?: Passwords | undefined;
-    usage?: KeyUsage;
-    /** Creates what sends requests to another node. */
-    elsewhere?: ((limiter: Limiter) => Elsewhere) | undefined;
-    readiness?: Readiness;
-    /** Routes in addition, which are there from the start. */
-    plainRoutes?: readonly PlainRoute[];
-    /** Completes the answers of handlers. */
-    acknowledge?: Acknowledge | undefined;
-  } = {},
+    wrap = (_contexts, handle) => handle,
+  }: AppOptions = {},
 ): App {
   const contexts = storeContexts();
   const limiter = createLimiter(ctx);
@@ -96,13 +105,15 @@ export function createApp(
     routes.add([{ method: "GET", path, hooks }], handle);
   }
 
-  const addRoutes = (elysia: AnyElysia) =>
+  function addRoutes(elysia: AnyElysia): void {
+    const handle = wrap(contexts, elysia.fetch);
     routes.add(
       elysia.routes,
       acknowledge
-        ? (request) => acknowledge(contexts.find(request), request, elysia.fetch(request))
-        : elysia.fetch,
+        ? (request) => acknowledge(contexts.find(request), request, handle(request))
+        : handle,
     );
+  }
   let loaded: Pages | undefined;
   let answerRefusedForm: GatewayDependencies["failurePage"] = () => undefined;
   const loadPages = once(async () => {

@@ -1,4 +1,4 @@
-import { type Acknowledge, type App, createApp } from "./app";
+import { type App, type AppOptions, createApp } from "./app";
 import type { Background, Simulation } from "./background";
 import { type Config, listenUrl, usesFleet } from "./config";
 import type { AppContext } from "./context";
@@ -32,7 +32,7 @@ interface Replacements extends Simulation {
   /** Changes each answer. */
   decorate?: (answer: Response | Promise<Response>) => Promise<Response>;
   installation?: Installation;
-  acknowledge?: Acknowledge;
+  app?: Omit<AppOptions, "background">;
   metrics?: readonly MetricFamily[];
 }
 
@@ -44,7 +44,7 @@ export async function startServer(
   configAtStart: Config,
   {
     decorate,
-    acknowledge,
+    app: appOptions,
     installation = openForServer(configAtStart),
     metrics = [],
     ...simulation
@@ -75,12 +75,16 @@ export async function startServer(
     // The first listener, so that the others find the settings applied.
     ctx.signals.settingsChanged.on(() => followSettings(ctx));
     const loading = Promise.withResolvers<Background>();
-    app = createApp(ctx, { background: () => loading.promise, acknowledge });
+    app = createApp(ctx, { ...appOptions, background: () => loading.promise });
     // Health checks are answered from here on. Other requests wait for the code that they need.
     await nextTurn();
     const guard = guardDescriptors(listener, ctx);
     const forReplicas = bound.fleetListen
-      ? (await import("./fleet/private-listener")).listenForReplicas(ctx, app.handle)
+      ? (await import("./fleet/private-listener")).listenForReplicas(
+          ctx,
+          app.handle,
+          app.readiness.nodeFields,
+        )
       : undefined;
     await app.loadPages();
     await nextTurn();

@@ -14,13 +14,24 @@ export const serveCommand: Command = {
       name: "rejoin",
       help: "With --fleet-store: set the database aside and go on as a replica if another node has become the primary.",
     },
+    {
+      name: "replica",
+      help: "Serve a copy of another server's database, which follows the log in --fleet-store.",
+    },
   ],
   async run({ config, isSet, output }) {
     const stopRequested = untilSignal();
     const announce = (server: RunningServer) => announceServer(server, output);
-    if (config.fleetStore) {
+    if (config.fleetStore || isSet("replica")) {
       const { runNode } = await import("../fleet/run-node");
-      await runNode(config, { announce, stopRequested, rejoins: isSet("rejoin") });
+      await runNode(config, {
+        announce,
+        announceReplica: (url) =>
+          output.err(`Allclear ${VERSION} is ready as a replica. Open ${url}`),
+        stopRequested,
+        isReplica: isSet("replica"),
+        rejoins: isSet("rejoin"),
+      });
       return 0;
     }
     const server = await startServer(config);

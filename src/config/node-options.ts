@@ -1,3 +1,4 @@
+import { FLEET_OPTIONS } from "./fleet-options";
 import { option } from "./option";
 import { parseBaseUrl, parseListen } from "./parse";
 
@@ -36,6 +37,9 @@ export const NODE_OPTIONS = {
   }),
 } as const;
 
+/** Options that need each other. */
+type OptionsOfNode = NodeOptionName | "fleetStore";
+
 export type NodeOptionName = keyof typeof NODE_OPTIONS;
 
 /** Checks the length of the secret. The text is never part of an error. */
@@ -45,11 +49,13 @@ function parseFleetSecret(value: string): string {
 }
 
 /** Returns the contradictions between the options of a node, as sentences. */
-export function nodeProblems(isGiven: (name: NodeOptionName) => boolean): string[] {
+export function nodeProblems(isGiven: (name: OptionsOfNode) => boolean): string[] {
   const { fleetSecret, fleetListen, fleetAddress } = NODE_OPTIONS;
   const problems: string[] = [];
-  if (isGiven("fleetListen") && !isGiven("fleetSecret")) {
-    problems.push(`${fleetSecret.env} is required with --${fleetListen.flag}.`);
+  const needsSecret = (["fleetStore", "fleetListen"] as const).find(isGiven);
+  if (needsSecret !== undefined && !isGiven("fleetSecret")) {
+    const flag = needsSecret === "fleetStore" ? FLEET_OPTIONS.fleetStore.flag : fleetListen.flag;
+    problems.push(`${fleetSecret.env} is required with --${flag}.`);
   }
   if (isGiven("fleetAddress") && !isGiven("fleetListen")) {
     problems.push(`--${fleetListen.flag} is required with --${fleetAddress.flag}.`);

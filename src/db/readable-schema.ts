@@ -15,6 +15,11 @@ const countMigrations = selectOne((orm, _$: Record<string, never>) =>
   orm.select({ version: sql<number>`count(*)` }).from(sql`schema_migrations`),
 );
 
+/** Returns the schema version of a database that is migrated. */
+export function readSchemaVersion(reader: Reader): number {
+  return countMigrations(reader, {})?.version ?? 0;
+}
+
 // The newest version that a migration declares. The column is there from schema version 20 on.
 const findReadableFrom = selectOne((orm, _$: Record<string, never>) =>
   orm
@@ -30,7 +35,7 @@ export function unreadableSchema(
   reader: Reader,
   own = SCHEMA_VERSION,
 ): UnreadableSchema | undefined {
-  const version = countMigrations(reader, {})?.version ?? 0;
+  const version = readSchemaVersion(reader);
   if (version < own) {
     const message = `The database has schema version ${version}, this replica needs ${own}. Upgrade the primary first, then its replicas.`;
     return { version, outdated: "primary", message };

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../context";
-import { Problem, unavailable } from "../errors";
+import { Problem } from "../errors";
 import type { Limiter } from "../features/limits";
 import { findPageBySlug } from "../features/pages";
 import {
@@ -16,6 +16,7 @@ import { sha256Hex } from "../kernel/hash";
 import { toIso } from "../kernel/time";
 import { readForwardedBody, sentAgain } from "./forwarded-body";
 import { type Forwarder, NotForwarded } from "./forward";
+import { keysUnknown } from "./keys-unknown";
 
 /** Time for which the reads of a key that wrote go to the primary, in ms. */
 const OWN_WRITES_MS = 5_000;
@@ -25,7 +26,6 @@ const REACH_MS = 2_000;
 const WAITING_MAX = 1_000;
 /** Keys whose last write is remembered. */
 const WRITERS_MAX = 10_000;
-const KEYS_RETRY_SECONDS = 2;
 
 const CHANGING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
@@ -170,11 +170,4 @@ export function createElsewhere(
 function isHeartbeat({ route }: MatchedRequest["match"]): boolean {
   const kind = route?.operation.access.kind;
   return kind === "heartbeat" || kind === "imported-heartbeat";
-}
-
-function keysUnknown(): Problem {
-  return unavailable(
-    "This replica cannot know at the moment whether the key was revoked. Try again.",
-    KEYS_RETRY_SECONDS,
-  );
 }

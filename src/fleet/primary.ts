@@ -1,14 +1,19 @@
-import type { Acknowledge } from "../app";
+import type { Acknowledge, AppOptions } from "../app";
 import type { Config } from "../config";
+import type { AppContext } from "../context";
 import { OperatorError } from "../db";
 import { lockOrExplain } from "../db/data-directory";
+import { SCHEMA_VERSION } from "../db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
 import { createAlarms } from "../features/alarms";
+import { createReadiness } from "../features/health";
 import { type Installation, openForServer } from "../installation";
 import { type RunningServer, startServer } from "../server";
 import { createAcknowledge } from "./acknowledge";
 import { openFleetStore } from "./fleet-store";
+import { type NodeState, nodeHealthRoutes } from "./health-routes";
 import { notPrimary } from "./lease";
+import { KEYS_UNKNOWN, keysUnknown } from "./keys-unknown";
 import { readNode, writeNode } from "./node";
 import { primaryMetrics } from "./primary-metrics";
 import { createPrimaryship, type Primaryship } from "./primaryship";
@@ -54,7 +59,10 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
       installation: { ...installation, close() {} },
-      acknowledge: acknowledgeWith(primaryship, config, installation),
+      app: {
+        ...primaryParts(ctx, primaryship),
+        acknowledge: acknowledgeWith(primaryship, config, installation),
+      },
       metrics: primaryMetrics(primaryship),
     });
     const { ended, stop } = primaryship;
@@ -75,6 +83,29 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
     installation.close();
     throw error;
   }
+}
+
+/** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
+function primaryParts(ctx: AppContext, primaryship: Primaryship): AppOptions {
+  const readiness = createReadiness();
+  const { isHeld } = primaryship;
+  const state = (): NodeState => ({
+    role: isHeld() ? "primary" : "replica",
+    term: primaryship.record()?.term,
+    txid: primaryship.figures().txid || undefined,
+    asOf: isHeld() ? ctx.clock.now() : undefined,
+    schema: SCHEMA_VERSION,
+    apiProblem: isHeld() ? undefined : KEYS_UNKNOWN,
+  });
+  return {
+    readiness,
+    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
+    elsewhere: () => ({
+      answer: ({ match }) =>
+        match.route?.operation.access.kind === "key" && !isHeld() ? keysUnknown() : undefined,
+      mark() {},
+    }),
+  };
 }
 
 function acknowledgeWith(

@@ -1,6 +1,7 @@
 import { type Gateway, toProblem } from "../http";
-import type { ListenAddress } from "../config";
+import type { Config, ListenAddress } from "../config";
 import type { AppContext } from "../context";
+import { VERSION } from "../version";
 import { type Listener, listen } from "../listening";
 import { createUsageHandler } from "./usage-routes";
 import {
@@ -10,6 +11,7 @@ import {
   fleetToken,
   isFleetToken,
   ORIGIN_HEADER,
+  STATUS_PATH,
   TOKEN_HEADER,
   USAGE_PATH,
   withoutConnection,
@@ -33,13 +35,34 @@ export function listenPrivately(address: ListenAddress, routes: PrivateRoutes): 
 }
 
 /** Listens for the replicas of this server. Throws an OperatorError if the address cannot be used. */
-export function listenForReplicas(ctx: AppContext, gateway: Gateway): Listener | undefined {
+export function listenForReplicas(
+  ctx: AppContext,
+  gateway: Gateway,
+  status: () => object = () => ({}),
+): Listener | undefined {
   const { fleetListen, fleetSecret } = ctx.config;
   if (!fleetListen || fleetSecret === undefined) return undefined;
   return listenPrivately(fleetListen, {
     token: fleetToken(fleetSecret),
-    gateway: () => gateway,
-    handlers: { [`POST ${USAGE_PATH}`]: createUsageHandler(ctx) },
+    gateway: () => (ctx.isPrimary() ? gateway : undefined),
+    handlers: {
+      [`POST ${USAGE_PATH}`]: createUsageHandler(ctx),
+      [`GET ${STATUS_PATH}`]: () => Response.json({ version: VERSION, ...status() }),
+    },
+  });
+}
+
+/** Listens on a replica, which answers no forwarded requests. */
+export function listenOnReplica(
+  config: Pick<Config, "fleetListen">,
+  token: string,
+  status: () => object,
+): Listener | undefined {
+  if (!config.fleetListen) return undefined;
+  return listenPrivately(config.fleetListen, {
+    token,
+    gateway: () => undefined,
+    handlers: { [`GET ${STATUS_PATH}`]: () => Response.json(status()) },
   });
 }
 

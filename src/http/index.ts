@@ -63,5 +63,11 @@ export {
   sessionCookie,
 } from "./session-cookie";
 export { readTheme, type Theme, themeCookie, themeOf, THEMES } from "./theme-cookie";
-export { createRouteTable, type PlainRoute, type Route, type RouteTable } from "./route-table";
+export {
+  createRouteTable,
+  type Handle,
+  type PlainRoute,
+  type Route,
+  type RouteTable,
+} from "./route-table";
 export { queryOf, segmentsOf } from "./request-url";

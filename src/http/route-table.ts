@@ -20,7 +20,8 @@ export interface Route {
   handle: Handle;
 }
 
-type Handle = (request: Request) => Response | Promise<Response>;
+/** Answers a request whose route is known. */
+export type Handle = (request: Request) => Response | Promise<Response>;
 
 /** The route of a request, or else the methods of its path; none if the path is unknown. */
 export type Match = { route: Route } | { route: undefined; allowed: readonly string[] };

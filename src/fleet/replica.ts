@@ -1,0 +1,245 @@
+import { join } from "node:path";
+import { createApp } from "../app";
+import { createIdleBackground } from "../background";
+import { type Config, listenUrl } from "../config";
+import { OperatorError } from "../db";
+import {
+  type DataDirectory,
+  hasInstallation,
+  lockOrExplain,
+  openDataDirectory,
+} from "../db/data-directory";
+import { SCHEMA_VERSION } from "../db/migrations";
+import { guardDescriptors } from "../descriptor-guard";
+import { redactText } from "../domain/redact";
+import { unavailable } from "../errors";
+import { createReadiness } from "../features/health";
+import { createKeyUsage } from "../features/keys";
+import { followSettings } from "../features/settings";
+import { createContext } from "../installation";
+import { type Clock, systemClock } from "../kernel/clock";
+import { createLog, type Log } from "../kernel/log";
+import { deduplicateLog } from "../kernel/log-dedup";
+import { systemRandom } from "../kernel/random";
+import { SECOND_MS } from "../kernel/time";
+import { listen } from "../listening";
+import { VERSION } from "../version";
+import { showDelay } from "./delay";
+import { createElsewhere } from "./elsewhere";
+import { type FleetStore, openFleetStore } from "./fleet-store";
+import { type Following, startFollowing } from "./follow/follow";
+import { findReplicaFile } from "./follow/replica-file";
+import { createForwarder } from "./forward";
+import { nodeHealthRoutes, type NodeState, presentNode } from "./health-routes";
+import { KEYS_UNKNOWN } from "./keys-unknown";
+import { type LeaderWatch, watchLeader } from "./leader-watch";
+import { levelPrefix, requireLitestream } from "./litestream";
+import { fleetFolder, readNode } from "./node";
+import { listenOnReplica } from "./private-listener";
+import { createReplicaDb, readingAgain } from "./replica-db";
+import { replicaMetrics } from "./replica-metrics";
+import { createUsageSender, postUsage } from "./usage";
+import { fleetToken } from "./wire";
+
+/** Time within which a replica must have heard of revoked keys, in ms. */
+const KEYS_KNOWN_MS = 2 * SECOND_MS;
+const USAGE_MS = 5 * SECOND_MS;
+const LEADER_WAIT_MS = SECOND_MS;
+const RETRY_AFTER_SECONDS = 5;
+
+export interface RunningReplica {
+  /** URL of the server on this machine. */
+  url: string;
+  directory: DataDirectory;
+  store: FleetStore;
+  following: Following;
+  leader: LeaderWatch;
+  /** Waits for requests in progress, sends what was counted, and ends the copy of the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a replica: it reads a copy of the primary's database and sends changes to the primary. Throws an
+ * OperatorError if the data directory has a database of its own.
+ */
+export async function startReplica(config: Config): Promise<RunningReplica> {
+  const { fleetSecret: secret } = config;
+  if (!config.fleetStore) throw new OperatorError("--fleet-store is required with --replica.");
+  if (secret === undefined) {
+    throw new OperatorError("ALLCLEAR_FLEET_SECRET is required with --replica.");
+  }
+  const directory = openDataDirectory(config.dataDir);
+  requireNoDatabase(directory, config);
+  const lock = lockOrExplain(directory, "serve");
+  const clock = systemClock();
+  const log = deduplicateLog(createLog(config.logLevel, redactText), clock, redactText);
+  const stops: (() => unknown)[] = [() => log.flush(), () => lock.release()];
+  try {
+    const store = openFleetStore(config, clock);
+    await requireLitestream(store.litestream.program);
+    const leader = watchLeader(store.leader, { clock, log });
+    stops.unshift(() => leader.stop());
+    const folder = join(fleetFolder(directory), "replica");
+    const following = await follow(store, leader, { folder, clock, log });
+    stops.unshift(() => following.stop());
+    const node = readNode(directory, systemRandom);
+    const parts = { config, clock, log, following, leader, nodeId: node.id, secret };
+    const server = await serveReplica(parts);
+    stops.unshift(() => server.stop());
+    log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");
+    return { url: server.url, directory, store, following, leader, stop: () => stopAll(stops) };
+  } catch (error) {
+    await stopAll(stops);
+    throw error;
+  }
+}
+
+async function stopAll(stops: readonly (() => unknown)[]): Promise<void> {
+  for (const stop of stops) await stop();
+}
+
+function requireNoDatabase(directory: DataDirectory, config: Config): void {
+  if (!hasInstallation(config.dataDir)) return;
+  throw new OperatorError(
+    `The data directory ${directory.path} has a database of its own. A replica needs a directory without one: name another with --data-dir.`,
+  );
+}
+
+/** Begins to follow the log of the leader record, or of an earlier run while the store cannot be read. */
+async function follow(
+  store: FleetStore,
+  leader: LeaderWatch,
+  { folder, clock, log }: { folder: string; clock: Clock; log: Log },
+): Promise<Following> {
+  const { litestream } = store;
+  const prefix = await findPrefix(leader, folder, { clock, log });
+  const following = await startFollowing({
+    store: store.leader,
+    levelPrefix: (of, level) => levelPrefix(litestream.store, of, level),
+    prefix,
+    folder,
+    program: litestream.program,
+    clock,
+    log,
+    isPrimaryAlive: leader.isAlive,
+    hasHints: () => false,
+  });
+  leader.changed.on((record) => following.changePrefix(record.prefix));
+  return following;
+}
+
+async function findPrefix(
+  leader: LeaderWatch,
+  folder: string,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    const prefix = leader.record()?.prefix ?? (attempt > 1 && findReplicaFile(folder)?.prefix);
+    if (prefix) return prefix;
+    if (attempt === 2) log.warn("the store has no record of a primary; waiting for one");
+    await new Promise<void>((resolve) => clock.after(LEADER_WAIT_MS, resolve));
+  }
+}
+
+interface Parts {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  following: Following;
+  leader: LeaderWatch;
+  nodeId: string;
+  secret: string;
+}
+
+/** Serves what is followed. Throws an OperatorError if an address cannot be used. */
+async function serveReplica({ config, clock, log, following, leader, nodeId, secret }: Parts) {
+  const db = createReplicaDb(following.db, SCHEMA_VERSION);
+  const listener = listen(config, (request, peer) => app.handle(request, peer));
+  const bound = { ...config, listen: { ...config.listen, port: listener.port } };
+  const ctx = createContext({ config: bound, db, clock, log, random: systemRandom });
+  ctx.signals.settingsChanged.on(() => followSettings(ctx));
+  let prefix: string | undefined;
+  following.changed.on(() => {
+    db.checkSchema();
+    // Pages in memory are served on while the schema cannot be read.
+    if (db.schemaProblem() !== undefined) return;
+    const { prefix: current } = following.state();
+    if (current !== prefix) ctx.signals.databaseReplaced.emit();
+    ctx.signals.databaseChangedElsewhere.emit();
+    if (prefix === undefined) followSettings(ctx);
+    prefix = current;
+  });
+
+  function acceptsKeys(): boolean {
+    const { confirmedAt = Number.NEGATIVE_INFINITY } = following.state();
+    return clock.monotonic() - confirmedAt <= KEYS_KNOWN_MS;
+  }
+
+  function state(): NodeState {
+    const { txid, asOf } = following.state();
+    return {
+      role: "replica",
+      term: leader.record()?.term,
+      txid: txid === 0 ? undefined : txid,
+      asOf,
+      schema: db.schema(),
+      apiProblem: db.schemaProblem() ?? (acceptsKeys() ? undefined : KEYS_UNKNOWN),
+    };
+  }
+
+  const token = fleetToken(secret);
+  const primary = () => leader.record()?.address ?? undefined;
+  const forwarder = createForwarder({ clock, log, token, primary });
+  const run = Buffer.from(systemRandom(8)).toString("hex");
+  const sender = createUsageSender(ctx, `${nodeId}-${run}`, (batch) =>
+    postUsage(ctx, { primary, token }, batch),
+  );
+  const usage = createKeyUsage(ctx, sender.send);
+  const readiness = {
+    ...createReadiness(),
+    probe() {
+      if (db.schema() !== undefined) return;
+      throw unavailable("The replica has no data yet.", RETRY_AFTER_SECONDS);
+    },
+  };
+  const app = createApp(ctx, {
+    usage,
+    readiness,
+    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
+    wrap: (contexts, handle) => readingAgain(db, contexts, handle),
+    elsewhere: (limiter) =>
+      createElsewhere(ctx, {
+        limiter,
+        forwarder,
+        followed: {
+          txid: () => following.state().txid,
+          waitFor: following.waitFor,
+          asOf: () => following.state().asOf,
+          acceptsKeys,
+        },
+      }),
+    background: async () => createIdleBackground(ctx),
+  });
+  app.metrics.add(...replicaMetrics(state, following.state, forwarder, clock.now));
+  const guard = guardDescriptors(listener, ctx);
+  const timers = [
+    showDelay(ctx, () => following.state().asOf),
+    // Sends again what the primary did not take.
+    clock.every(USAGE_MS, () => void sender.send([])),
+  ];
+  const status = () => ({ node: nodeId, version: VERSION, ...presentNode(state(), clock.now()) });
+  const forNodes = listenOnReplica(config, token, status);
+  await app.loadPages();
+
+  return {
+    url: listenUrl(bound.listen),
+    async stop() {
+      readiness.isDraining = true;
+      guard.stop();
+      for (const timer of timers) timer.cancel();
+      await Promise.all([listener.stop(), forNodes?.stop()]);
+      usage.stop();
+      await usage.flush();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describeWithPrograms } from "../support/fleet/describe";
+import { type FleetNode, startNode } from "../support/fleet/nodes";
+import { startPrimaryNode } from "../support/fleet/primary-node";
+import { startS3 } from "../support/fleet/s3";
+import { eventually } from "../support/fleet/eventually";
+
+const PAGE = "pages:\n  - slug: acme\n    name: Acme\n    components:\n      - name: API\n";
+
+/** Creates a page and returns the value of a key. */
+async function prepare(node: FleetNode, ...scopes: string[]): Promise<string> {
+  const file = join(node.folder, "acme.yaml");
+  writeFileSync(file, PAGE);
+  const applied = await node.run("apply", file);
+  expect([applied.code, applied.stderr]).toEqual([0, expect.any(String)]);
+  return keyOf(node, ...scopes);
+}
+
+async function keyOf(node: FleetNode, ...scopes: string[]): Promise<string> {
+  const made = await node.run(
+    "key",
+    "create",
+    "--name",
+    "test",
+    ...scopes.flatMap((s) => ["--scope", s]),
+  );
+  return /allclear_\w+/.exec(made.stdout)?.[0] ?? made.stderr;
+}
+
+const statusOf = async (node: FleetNode, path: string, key?: string) =>
+  (await node.call(path, key === undefined ? {} : { key })).status;
+
+await describeWithPrograms(
+  "a replica in a process of its own",
+  { go: ["litestream", "versitygw"] },
+  () => {
+    test("follows the primary, forwards changes, sees them, counts for the primary and outlives it", async () => {
+      await using store = await startS3();
+      await using primary = await startPrimaryNode(store, "fleet");
+      const key = await prepare(primary, "read:status", "write:incidents");
+      await using replica = await startNode({ store, path: "fleet", args: ["--replica"] });
+      await eventually(
+        "the replica serves the page",
+        async () => (await statusOf(replica, "/status/acme")) === 200,
+      );
+      await eventually(
+        "the replica knows of revocations",
+        async () => (await statusOf(replica, "/readyz/api")) === 200,
+      );
+      const ready = (await (await replica.call("/readyz")).json()) as Record<string, unknown>;
+      expect(ready).toMatchObject({ role: "replica", term: 1, writable: false });
+      expect(await statusOf(replica, "/readyz/primary")).toBe(503);
+
+      // A change through the replica is made by the primary and comes back.
+      const body = { page: "acme", name: "Down here", body: "It is down." };
+      const made = await replica.call("/api/v1/incidents", { method: "POST", key, body });
+      expect(made.status).toBe(201);
+      const own = await replica.call("/api/v1/incidents", { key });
+      expect(own.headers.has("allclear-as-of")).toBe(false);
+      expect(await own.text()).toContain("Down here");
+      await eventually("the incident is shown", async () =>
+        (await (await replica.call("/status/acme")).text()).includes("Down here"),
+      );
+
+      // A key that a command made, and revoked, on the primary.
+      const other = await keyOf(primary, "read:status");
+      await eventually(
+        "the new key is known",
+        async () => (await statusOf(replica, "/api/v1/components", other)) === 200,
+      );
+      await eventually("the use of the key is counted", async () => {
+        using database = new Database(join(primary.folder, "allclear.db"), { readonly: true });
+        const sum = "SELECT sum(ok) AS uses FROM api_key_hours";
+        return (database.query<{ uses: number }, []>(sum).get()?.uses ?? 0) >= 2;
+      });
+
+      // Without the primary pages are served and changes are refused.
+      primary.silence();
+      await primary.stopUpload();
+      await primary.kill();
+      expect(await statusOf(replica, "/status/acme")).toBe(200);
+      const refused = await replica.call("/api/v1/incidents", { method: "POST", key, body });
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+      // Nobody can revoke a key now, and the store can be listed.
+      expect(await statusOf(replica, "/api/v1/components", other)).toBe(200);
+      expect(await statusOf(replica, "/readyz")).toBe(200);
+    }, 60_000);
+
+    test("refuses a data directory with a database of its own", async () => {
+      await using store = await startS3();
+      const folder = join(store.folder, "own");
+      mkdirSync(folder);
+      writeFileSync(join(folder, "allclear.db"), "");
+      const started = startNode({
+        store,
+        path: "fleet",
+        args: ["--replica", "--data-dir", folder],
+      });
+      expect(started).rejects.toThrow("has a database of its own");
+      await started.catch(() => {});
+    }, 30_000);
+  },
+);

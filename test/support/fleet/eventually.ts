@@ -1,0 +1,13 @@
+/** Time in which processes must reach a state, in ms. */
+const LIMIT_MS = 20_000;
+const PAUSE_MS = 50;
+
+/** Asks again until a condition about other processes holds. Throws if it does not within 20 seconds. */
+export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + LIMIT_MS;
+  while (performance.now() < end) {
+    if (await holds().catch(() => false)) return;
+    await Bun.sleep(PAUSE_MS);
+  }
+  throw new Error(`it does not hold that ${what}`);
+}
