@@ -15,8 +15,10 @@ const RENEW_MS = MINUTE_MS;
 const STALE_MS = 5 * MINUTE_MS;
 /** Pauses between attempts to write after failures. */
 const RETRY_MS = { first: 5 * SECOND_MS, max: MINUTE_MS };
-/** Longest time for which an answer of the dashboard waits for a removal, and a stop for the last update. */
+/** Longest time for which an answer of the dashboard waits for a removal. */
 const HOLD_MS = 10 * SECOND_MS;
+/** Longest time for which a stop waits for the last update. */
+const STOP_MS = 5 * SECOND_MS;
 /** Number of paths that an alarm names. */
 const PATHS_NAMED = 8;
 
@@ -40,7 +42,7 @@ export interface RunningMirror {
   hold(request: Request, answer: Response | Promise<Response>): Response | Promise<Response>;
   /** Resolves when nothing is being written or removed. */
   settled(): Promise<void>;
-  /** Writes what has changed and ends. Takes at most ten seconds. */
+  /** Writes what has changed and ends. Takes at most five seconds. */
   stop(): Promise<void>;
 }
 
@@ -229,7 +231,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       const isDue = planned !== undefined;
       planned?.cancel();
       if (isDue) void enqueue(update);
-      await within(clock, HOLD_MS, work, () => {});
+      await within(clock, STOP_MS, work, () => {});
     },
   };
 }

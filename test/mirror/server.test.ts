@@ -1,27 +1,32 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { startSession } from "../../src/features/auth";
+import { createKey } from "../../src/features/keys";
 import { createPage } from "../../src/features/pages";
 import { createUser } from "../../src/features/users";
 import { sessionCookie } from "../../src/http";
 import { openForCommand } from "../../src/installation";
 import { startServer } from "../../src/server";
 import { testConfig } from "../support/app";
+import { settle } from "../support/clock";
 import { readHtml } from "../support/html";
 import { temporaryFolder } from "../support/temporary-folder";
-import { until } from "../support/until";
 
-/** Creates a public page and a session of an owner. Returns the cookie and the id of the page. */
-async function prepare(env: Record<string, string>): Promise<{ cookie: string; page: string }> {
+/** Creates a public page, a session of an owner and a key for metrics. Returns the cookie and the id of the page. */
+async function prepare(
+  env: Record<string, string>,
+): Promise<{ cookie: string; page: string; key: string }> {
   const { ctx, close } = openForCommand(testConfig(env), "apply", { canCreate: true });
   try {
     return await ctx.db.write((tx) => {
       const page = createPage(ctx, tx, { slug: "shop", name: "Shop" }, CLI_ACTOR).id;
       const owner = createUser(ctx, tx, { email: "a@b.example", name: "A" }, CLI_ACTOR).id;
       const session = startSession(ctx, tx, owner, { ip: "127.0.0.1", userAgent: "test" });
-      return { cookie: sessionCookie(ctx, session).split(";", 1)[0] ?? "", page };
+      const scopes = ["read:analytics" as const];
+      const key = createKey(ctx, tx, { name: "metrics", scopes }, CLI_ACTOR).value;
+      return { key, cookie: sessionCookie(ctx, session).split(";", 1)[0] ?? "", page };
     });
   } finally {
     close();
@@ -38,10 +43,20 @@ test("a server with --mirror writes the folder, and the dashboard deletes a page
     ALLCLEAR_LOG_LEVEL: "silent",
     ALLCLEAR_MIRROR: mirror,
   };
-  const { cookie, page } = await prepare(env);
+  const { cookie, page, key } = await prepare(env);
   const server = await startServer(testConfig(env));
   try {
-    await until(() => existsSync(join(mirror, "status/shop/index.html")));
+    // Files are flushed to the disk, which takes as long as it takes.
+    while (!existsSync(join(mirror, "status/shop/index.html"))) await settle();
+    const index = join(mirror, "mirror.json");
+    while (!readFileSync(index, "utf8").includes("status/shop/index.html")) await settle();
+    const authorization = `Bearer ${key}`;
+    const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization } });
+    expect(await metrics.text()).toMatch(/^allclear_fleet_mirror_age_seconds \d/m);
+    const screen = await fetch(`${server.url}/admin/settings/fleet`, { headers: { cookie } });
+    const card = readHtml(await screen.text()).texts("#fleet-mirror");
+    expect(card.join()).toContain("Up to date");
+    expect(card.join()).toContain(mirror);
     const path = `${server.url}/admin/pages/${page}/delete`;
     const headers = { cookie, origin: server.url };
     const question = readHtml(await (await fetch(path, { headers })).text());
@@ -56,4 +71,4 @@ test("a server with --mirror writes the folder, and the dashboard deletes a page
   } finally {
     await server.stop();
   }
-});
+}, 60_000);
