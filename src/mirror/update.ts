@@ -6,6 +6,7 @@ import { findDefaultPage, listAllPages } from "../features/pages";
 import type { Snapshots } from "../features/status";
 import { IMMUTABLE } from "../http";
 import { WHOLE_TURN } from "../kernel/in-slices";
+import { ObjectStoreError } from "../object-store";
 import { createPageDocuments } from "./documents";
 import { type MirrorFiles, SHARED } from "./files";
 import { makeSharedDocuments } from "./shared-documents";
@@ -105,14 +106,22 @@ export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Upd
       if (owner !== rootOwner) {
         for (const id of [owner, rootOwner]) if (id !== undefined) chosen.add(id);
       }
+      let failure: { error: unknown } | undefined;
       for (const id of chosen) {
         const slug = slugs.get(id);
         if (slug === undefined) continue;
-        const paths = await writePage(id, slug, isCancelled);
-        if (!paths) return false;
-        for (const path of paths) current.add(path);
+        try {
+          const paths = await writePage(id, slug, isCancelled);
+          if (!paths) return false;
+          for (const path of paths) current.add(path);
+        } catch (error) {
+          // A page that cannot be made does not keep the others from being written.
+          if (error instanceof ObjectStoreError) throw error;
+          failure ??= { error };
+        }
       }
       await files.flush();
+      if (failure) throw failure.error;
       const stale = Array.from(files.byPath)
         .filter(([path, { owner: id = "" }]) => {
           return (pageIds === "all" || chosen.has(id)) && !current.has(path);

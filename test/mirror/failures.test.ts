@@ -77,6 +77,22 @@ describe("a store that fails", () => {
   });
 });
 
+test("a page that cannot be made keeps no other page from being written, and its files stay", async () => {
+  const store = createTestStore();
+  {
+    await using earlier = await createMirrorSite({ store });
+    await earlier.app.page({ slug: "shop", name: "Shop" });
+    await earlier.pass(0);
+  }
+  await using site = await createMirrorSite({ store, damaged: "shop" });
+  await site.app.page({ slug: "shop", name: "Shop" });
+  await site.app.page({ slug: "other", name: "Other" });
+  await site.pass(0);
+  expect(site.mirror.state()).toMatchObject({ asOf: undefined, error: "shop is damaged" });
+  expect(site.paths()).toContain("status/other/index.html");
+  expect(site.paths()).toContain("status/shop/index.html");
+});
+
 describe("a place with files", () => {
   test("files of an earlier process that nobody needs are removed, and other files are left alone", async () => {
     const store = createTestStore();

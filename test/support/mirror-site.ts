@@ -1,4 +1,5 @@
 import type { AlarmKind } from "../../src/features/alarms";
+import type { Snapshots } from "../../src/features/status";
 import { type RunningMirror, startMirror } from "../../src/mirror";
 import type { ObjectStore, PutOptions } from "../../src/object-store";
 import { createTestApp, type TestApp } from "./app";
@@ -47,9 +48,18 @@ export interface TestMirror {
 export async function startTestMirror(
   { app, ctx, clock }: TestApp,
   store: ObjectStore,
+  /** Slug of a page that cannot be read. */
+  damaged?: string,
 ): Promise<TestMirror> {
   const alarms: TestMirror["alarms"] = new Map();
-  const { snapshots, readIncidents } = await app.loadPages();
+  const { snapshots: whole, readIncidents } = await app.loadPages();
+  const snapshots: Snapshots = {
+    ...whole,
+    read(slug, now) {
+      if (slug === damaged) throw new Error(`${slug} is damaged`);
+      return whole.read(slug, now);
+    },
+  };
   const mirror = startMirror({
     ctx,
     snapshots,
@@ -73,10 +83,14 @@ export async function startTestMirror(
 /** Creates an application with a mirror in memory. */
 export async function createMirrorSite({
   store = createTestStore(),
+  damaged,
   ...options
-}: Parameters<typeof createTestApp>[0] & { store?: TestStore } = {}): Promise<MirrorSite> {
+}: Parameters<typeof createTestApp>[0] & {
+  store?: TestStore;
+  damaged?: string;
+} = {}): Promise<MirrorSite> {
   const app = await createTestApp(options);
-  const own = await startTestMirror(app, store);
+  const own = await startTestMirror(app, store, damaged);
   return {
     ...own,
     app,
