@@ -89,7 +89,7 @@ export async function endLeftover(pidFile: string, argument: string): Promise<vo
 }
 
 /** Returns the command line of a process; empty if there is none. */
-function commandOf(pid: number): string {
+export function commandOf(pid: number): string {
   if (process.platform === "linux") return readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
   const { stdout } = Bun.spawnSync(["ps", "-o", "args=", "-p", String(pid)]);
   return stdout.toString();

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, statSync, utimesSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { ChildProcess } from "../../src/fleet/child-process";
+import { type ChildProcess, commandOf } from "../../src/fleet/child-process";
 import { startFollower } from "../../src/fleet/follow/litestream";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { type FollowedLog, type Observed, startFollowedLog } from "../support/fleet/followed-log";
@@ -261,9 +261,11 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       log = await startFollowedLog("updates", 20);
       await log.caughtUp(20_000);
       let leftover: ChildProcess | undefined;
-      await log.restart((path) => {
+      await log.restart(async (path) => {
         const folder = join(log.replica, "log", log.prefix);
-        leftover = startFollower({ program: log.program, log: log.log }, path, folder);
+        const started = startFollower({ program: log.program, log: log.log }, path, folder);
+        await eventually(() => commandOf(started.pid).includes(path), 10_000);
+        leftover = started;
       });
       expect(await leftover?.ended).toBe("SIGKILL");
       await log.caughtUp(20_000);
@@ -302,6 +304,26 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       expect(log.following().db.path).not.toBe(before);
       expect(existsSync(before)).toBe(false);
       expect(existsSync(join(log.replica, "log", "term-000001-1"))).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "of an earlier run is read until that of another primary is restored",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp(20_000);
+      await using other = await log.startWriter("term-000002-1", "other");
+      const before = log.following().db.path;
+      await log.link.cut();
+      await log.restart(undefined, "term-000002-1");
+      expectWhole(await log.observe(1_000));
+      expect(log.following().db.path).toBe(before);
+      expect(log.following().state()).toMatchObject({ prefix: "term-000001-1", asOf: undefined });
+      await log.link.mend();
+      await eventually(() => log.following().state().prefix === "term-000002-1", 20_000);
+      await log.caughtUp(20_000, other);
+      expect(log.following().db.path).not.toBe(before);
     },
     TIMEOUT_MS,
   );

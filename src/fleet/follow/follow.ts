@@ -1,15 +1,18 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createFollowedDb, type FollowedDb } from "../../db/followed-database";
+import { createFollowedDb } from "../../db/followed-database";
 import type { Txid } from "../../db/followed-files";
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { createSignal, type Signal } from "../../kernel/signal";
-import { createAsOf, type Confirmed } from "./as-of";
+import type { Timer } from "../../kernel/clock";
+import { createSignal } from "../../kernel/signal";
+import { within } from "../../kernel/within";
+import { createAsOf } from "./as-of";
 import { createFollower } from "./follower";
-import { createLogFetcher, type LogFetcher, type LogSource } from "./log-fetcher";
+import { createLogFetcher, type LogFetcher } from "./log-fetcher";
+import type { Following, FollowOptions } from "./model";
 import { type Poller, startPoller } from "./poller";
 import { findReplicaFile } from "./replica-file";
+
+export type { Following, FollowOptions, FollowState } from "./model";
 
 /** Time between two looks at the followed files, and between two while they cannot be read. */
 const WATCH_MS = 100;
@@ -19,56 +22,10 @@ const POLL_MS = 5_000;
 const POLL_ALONE_MS = 1_000;
 /** Wait for what was copied last, before more of the end of a log is copied. */
 const FINISH_LOOK_MS = 250;
+/** Longest wait for requests of the store at the end. */
+const STOP_MS = 2_000;
 /** Pause between two attempts to begin with a prefix. */
 const BEGIN_AGAIN_MS = 1_000;
-
-/** A copy of the primary's database that is kept up to date. */
-export interface Following {
-  readonly db: FollowedDb;
-  /**
-   * Emitted when there is a new version. Listeners read it, without waiting, before they return. If one throws, it is
-   * emitted again.
-   */
-  changed: Signal<void>;
-  state(): FollowState;
-  /** Looks for a transaction at once, since the primary has uploaded it. */
-  hint(txid: Txid): void;
-  /** Resolves to true when a transaction is applied, or to false after `limitMs`. */
-  waitFor(txid: Txid, limitMs: number): Promise<boolean>;
-  /** Restores the log of another prefix, and reads the present database until that is done. */
-  changePrefix(prefix: string): void;
-  /** Applies all that the store has, then ends everything. Returns the path of the database, which is not open. */
-  finish(limitMs: number): Promise<string>;
-  /** Ends everything. The database is closed. */
-  stop(): Promise<void>;
-}
-
-export interface FollowState extends Confirmed {
-  /** Prefix whose log is read; undefined before the first restore. */
-  prefix: string | undefined;
-  /** Last applied transaction, and the last one in the store; 0 if not known. */
-  txid: Txid;
-  newest: Txid;
-  /** Reads that found a transaction half applied. */
-  unsettled: number;
-  restarts: number;
-  restores: number;
-}
-
-export interface FollowOptions extends LogSource {
-  /** Prefix of the log in the store. */
-  prefix: string;
-  /** Folder for the copies of log and database. Only one process may use it. */
-  folder: string;
-  /** Path or name of Litestream's program. */
-  program: string;
-  clock: Clock;
-  log: Log;
-  /** True while the leader record changes. */
-  isPrimaryAlive(): boolean;
-  /** True while hints of the primary would arrive. */
-  hasHints(): boolean;
-}
 
 /** Begins to follow. Reads are refused until there is a first version. */
 export async function startFollowing(options: FollowOptions): Promise<Following> {
@@ -76,13 +33,15 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = findReplicaFile(folder);
   const db = createFollowedDb(found?.path ?? join(folder, "replica.db"), clock);
-  const follower = await createFollower({ ...options, db });
+  const follower = await createFollower({ ...options, db }, found);
   const asOf = createAsOf();
   const changed = createSignal<void>();
   const waiters = new Set<() => void>();
   let prefix = options.prefix;
   let poller: Poller | undefined;
   let fetcher: LogFetcher | undefined;
+  /** Fetcher of the log that is restored. */
+  let next: LogFetcher | undefined;
   let newest: Txid = 0;
   let reach: Txid = 0;
   let seen: Txid = 0;
@@ -143,23 +102,29 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
   }
 
   function removeOtherLogs(name: string): void {
-    for (const other of readdirSync(join(folder, "log"))) {
-      if (other !== name) rmSync(join(folder, "log", other), { recursive: true, force: true });
+    try {
+      for (const other of readdirSync(join(folder, "log"))) {
+        if (other !== name) rmSync(join(folder, "log", other), { recursive: true, force: true });
+      }
+    } catch (error) {
+      log.warn({ err: error }, "copies of old logs could not be removed");
     }
   }
 
   /** Restores the log of a prefix as soon as that is possible, unless another one is wanted meanwhile. */
   async function begin(name: string): Promise<void> {
     const from = fetcherOf(name);
+    next = from;
     while (!isStopped && name === prefix) {
       try {
         await from.fetchLevels(0);
         await from.fetchNew(0);
         await poller?.stop();
         await follower.restore(name, from);
+        if (isStopped) return;
         asOf.restart();
-        removeOtherLogs(name);
         poll(from);
+        removeOtherLogs(name);
         return;
       } catch (error) {
         log.warn({ err: error }, "the database of the primary cannot be restored; trying again");
@@ -178,15 +143,19 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
 
   if (found?.prefix === prefix) {
     const from = fetcherOf(prefix);
-    await follower.resume(found, from);
+    follower.resume(from);
     poll(from);
+    removeOtherLogs(prefix);
   } else changePrefix(prefix);
   look();
 
   async function stop(): Promise<void> {
     isStopped = true;
     watch?.cancel();
-    await Promise.all([poller?.stop(), follower.stop()]);
+    for (const from of [fetcher, next]) from?.close();
+    // Requests of the store have deadlines, and their results are not needed.
+    const requests = Promise.all([poller?.stop(), beginning]);
+    await Promise.all([within(clock, STOP_MS, requests, () => {}), follower.stop()]);
     db.close();
   }
 
@@ -223,11 +192,16 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
       if (!from) throw new Error("the replica has no database yet");
       await poller?.stop();
       const until = clock.monotonic() + limitMs;
-      for (;;) {
-        const listing = await from.fetchNew(follower.applied());
-        if (await waitFor(listing.newest, FINISH_LOOK_MS)) break;
-        if (clock.monotonic() < until) continue;
-        throw new Error("the replica could not apply all that the store has");
+      try {
+        for (;;) {
+          const listing = await from.fetchNew(follower.applied());
+          if (await waitFor(listing.newest, FINISH_LOOK_MS)) break;
+          if (clock.monotonic() < until) continue;
+          throw new Error("the replica could not apply all that the store has");
+        }
+      } catch (error) {
+        poll(from);
+        throw error;
       }
       await stop();
       return db.path;

@@ -14,8 +14,8 @@ export interface Follower {
   current(): ReplicaFile | undefined;
   /** Last applied transaction; 0 before the first restore. */
   applied(): Txid;
-  /** Follows the database of an earlier run. */
-  resume(file: ReplicaFile, fetcher: LogFetcher): Promise<void>;
+  /** Follows the database of an earlier run. Throws without one. */
+  resume(fetcher: LogFetcher): void;
   /**
    * Restores the folder of a fetcher into another file, and reads and follows that. Rejects if the folder has no
    * beginning, or reaches less than what is read, of the same prefix.
@@ -38,17 +38,25 @@ interface FollowerDependencies {
   log: Log;
 }
 
-/** Creates a follower after it has ended processes of an earlier run, which outlive a crash of the server. */
-export async function createFollower(deps: FollowerDependencies): Promise<Follower> {
+/**
+ * Creates a follower after it has ended processes of an earlier run, which outlive a crash of the server. `found` is
+ * the database of that run.
+ */
+export async function createFollower(
+  deps: FollowerDependencies,
+  found: ReplicaFile | undefined,
+): Promise<Follower> {
   const { folder, db, clock, log } = deps;
-  let current: ReplicaFile | undefined;
+  let current = found;
   let source: LogFetcher | undefined;
   let child: ChildProcess | undefined;
   let restoring: { cancel(): Promise<void> } | undefined;
   let startedAt = 0;
   let endedAfterMs: number | undefined;
   let last: { kind: Repair; at: number } | undefined;
-  let repair: Promise<void> | undefined;
+  /** Repairs and restores follow each other. */
+  let work: Promise<unknown> = Promise.resolve();
+  let working = 0;
   let restarts = 0;
   let restores = 0;
   let isStopped = false;
@@ -60,7 +68,6 @@ export async function createFollower(deps: FollowerDependencies): Promise<Follow
   }
 
   function start(file: ReplicaFile, fetcher: LogFetcher): void {
-    [current, source] = [file, fetcher];
     const started = startFollower(deps, file.path, fetcher.folder);
     child = started;
     startedAt = clock.monotonic();
@@ -81,7 +88,16 @@ export async function createFollower(deps: FollowerDependencies): Promise<Follow
     await ending?.stop(how);
   }
 
-  async function restore(prefix: string, fetcher: LogFetcher): Promise<void> {
+  /** Runs a step after all earlier ones. */
+  function afterOthers(step: () => Promise<void>): Promise<void> {
+    working += 1;
+    const done = work.then(step).finally(() => (working -= 1));
+    work = done.catch(() => {});
+    return done;
+  }
+
+  async function restoreNow(prefix: string, fetcher: LogFetcher): Promise<void> {
+    if (isStopped) return;
     const end = fetcher.plan().at(-1)?.max;
     if (end === undefined) throw new Error(`the log ${prefix} has no beginning yet`);
     const isSame = current?.prefix === prefix;
@@ -105,16 +121,17 @@ export async function createFollower(deps: FollowerDependencies): Promise<Follow
     const file = { path, prefix };
     noteReplicaFile(folder, file);
     await db.moveTo(path);
+    [current, source] = [file, fetcher];
     if (before) removeFollowed(before.path);
     if (!isStopped) start(file, fetcher);
   }
 
   async function make(kind: Repair): Promise<void> {
-    if (!current || !source) return;
+    if (!current || !source || isStopped) return;
     if (kind === "restore") {
       restores += 1;
       log.warn("the followed database is restored, since Litestream does not go on");
-      await restore(current.prefix, source);
+      await restoreNow(current.prefix, source);
     } else {
       restarts += 1;
       log.warn("Litestream is started again");
@@ -126,30 +143,28 @@ export async function createFollower(deps: FollowerDependencies): Promise<Follow
   return {
     current: () => current,
     applied,
-    async resume(file, fetcher) {
-      await db.moveTo(file.path);
-      start(file, fetcher);
+    resume(fetcher) {
+      if (!current) throw new Error("there is no database of an earlier run");
+      source = fetcher;
+      start(current, fetcher);
     },
-    restore,
+    restore: (prefix, fetcher) => afterOthers(() => restoreNow(prefix, fetcher)),
     check(aheadSince) {
-      if (isStopped || repair || restoring || !source) return;
+      if (isStopped || working > 0 || !source) return;
       const health = { endedAfterMs, aheadSince, readability: db.readability(), last };
       const kind = neededRepair(health, clock.monotonic());
       if (kind === undefined) return;
-      repair = make(kind)
+      void afterOthers(() => make(kind))
         .catch((error: unknown) => log.error({ err: error }, "the repair failed; trying again"))
-        .finally(() => {
-          repair = undefined;
-          // A failed one is repeated as slowly as one that did not help.
-          last = { kind, at: clock.monotonic() };
-        });
+        // A failed one is repeated as slowly as one that did not help.
+        .finally(() => (last = { kind, at: clock.monotonic() }));
     },
     isRestoring: () => restoring !== undefined,
     figures: () => ({ restarts, restores }),
     async stop() {
       isStopped = true;
       await restoring?.cancel();
-      await repair;
+      await work;
       await stopChild("gently");
     },
   };

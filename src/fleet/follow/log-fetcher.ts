@@ -49,6 +49,8 @@ export interface LogFetcher {
   reach(applied: Txid): Txid;
   /** True if the newest files do not continue `applied`, so that merged ones are needed. */
   hasHole(applied: Txid): boolean;
+  /** Begins no further download. */
+  close(): void;
 }
 
 /** Place of the logs. */
@@ -77,6 +79,7 @@ export function createLogFetcher(
   const listedUntil = new Map<number, string>();
   let readFolder: Promise<void> | undefined;
   let newest: Txid = 0;
+  let isClosed = false;
 
   /** Finds the files of an earlier run. */
   async function readLocal(): Promise<void> {
@@ -142,7 +145,10 @@ export function createLogFetcher(
   async function downloadAll(files: readonly KnownFile[]): Promise<void> {
     const left = files.values();
     const work = async () => {
-      for (const file of left) await download(file);
+      for (const file of left) {
+        if (isClosed) throw new Error("the replica ends");
+        await download(file);
+      }
     };
     // All downloads have ended before the next attempt writes the same files.
     const results = await Promise.allSettled(Array.from({ length: DOWNLOADS_AT_ONCE }, work));
@@ -209,5 +215,6 @@ export function createLogFetcher(
     plan: () => planRestore(local()),
     reach: (applied) => Math.max(endOf(local(), applied), planRestore(local()).at(-1)?.max ?? 0),
     hasHole: (applied) => endOf(known.values(), applied) < newest,
+    close: () => void (isClosed = true),
   };
 }

@@ -100,10 +100,10 @@ export async function startFollowedLog(
     following: () => following,
     startWriter,
     /** Ends the replica, and starts it again. `meanwhile` gets the path of the database. */
-    async restart(meanwhile: (path: string) => void = () => {}) {
+    async restart(meanwhile?: (path: string) => Promise<void>, prefix = PREFIX) {
       await following.stop();
-      meanwhile(following.db.path);
-      following = await start();
+      await meanwhile?.(following.db.path);
+      following = await start(prefix);
     },
     replica,
     program,
