@@ -9,7 +9,7 @@ import { type FollowedLog, type Observed, startFollowedLog } from "../support/fl
 import { report, rounds, durationMs } from "../support/fleet/long";
 
 /** Time for which reads are observed, in ms. */
-const OBSERVED_MS = rounds(3_000, 60_000);
+const OBSERVED_MS = rounds(2_000, 60_000);
 const TIMEOUT_MS = durationMs(60_000, 20 * 60_000);
 
 /** Expects that all reads were of one whole state each, none older than the replica has said. */
