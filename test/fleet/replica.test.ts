@@ -4,7 +4,6 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
-import { startPrimaryNode } from "../support/fleet/primary-node";
 import { startS3 } from "../support/fleet/s3";
 import { eventually } from "../support/fleet/eventually";
 
@@ -39,7 +38,7 @@ await describeWithPrograms(
   () => {
     test("follows the primary, forwards changes, sees them, counts for the primary and outlives it", async () => {
       await using store = await startS3();
-      await using primary = await startPrimaryNode(store, "fleet");
+      await using primary = await startNode({ store, path: "fleet" });
       const key = await prepare(primary, "read:status", "write:incidents");
       await using replica = await startNode({ store, path: "fleet", args: ["--replica"] });
       await eventually(
@@ -78,8 +77,6 @@ await describeWithPrograms(
       });
 
       // Without the primary pages are served and changes are refused.
-      primary.silence();
-      await primary.stopUpload();
       await primary.kill();
       expect(await statusOf(replica, "/status/acme")).toBe(200);
       const refused = await replica.call("/api/v1/incidents", { method: "POST", key, body });
