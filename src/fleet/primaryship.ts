@@ -9,6 +9,7 @@ import { type FleetStore, probeStore } from "./fleet-store";
 import type { LeaderRecord } from "./leader";
 import { holdLease, type Lease } from "./lease";
 import { requireLitestream } from "./litestream";
+import { watchLog } from "./log-watch";
 import { fleetFolder, type FleetNode } from "./node";
 import { type Replication, startReplication } from "./replication";
 import { findLastTerm, insertTerm } from "./term-store";
@@ -61,6 +62,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
   let lease: Lease | undefined;
   let replication: Replication | undefined;
   let acknowledgement: Acknowledgement | undefined;
+  let logWatch: ReturnType<typeof watchLog> | undefined;
   let again: Timer | undefined;
   let isStopped = false;
   // A failure before anything waits for it is thrown by `begin`.
@@ -96,6 +98,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
       leader.record.prefix,
     );
     acknowledgement = createAcknowledgement({ clock, lease: held, replication, alarms });
+    logWatch = watchLog({ clock, log, alarms, lease: held, replication, store });
     log.info({ term: leader.record.term, node: node.id }, "this node is the primary");
   }
 
@@ -161,6 +164,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
     async stop() {
       isStopped = true;
       again?.cancel();
+      await logWatch?.stop();
       await lease?.stop();
       await replication?.stop();
     },
