@@ -9,6 +9,7 @@ import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { mailCommands } from "./mail";
 import { openapiCommand } from "./openapi";
+import { demoteCommand, promoteCommand } from "./promote";
 import { restoreCommand } from "./restore";
 import { serveCommand } from "./serve";
 import { subscriberCommands } from "./subscriber";
@@ -27,6 +28,8 @@ export const COMMANDS: readonly Command[] = [
   ...subscriberCommands,
   backupCommand,
   restoreCommand,
+  promoteCommand,
+  demoteCommand,
   healthcheckCommand,
   openapiCommand,
 ];

@@ -18,6 +18,10 @@ export const serveCommand: Command = {
       name: "replica",
       help: "Serve a copy of another server's database, which follows the log in --fleet-store.",
     },
+    {
+      name: "eligible",
+      help: "With --replica: this node may become the primary. Give it all settings of a primary.",
+    },
   ],
   async run({ config, isSet, output }) {
     const stopRequested = untilSignal();
@@ -30,6 +34,7 @@ export const serveCommand: Command = {
           output.err(`Allclear ${VERSION} is ready as a replica. Open ${url}`),
         stopRequested,
         isReplica: isSet("replica"),
+        isEligible: isSet("eligible"),
         rejoins: isSet("rejoin"),
       });
       return 0;

@@ -62,7 +62,7 @@ export function ownFacts({ node, run, address }: Pick<Claimant, "node" | "run" |
 }
 
 /** Returns the first record of a fleet. The node's term is stored before, so that a crash is no obstacle. */
-async function firstRecord(store: ObjectStore, claimant: Claimant): Promise<LeaderRecord> {
+export async function firstRecord(store: ObjectStore, claimant: Claimant): Promise<LeaderRecord> {
   const { directory, node, lastTerm } = claimant;
   const term = Math.max(lastTerm, node.term ?? 0) + 1;
   node.term = term;

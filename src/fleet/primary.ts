@@ -2,12 +2,13 @@ import type { Acknowledge, AppOptions } from "../app";
 import type { Config } from "../config";
 import type { AppContext } from "../context";
 import { OperatorError } from "../db";
-import { lockOrExplain } from "../db/data-directory";
+import { lockOrExplain, openDataDirectory } from "../db/data-directory";
 import { SCHEMA_VERSION } from "../db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
 import { createAlarms } from "../features/alarms";
 import { createReadiness } from "../features/health";
 import { type Installation, openForServer } from "../installation";
+import type { RandomBytes } from "../kernel/random";
 import { type RunningServer, startServer } from "../server";
 import { createAcknowledge } from "./acknowledge";
 import { openFleetStore } from "./fleet-store";
@@ -29,10 +30,14 @@ export interface Superseded {
 
 export interface RunningPrimary {
   server: RunningServer;
-  primaryship: Primaryship;
   /** Resolves when another node has become the primary. Rejects if this node must not go on. */
   ended: Promise<void>;
   stop(): Promise<void>;
+  /**
+   * Stops, uploads everything, and lets any eligible replica become the primary. Returns the path of the database,
+   * which was set aside. Rejects if the upload fails; this node is still the primary then, and must be started again.
+   */
+  handOver(): Promise<string>;
 }
 
 /**
@@ -41,45 +46,60 @@ export interface RunningPrimary {
  */
 export async function startPrimary(config: Config): Promise<RunningPrimary | Superseded> {
   const installation = openForServer(config, { leavesLog: true });
-  let primaryship: Primaryship | undefined;
+  let created: Primaryship | undefined;
   try {
     const { ctx, directory } = installation;
     const node = readNode(directory, ctx.random);
     const alarms = createAlarms(ctx);
     const store = openFleetStore(config, ctx.clock);
-    primaryship = createPrimaryship({ ctx, alarms, directory, node, store });
-    const { isHeld } = primaryship;
+    const primary = createPrimaryship({ ctx, alarms, directory, node, store });
+    created = primary;
+    const { isHeld } = primary;
     ctx.isPrimary = isHeld;
     ctx.db.guard(() => (isHeld() ? undefined : notPrimary()));
-    const claim = await primaryship.begin();
+    const claim = await primary.begin();
     if (claim?.kind === "superseded") {
-      await primaryship.stop();
-      return setAside(config, installation, claim.term, claim.by.node);
+      await primary.stop();
+      installation.close();
+      return { kept: setAside(config, ctx.random), by: claim.by.node };
     }
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
       installation: { ...installation, close() {} },
       app: {
-        ...primaryParts(ctx, primaryship),
-        acknowledge: acknowledgeWith(primaryship, config, installation),
+        ...primaryParts(ctx, primary),
+        acknowledge: acknowledgeWith(primary, config, installation),
       },
-      metrics: primaryMetrics(primaryship),
+      metrics: primaryMetrics(primary),
     });
-    const { ended, stop } = primaryship;
+    async function close(): Promise<void> {
+      await primary.stop();
+      installation.close();
+    }
+    async function stopServer(): Promise<void> {
+      await server.stop();
+      await alarms.stop();
+      ctx.db.close();
+    }
     return {
       server,
-      primaryship,
-      ended,
+      ended: primary.ended,
       async stop() {
-        await server.stop();
-        await alarms.stop();
-        ctx.db.close();
-        await stop();
-        installation.close();
+        await stopServer();
+        await close();
+      },
+      async handOver() {
+        await stopServer();
+        try {
+          await primary.release();
+        } finally {
+          await close();
+        }
+        return setAside(config, ctx.random);
       },
     };
   } catch (error) {
-    await primaryship?.stop();
+    await created?.stop();
     installation.close();
     throw error;
   }
@@ -120,22 +140,17 @@ function acknowledgeWith(
   });
 }
 
-/** Closes the installation and gives the database of the term another name. */
-function setAside(
-  config: Config,
-  installation: Installation,
-  term: number,
-  by: string,
-): Superseded {
-  const { ctx, directory } = installation;
-  installation.close();
+/** Gives the closed database of an ended term another name, and returns its path. */
+function setAside(config: Config, random: RandomBytes): string {
+  const directory = openDataDirectory(config.dataDir);
   const lock = lockOrExplain(directory, "serve");
   try {
     // The last connection moves the log into the database when it is closed.
     closeSqlite(openSqlite(directory.database, COMMAND_BUSY_TIMEOUT_MS));
-    const kept = setDatabaseAside(directory, term);
-    writeNode(directory, { ...readNode(directory, ctx.random), term: undefined });
-    return { kept, by };
+    const node = readNode(directory, random);
+    const kept = setDatabaseAside(directory, node.term ?? 0);
+    writeNode(directory, { ...node, term: undefined });
+    return kept;
   } finally {
     lock.release();
   }

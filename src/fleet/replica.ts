@@ -80,9 +80,9 @@ export async function startReplica(config: Config): Promise<RunningReplica> {
     const leader = watchLeader(store.leader, { clock, log });
     stops.unshift(() => leader.stop());
     const folder = join(fleetFolder(directory), "replica");
-    const following = await follow(store, leader, { folder, clock, log });
-    stops.unshift(() => following.stop());
     const node = readNode(directory, systemRandom);
+    const following = await follow(store, leader, { folder, node: node.id, clock, log });
+    stops.unshift(() => following.stop());
     const parts = { config, clock, log, following, leader, nodeId: node.id, secret };
     const server = await serveReplica(parts);
     stops.unshift(() => server.stop());
@@ -109,7 +109,7 @@ function requireNoDatabase(directory: DataDirectory, config: Config): void {
 async function follow(
   store: FleetStore,
   leader: LeaderWatch,
-  { folder, clock, log }: { folder: string; clock: Clock; log: Log },
+  { folder, node, clock, log }: { folder: string; node: string; clock: Clock; log: Log },
 ): Promise<Following> {
   const { litestream } = store;
   const prefix = await findPrefix(leader, folder, { clock, log });
@@ -124,7 +124,10 @@ async function follow(
     isPrimaryAlive: leader.isAlive,
     hasHints: () => false,
   });
-  leader.changed.on((record) => following.changePrefix(record.prefix));
+  leader.changed.on((record) => {
+    // A node that is being promoted completes its copy of the log before.
+    if (record.node !== node) following.changePrefix(record.prefix);
+  });
   return following;
 }
 

@@ -1,14 +1,12 @@
-import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { OperatorError } from "../db";
 import { redactText } from "../domain/redact";
 import type { Clock, Timer } from "../kernel/clock";
-import { sha256Hex } from "../kernel/hash";
 import type { Log } from "../kernel/log";
 import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";
 import { createSocket } from "./litestream-socket";
+import { socketPath } from "./socket-path";
 
 /** Pause before Litestream is started again, doubled after each start that did not last. */
 const RESTART_MS = 500;
@@ -17,8 +15,6 @@ const RESTART_MAX_MS = 10_000;
 const LASTED_MS = 30_000;
 /** Time that Litestream may take to upload the rest when it is stopped. */
 const STOP_MS = 15_000;
-/** Longest path of a socket that all systems accept, in bytes. */
-const SOCKET_PATH_MAX = 100;
 
 /** The process that uploads the log of the database. */
 export interface Replication {
@@ -52,7 +48,7 @@ export async function startReplication(
   firstPrefix: string,
 ): Promise<Replication> {
   mkdirSync(folder, { recursive: true, mode: 0o750 });
-  const socket = createSocket(socketPath(folder), database);
+  const socket = createSocket(socketPath(folder, "litestream.sock"), database);
   let prefix = firstPrefix;
   let child: Subprocess | undefined;
   let restart: Timer | undefined;
@@ -146,17 +142,6 @@ export async function startReplication(
       await end();
     },
   };
-}
-
-/** Returns the path of the socket: in the folder, or in one of the system with a short name. */
-function socketPath(folder: string): string {
-  const path = join(folder, "litestream.sock");
-  if (Buffer.byteLength(path) <= SOCKET_PATH_MAX) return path;
-  const short = join(tmpdir(), `allclear-${sha256Hex(folder).slice(0, 16)}`);
-  mkdirSync(short, { recursive: true, mode: 0o700 });
-  const { uid } = statSync(short);
-  if (uid !== process.getuid?.()) throw new OperatorError(`${short} belongs to user ${uid}.`);
-  return join(short, "litestream.sock");
 }
 
 /** Passes the lines of Litestream's log on. */

@@ -1,49 +1,131 @@
+import { mkdirSync } from "node:fs";
 import type { Config } from "../config";
+import { OperatorError } from "../db";
+import { hasInstallation, openDataDirectory } from "../db/data-directory";
+import { systemRandom } from "../kernel/random";
 import type { RunningServer } from "../server";
+import { type ControlAnswer, type ControlCommand, listenForCommands } from "./control";
+import { openEligible } from "./eligible";
+import { fleetFolder, readNode } from "./node";
 import { explainSuperseded, startPrimary } from "./primary";
 
-interface NodeOptions {
+export interface NodeOptions {
   /** Shows how the server is reached. */
   announce(server: RunningServer): void;
-  /** Shows the URL of a replica. */
   announceReplica(url: string): void;
   /** Resolves when the process is to end. */
   stopRequested: Promise<void>;
-  /** True if the node starts as a replica. */
   isReplica: boolean;
+  /** True for a replica that may be promoted. */
+  isEligible: boolean;
   /** True if a node whose term has ended goes on as a replica. */
   rejoins: boolean;
 }
 
-/** Runs a node of a fleet until it is stopped. Throws an OperatorError if it must not go on. */
+type Role = "primary" | "replica";
+
+/** Runs a node of a fleet, in one role after another, until it is stopped. Throws an OperatorError if it must not go on. */
 export async function runNode(config: Config, options: NodeOptions): Promise<void> {
-  if (options.isReplica) return runReplica(config, options);
-  const primary = await startPrimary(config);
-  if ("kept" in primary) {
-    if (!options.rejoins) throw explainSuperseded(primary);
-    return runReplica(config, options);
+  const node = createRoles(config, options);
+  try {
+    for (let role: Role | "stop" = await node.firstRole(); role !== "stop";) {
+      role = await (role === "primary" ? node.runPrimary() : node.runReplica());
+    }
+  } finally {
+    await node.stop();
   }
-  options.announce(primary.server);
-  let failure: unknown;
-  const ended = primary.ended.then(
-    () => true,
-    (error: unknown) => {
-      failure = error;
-      return false;
-    },
-  );
-  const hasEnded = await Promise.race([ended, options.stopRequested.then(() => false)]);
-  await primary.stop();
-  if (failure !== undefined) throw failure;
-  // The start finds the later term and sets the database aside.
-  if (hasEnded) await runNode(config, options);
 }
 
-/** Runs a replica until the process is to end. */
-async function runReplica(config: Config, options: NodeOptions): Promise<void> {
-  const { startReplica } = await import("./replica");
-  const replica = await startReplica(config);
-  options.announceReplica(replica.url);
-  await options.stopRequested;
-  await replica.stop();
+function createRoles(config: Config, options: NodeOptions) {
+  const { isEligible, isReplica, stopRequested } = options;
+  const directory = openDataDirectory(config.dataDir);
+  const folder = fleetFolder(directory);
+  mkdirSync(folder, { recursive: true, mode: 0o750 });
+  let control: ReturnType<typeof listenForCommands> | undefined;
+  let run: (command: ControlCommand) => Promise<ControlAnswer>;
+  /** Resolves when the next role has begun. */
+  let begun = Promise.withResolvers<Role>();
+
+  /** Takes commands from here on. The first role has the lock of the data directory by now. */
+  function begin(role: Role, runCommand: typeof run): void {
+    run = runCommand;
+    control ??= listenForCommands(folder, async (command) => {
+      try {
+        return await run(command);
+      } catch (error) {
+        return { isDone: false, text: (error as Error).message };
+      }
+    });
+    begun.resolve(role);
+    begun = Promise.withResolvers<Role>();
+  }
+
+  async function answerBegun(next: Promise<Role>): Promise<ControlAnswer> {
+    const text = `This node is ${(await next) === "primary" ? "the primary" : "a replica"} now.`;
+    return { isDone: true, text };
+  }
+
+  async function firstRole(): Promise<Role> {
+    if (!isReplica) return "primary";
+    const eligible = isEligible ? openEligible(config, directory) : undefined;
+    if (await eligible?.becomesPrimaryAtStart()) return "primary";
+    // The database of an earlier term is set aside by the start as a primary.
+    const hasTerm = readNode(directory, systemRandom).term !== undefined;
+    return hasTerm && hasInstallation(config.dataDir) ? "primary" : "replica";
+  }
+
+  async function runPrimary(): Promise<Role | "stop"> {
+    const primary = await startPrimary(config);
+    if ("kept" in primary) {
+      if (!isReplica && !options.rejoins) throw explainSuperseded(primary);
+      return "replica";
+    }
+    const demotion = Promise.withResolvers<"demote">();
+    begin("primary", async (command) => {
+      if (command !== "demote") return { isDone: false, text: "This node is the primary." };
+      const next = begun.promise;
+      demotion.resolve("demote");
+      return answerBegun(next);
+    });
+    options.announce(primary.server);
+    const ended = primary.ended.then(
+      () => "ended" as const,
+      (error: unknown) => ({ error }),
+    );
+    const event = await Promise.race([
+      ended,
+      demotion.promise,
+      stopRequested.then(() => "stop" as const),
+    ]);
+    if (event === "demote") {
+      await primary.handOver();
+      return "replica";
+    }
+    await primary.stop();
+    if (typeof event === "object") throw event.error;
+    // The next start finds the later term and sets the database aside.
+    return event === "ended" ? "primary" : "stop";
+  }
+
+  async function runReplica(): Promise<Role | "stop"> {
+    const { startReplica } = await import("./replica");
+    const replica = await startReplica(config);
+    const promoted = Promise.withResolvers<"primary">();
+    const eligible = isEligible ? openEligible(config, directory) : undefined;
+    const watch = eligible?.watch(replica, () => promoted.resolve("primary"));
+    begin("replica", async (command) => {
+      if (command === "demote") return { isDone: false, text: "This node is a replica." };
+      if (!watch) throw new OperatorError("Start this replica with --eligible to promote it.");
+      const next = begun.promise;
+      await watch.promote(command === "promote --force");
+      return answerBegun(next);
+    });
+    options.announceReplica(replica.url);
+    const event = await Promise.race([promoted.promise, stopRequested.then(() => "stop" as const)]);
+    watch?.stop();
+    await replica.stop();
+    return event;
+  }
+
+  return { firstRole, runPrimary, runReplica, stop: async () => control?.stop() };
 }

@@ -179,6 +179,8 @@ const SILENT: Record<string, string> = {
   export: "it reads",
   restore: "it puts another database in the place, the log of changes with it",
   healthcheck: "it asks a server that runs",
+  promote: "it asks a node that runs, which records its term",
+  demote: "it asks a node that runs",
   openapi: "it reads",
 };
 

@@ -2,8 +2,10 @@ import type { FleetNode } from "./nodes";
 
 /** A primary as a client with a key uses it. */
 export interface PrimaryClient {
-  /** Opens an incident and returns the answer. */
-  openIncident(name: string): Promise<Response>;
+  /** Value of the key. */
+  key: string;
+  /** Opens an incident, if not otherwise said at the primary, and returns the answer. */
+  openIncident(name: string, at?: FleetNode): Promise<Response>;
 }
 
 /** Creates a key for incidents at a node, with the command beside it. */
@@ -13,8 +15,9 @@ export async function connectTo(node: FleetNode): Promise<PrimaryClient> {
   if (code !== 0) throw new Error(stderr);
   const key = stdout.trim();
   return {
-    openIncident: (name) =>
-      node.call("/api/v1/incidents", {
+    key,
+    openIncident: (name, at = node) =>
+      at.call("/api/v1/incidents", {
         method: "POST",
         key,
         body: { page: "sample", name, status: "investigating", body: "We look into it." },

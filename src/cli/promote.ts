@@ -1,0 +1,37 @@
+import { optionNames } from "../config";
+import { openDataDirectory } from "../db/data-directory";
+import type { Command, ExitCode, Output } from "./command";
+
+export const promoteCommand: Command = {
+  name: "promote",
+  summary: "Make the replica that runs in this data directory the primary of its fleet.",
+  flags: [
+    {
+      name: "force",
+      help: "Do not wait until the lease of the present primary has ended. Stop that one first.",
+    },
+  ],
+  options: optionNames("promote"),
+  run: ({ config, isSet, output }) =>
+    send(config.dataDir, isSet("force") ? "promote --force" : "promote", output),
+};
+
+export const demoteCommand: Command = {
+  name: "demote",
+  summary:
+    "Make the primary that runs in this data directory a replica, once everything is uploaded.",
+  options: optionNames("demote"),
+  run: ({ config, output }) => send(config.dataDir, "demote", output),
+};
+
+async function send(
+  dataDir: string,
+  command: "promote" | "promote --force" | "demote",
+  output: Output,
+): Promise<ExitCode> {
+  const { commandNode } = await import("../fleet/control");
+  const { fleetFolder } = await import("../fleet/node");
+  const { isDone, text } = await commandNode(fleetFolder(openDataDirectory(dataDir)), command);
+  output.err(text);
+  return isDone ? 0 : 1;
+}

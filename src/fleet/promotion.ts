@@ -1,0 +1,147 @@
+import { renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { OperatorError } from "../db";
+import type { DataDirectory } from "../db/data-directory";
+import { removeDatabase, syncFile } from "../db/database-files";
+import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, pragma } from "../db/open";
+import type { Alarms } from "../features/alarms";
+import type { Clock } from "../kernel/clock";
+import type { Log } from "../kernel/log";
+import { freePrefix, ownFacts } from "./claim";
+import type { FleetStore } from "./fleet-store";
+import { type Leader, type LeaderRecord, readLeader, writeLeader } from "./leader";
+import { holdLease } from "./lease";
+import { fleetFolder, type FleetNode, writeNode } from "./node";
+import { restoreLog } from "./restore-log";
+
+/** A replica's copy of the database. */
+export interface PromotedCopy {
+  /** Last applied transaction. */
+  txid(): number;
+  /** Last term in the copy; 0 without one. */
+  lastTerm(): number;
+  /** Applies all that the store has, and ends. Returns the path of the database, which is not open. */
+  finish(): Promise<string>;
+}
+
+export interface Candidate {
+  directory: DataDirectory;
+  node: FleetNode;
+  /** Id of this process. */
+  run: string;
+  address: string | null;
+  store: FleetStore;
+  copy: PromotedCopy;
+  clock: Clock;
+  log: Log;
+  alarms: Pick<Alarms, "raise" | "clear">;
+}
+
+/** Another node was faster. */
+export class TakenError extends OperatorError {}
+
+/**
+ * Makes a replica's copy the database of this data directory, and this node the primary of the next term. `before` is
+ * the record on which the decision rests: the promotion fails with a TakenError if it was changed since.
+ */
+export async function promoteReplica(
+  candidate: Candidate,
+  before: Leader | undefined,
+): Promise<LeaderRecord> {
+  const { alarms, clock, copy, directory, log, node, store } = candidate;
+  const term = Math.max(before?.record.term ?? 0, node.term ?? 0, copy.lastTerm()) + 1;
+  const prefix = await freePrefix(store.leader, term);
+  const previous = before && {
+    term: before.record.term,
+    prefix: before.record.prefix,
+    txid: copy.txid(),
+  };
+  const facts = ownFacts(candidate);
+  const record = { ...facts, term, prefix, previous: previous ?? null, renewal: 0 };
+  // Stored first, so that a start after a crash finds that the record is its own.
+  const formerTerm = node.term;
+  node.term = term;
+  writeNode(directory, node);
+  const writtenAt = clock.monotonic();
+  const written = await writeLeader(store.leader, before, record);
+  if (written === "changed") {
+    node.term = formerTerm;
+    writeNode(directory, node);
+    throw new TakenError("Another node has become the primary meanwhile. Nothing was changed.");
+  }
+  log.warn({ term, node: node.id }, "this node becomes the primary");
+  // The lease is renewed while the copy is completed, which can take long.
+  const lease = holdLease(
+    { store: store.leader, clock, log, alarms, isAutomatic: true },
+    written,
+    writtenAt,
+  );
+  try {
+    const file = await completeCopy(candidate, previous?.prefix);
+    if (previous) await lease.change({ previous: { ...previous, txid: copy.txid() } });
+    placeDatabase(directory, file);
+  } finally {
+    await lease.stop();
+  }
+  return lease.record;
+}
+
+/** Completes an earlier promotion of this node that was interrupted, from the log of the term before. */
+export async function completePromotion(
+  { directory, store }: Pick<Candidate, "directory" | "store">,
+  { previous }: LeaderRecord,
+): Promise<void> {
+  if (!previous) return;
+  placeDatabase(directory, await restoreInto(directory, store, previous.prefix));
+}
+
+/** Applies the rest of the log. A copy that cannot do so is replaced by a restore from the store. */
+async function completeCopy(
+  { copy, directory, log, store }: Candidate,
+  prefix: string | undefined,
+): Promise<string> {
+  try {
+    return await copy.finish();
+  } catch (error) {
+    if (prefix === undefined) throw error;
+    log.warn({ err: error }, "the copy cannot be completed; restoring the log from the store");
+    return restoreInto(directory, store, prefix);
+  }
+}
+
+async function restoreInto(
+  directory: DataDirectory,
+  { litestream }: FleetStore,
+  prefix: string,
+): Promise<string> {
+  const file = join(fleetFolder(directory), "promoted.db");
+  removeDatabase(file);
+  await restoreLog(litestream, prefix, file);
+  return file;
+}
+
+/** Checks a database and gives it the name of the data directory's own. Throws an OperatorError if it is damaged. */
+function placeDatabase({ database }: DataDirectory, file: string): void {
+  const sqlite = openSqlite(file, COMMAND_BUSY_TIMEOUT_MS, { canCreate: false });
+  try {
+    if (pragma(sqlite, "quick_check") !== "ok") {
+      throw new OperatorError(`${file} is damaged, so this node cannot be the primary.`);
+    }
+  } finally {
+    closeSqlite(sqlite);
+  }
+  syncFile(file);
+  renameSync(file, database);
+  syncFile(dirname(database));
+}
+
+/** Returns the record if this node's promotion was interrupted: it is its own, and there is no database. */
+export async function findInterrupted(
+  { node, store }: Pick<Candidate, "node" | "store">,
+  hasDatabase: boolean,
+): Promise<LeaderRecord | undefined> {
+  if (hasDatabase || node.term === undefined) return undefined;
+  const current = await readLeader(store.leader);
+  const isOwn = current?.record.node === node.id && current.record.term === node.term;
+  return isOwn && current.record.previous ? current.record : undefined;
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readLeader } from "../../src/fleet/leader";
+import { describeWithPrograms } from "../support/fleet/describe";
+import { eventually } from "../support/fleet/eventually";
+import { type FleetNode, startNode } from "../support/fleet/nodes";
+import { connectTo, litestreamPid } from "../support/fleet/primary";
+import { type S3Server, startS3 } from "../support/fleet/s3";
+
+const REPLICA = ["--replica", "--eligible"];
+
+/** Time limit of a test, in ms. */
+const LIMIT_MS = 90_000;
+
+await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, () => {
+  let store: S3Server;
+  beforeAll(async () => {
+    store = await startS3();
+  }, LIMIT_MS);
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  const recordAt = async (path: string) => (await readLeader(store.open(path)))?.record;
+
+  const hasStatus = (node: FleetNode, path: string, status: number) =>
+    eventually(`${path} answers ${status}`, async () => (await node.call(path)).status === status);
+
+  /** Returns the names of the incidents of a node. */
+  async function namesAt(node: FleetNode, key: string): Promise<string[]> {
+    const answer = await node.call("/api/v1/incidents", { key });
+    const { data } = (await answer.json()) as { data: { name: string }[] };
+    return data.map(({ name }) => name).toSorted();
+  }
+
+  test(
+    "by hand keeps every acknowledged write, and sets the database of the old primary aside",
+    async () => {
+      const path = "by-hand";
+      await using primary = await startNode({ store, path });
+      const client = await connectTo(primary);
+      await using replica = await startNode({ store, path, args: REPLICA });
+      await hasStatus(replica, "/readyz/api", 200);
+      expect((await client.openIncident("one")).status).toBe(201);
+      const refused = await replica.run("promote");
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("is alive")]);
+
+      const litestream = await litestreamPid(primary);
+      const names = ["two", "three", "four", "five"];
+      for (const name of names) expect((await client.openIncident(name)).status).toBe(201);
+      process.kill(litestream, "SIGKILL");
+      await primary.kill();
+
+      const began = performance.now();
+      const promoted = await replica.run("promote", "--force");
+      expect([promoted.code, promoted.stderr]).toEqual([
+        0,
+        expect.stringContaining("This node is the primary now."),
+      ]);
+      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(await namesAt(replica, client.key)).toEqual(["one", ...names].toSorted());
+      expect((await client.openIncident("six", replica)).status).toBe(201);
+      expect((await replica.call("/readyz/primary")).status).toBe(200);
+      expect(await recordAt(path)).toMatchObject({
+        term: 2,
+        prefix: "term-000002-1",
+        previous: { term: 1, prefix: "term-000001-1", txid: expect.any(Number) },
+      });
+
+      await expect(primary.restart()).rejects.toThrow("allclear.db.term-1");
+      expect(existsSync(join(primary.folder, "allclear.db.term-1"))).toBe(true);
+      expect((await client.openIncident("seven", replica)).status).toBe(201);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "planned by demote loses nothing, and both nodes go on in the other role",
+    async () => {
+      const path = "planned";
+      await using first = await startNode({ store, path });
+      const client = await connectTo(first);
+      await using second = await startNode({ store, path, args: REPLICA });
+      await hasStatus(second, "/readyz/api", 200);
+      await client.openIncident("one");
+      expect((await second.run("demote")).stderr).toContain("This node is a replica.");
+      const demoted = await first.run("demote");
+      expect([demoted.code, demoted.stderr]).toEqual([
+        0,
+        expect.stringContaining("This node is a replica now."),
+      ]);
+      const promoted = await second.run("promote");
+      expect([promoted.code, promoted.stderr]).toEqual([0, expect.stringContaining("now")]);
+      expect(await namesAt(second, client.key)).toEqual(["one"]);
+      // The first one follows, and sends changes to the second.
+      await hasStatus(first, "/readyz/api", 200);
+      await eventually("a change through the first node is made", async () => {
+        const answer = await client.openIncident("two", first);
+        return answer.status === 201;
+      });
+      expect(await namesAt(second, client.key)).toEqual(["one", "two"]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "that is automatic makes a replica the primary within 25 seconds, and the old one joins as a replica",
+    async () => {
+      const path = "automatic";
+      const args = [...REPLICA, "--failover", "automatic"];
+      // The first node of the fleet creates the record.
+      await using first = await startNode({ store, path, args });
+      await hasStatus(first, "/readyz/primary", 200);
+      const client = await connectTo(first);
+      await using second = await startNode({ store, path, args });
+      await hasStatus(second, "/readyz/api", 200);
+      expect((await client.openIncident("one")).status).toBe(201);
+      await first.kill();
+      const killedAt = performance.now();
+      for (;;) {
+        const answer = await client.openIncident("two", second).catch(() => undefined);
+        if (answer?.status === 201) break;
+        await Bun.sleep(100);
+      }
+      expect(performance.now() - killedAt).toBeLessThan(25_000);
+      expect(await namesAt(second, client.key)).toEqual(["one", "two"]);
+      await first.restart();
+      await hasStatus(first, "/readyz/api", 200);
+      expect((await first.call("/readyz/primary")).status).toBe(503);
+      expect(existsSync(join(first.folder, "allclear.db.term-1"))).toBe(true);
+      expect(await recordAt(path)).toMatchObject({ term: 2 });
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "is refused by a replica that is not eligible, and by a data directory without a node",
+    async () => {
+      const path = "not-eligible";
+      await using primary = await startNode({ store, path });
+      await connectTo(primary);
+      await using replica = await startNode({ store, path, args: ["--replica"] });
+      const refused = await replica.run("promote", "--force");
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("--eligible")]);
+      const already = await primary.run("promote");
+      expect([already.code, already.stderr]).toEqual([
+        1,
+        expect.stringContaining("is the primary"),
+      ]);
+      await replica.kill();
+      const alone = await replica.run("promote");
+      expect([alone.code, alone.stderr]).toEqual([
+        1,
+        expect.stringContaining("No node of a fleet"),
+      ]);
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,0 +1,134 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDataDirectory } from "../../src/db/data-directory";
+import { migrate } from "../../src/db/migrate";
+import { closeSqlite, openSqlite } from "../../src/db/open";
+import { folderAddress } from "../../src/domain/store-address";
+import { readLeader, writeLeader } from "../../src/fleet/leader";
+import { readNode } from "../../src/fleet/node";
+import { type Candidate, findInterrupted, promoteReplica } from "../../src/fleet/promotion";
+import { systemRandom } from "../../src/kernel/random";
+import { createTestClock } from "../support/clock";
+import { createTestAlarms, leaderRecord } from "../support/fleet/leader";
+import { createMemoryStore, type MemoryStore } from "../support/fleet/memory-store";
+import { createTestLog } from "../support/log";
+import { temporaryFolder } from "../support/temporary-folder";
+
+/** A replica with a copy of a database, on which it has a candidate. */
+function createReplica(store: MemoryStore, changes: Partial<Candidate["copy"]> = {}) {
+  const folder = temporaryFolder();
+  const directory = openDataDirectory(folder.path);
+  const file = join(folder.path, "replica.db");
+  const sqlite = openSqlite(file, 0);
+  migrate(sqlite, undefined);
+  sqlite.run("PRAGMA journal_mode = DELETE");
+  closeSqlite(sqlite);
+  const node = readNode(directory, systemRandom);
+  const litestream = {
+    program: "/nowhere/litestream",
+    store: folderAddress(folder.path),
+    credentials: undefined,
+  };
+  const candidate: Candidate = {
+    directory,
+    node,
+    run: "run",
+    address: "http://10.0.0.2:9090",
+    store: { leader: store, files: store, litestream },
+    copy: { txid: () => 41, lastTerm: () => 1, finish: async () => file, ...changes },
+    clock: createTestClock(),
+    log: createTestLog("silent").log,
+    alarms: createTestAlarms(),
+  };
+  return { candidate, directory, file, node, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+}
+
+async function createFleet() {
+  const store = createMemoryStore();
+  const leader = await writeLeader(store, undefined, leaderRecord());
+  if (leader === "changed") throw new Error("not written");
+  return { leader, store };
+}
+
+describe("a promotion", () => {
+  test("begins the next term and makes the copy the database of the data directory", async () => {
+    const { leader, store } = await createFleet();
+    let txid = 41;
+    using replica = createReplica(store, {
+      txid: () => txid,
+      async finish() {
+        // The term had begun before the rest of the log was read.
+        expect((await readLeader(store))?.record.term).toBe(2);
+        txid = 44;
+        return replica.file;
+      },
+    });
+    await promoteReplica(replica.candidate, leader);
+    expect((await readLeader(store))?.record).toMatchObject({
+      term: 2,
+      node: replica.node.id,
+      address: "http://10.0.0.2:9090",
+      prefix: "term-000002-1",
+      previous: { term: 1, prefix: "term-000001-1", txid: 44 },
+    });
+    using sqlite = new Database(replica.directory.database);
+    expect(sqlite.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    expect(existsSync(replica.file)).toBe(false);
+    expect(readNode(replica.directory, systemRandom).term).toBe(2);
+  });
+
+  test("leaves everything as it was if another node was faster", async () => {
+    const { leader, store } = await createFleet();
+    using first = createReplica(store);
+    using second = createReplica(store, { finish: () => Promise.reject(new Error("not reached")) });
+    await promoteReplica(first.candidate, leader);
+    await expect(promoteReplica(second.candidate, leader)).rejects.toThrow(
+      "Another node has become the primary",
+    );
+    expect((await readLeader(store))?.record.node).toBe(first.node.id);
+    expect(readNode(second.directory, systemRandom).term).toBeUndefined();
+    expect(existsSync(second.file)).toBe(true);
+  });
+
+  test("begins a later term than any in the copy if the store has no record", async () => {
+    const store = createMemoryStore();
+    using replica = createReplica(store, { lastTerm: () => 7 });
+    await promoteReplica(replica.candidate, undefined);
+    expect((await readLeader(store))?.record).toMatchObject({ term: 8, previous: null });
+  });
+
+  test("does not begin a log below a prefix that has files", async () => {
+    const { leader, store } = await createFleet();
+    await store.put("term-000002-1/0000/a.ltx", new Uint8Array(1));
+    using replica = createReplica(store);
+    await promoteReplica(replica.candidate, leader);
+    expect((await readLeader(store))?.record.prefix).toBe("term-000002-2");
+  });
+
+  test("is refused with a damaged copy, and is found as interrupted at the next start", async () => {
+    const { leader, store } = await createFleet();
+    using replica = createReplica(store);
+    writeFileSync(replica.file, "damaged".repeat(1_000));
+    await expect(promoteReplica(replica.candidate, leader)).rejects.toThrow();
+    expect(existsSync(replica.directory.database)).toBe(false);
+    const { candidate } = replica;
+    expect(await findInterrupted(candidate, false)).toMatchObject({ term: 2 });
+    expect(await findInterrupted(candidate, true)).toBeUndefined();
+  });
+
+  test("renews its lease while the copy is completed", async () => {
+    const { leader, store } = await createFleet();
+    const clock = createTestClock();
+    using replica = createReplica(store, {
+      async finish() {
+        await clock.advance(60_000);
+        return replica.file;
+      },
+    });
+    const record = await promoteReplica({ ...replica.candidate, clock }, leader);
+    expect(record.renewal).toBeGreaterThanOrEqual(12);
+    expect((await readLeader(store))?.record.renewal).toBe(record.renewal);
+  });
+});
