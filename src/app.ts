@@ -5,7 +5,7 @@ import type { Passwords } from "./features/auth";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
 import { createKeyUsage, type KeyUsage } from "./features/keys";
-import { createLimiter, type Limiter } from "./features/limits";
+import { createLimiter, type Limiter, type LocalLimiter } from "./features/limits";
 import { createMetrics, type Metrics } from "./features/metrics";
 import { createDomains } from "./features/pages";
 import {
@@ -63,6 +63,8 @@ export interface AppOptions {
   passwords?: Passwords | undefined;
   /** Counts the use of keys; by default into the database. */
   usage?: KeyUsage;
+  /** Replaces the limits that this node shares with others. */
+  shareLimits?: ((local: LocalLimiter) => Limiter) | undefined;
   /** Creates what sends requests to another node. */
   elsewhere?: ((limiter: Limiter) => Elsewhere) | undefined;
   readiness?: Readiness;
@@ -86,6 +88,7 @@ export function createApp(
     background = async () => (await import("./background")).createIdleBackground(ctx),
     passwords,
     usage = createKeyUsage(ctx),
+    shareLimits = (local) => local,
     elsewhere,
     readiness = createReadiness(),
     plainRoutes = [],
@@ -94,7 +97,7 @@ export function createApp(
   }: AppOptions = {},
 ): App {
   const contexts = storeContexts();
-  const limiter = createLimiter(ctx);
+  const limiter = shareLimits(createLimiter(ctx));
   const metrics = createMetrics(ctx.clock);
   const addresses = createClientAddresses(ctx);
   const routes = createRouteTable();

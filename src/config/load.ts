@@ -6,6 +6,7 @@ import { mirrorProblems } from "./mirror-options";
 import { nodeProblems } from "./node-options";
 import type { Option } from "./option";
 import { type Config, type OptionName, OPTIONS, type OptionSource } from "./options";
+import { valkeyProblems } from "./valkey-options";
 
 /** Values of flags on the command line, by option. */
 export type GivenFlags = Partial<Record<OptionName, string>>;
@@ -47,6 +48,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     ...mirrorProblems(config, isGiven, nameGiven),
     ...fleetProblems(config, isGiven, nameGiven),
     ...nodeProblems(isGiven),
+    ...valkeyProblems(config, (name) => sources[name]),
   );
   return problems.length > 0
     ? { problems }

@@ -16,6 +16,7 @@ import {
   parseTargets,
   text,
 } from "./parse";
+import { VALKEY_OPTIONS, type ValkeyOptionName } from "./valkey-options";
 
 /**
  * All settings with flag, environment variable, default and parser. The loader, the help and the table in
@@ -172,6 +173,7 @@ export const OPTIONS = {
   ...MIRROR_OPTIONS,
   ...NODE_OPTIONS,
   ...FLEET_OPTIONS,
+  ...VALKEY_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
@@ -187,6 +189,7 @@ type Optional =
   | "fleetStore"
   | "fleetStoreKeyId"
   | "fleetStoreSecret"
+  | ValkeyOptionName
   | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
 
 /** Origin of an option's value. */

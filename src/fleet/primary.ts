@@ -15,10 +15,12 @@ import { openFleetStore } from "./fleet-store";
 import { type NodeState, nodeHealthRoutes } from "./health-routes";
 import { notPrimary } from "./lease";
 import { KEYS_UNKNOWN, keysUnknown } from "./keys-unknown";
-import { readNode, writeNode } from "./node";
+import { type FleetNode, readNode, writeNode } from "./node";
 import { primaryMetrics } from "./primary-metrics";
 import { createPrimaryship, type Primaryship } from "./primaryship";
 import { setDatabaseAside } from "./set-aside";
+import { openMemory } from "./shared-memory";
+import type { NodeBeat, SharedMemory } from "./valkey";
 
 /** A node whose earlier term has ended: its database has another name now. */
 export interface Superseded {
@@ -47,6 +49,7 @@ export interface RunningPrimary {
 export async function startPrimary(config: Config): Promise<RunningPrimary | Superseded> {
   const installation = openForServer(config, { leavesLog: true });
   let created: Primaryship | undefined;
+  let memory: SharedMemory | undefined;
   try {
     const { ctx, directory } = installation;
     const node = readNode(directory, ctx.random);
@@ -63,14 +66,16 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       installation.close();
       return { kept: setAside(config, ctx.random), by: claim.by.node };
     }
+    memory = await openMemory(ctx, () => beatOf(node, primary));
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
       installation: { ...installation, close() {} },
       app: {
         ...primaryParts(ctx, primary),
         acknowledge: acknowledgeWith(primary, config, installation),
+        shareLimits: memory?.shareLimits,
       },
-      metrics: primaryMetrics(primary),
+      metrics: [...primaryMetrics(primary), ...(memory?.metrics ?? [])],
     });
     async function close(): Promise<void> {
       await primary.stop();
@@ -78,6 +83,7 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
     }
     async function stopServer(): Promise<void> {
       await server.stop();
+      await memory?.stop();
       await alarms.stop();
       ctx.db.close();
     }
@@ -99,10 +105,15 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       },
     };
   } catch (error) {
+    await memory?.stop();
     await created?.stop();
     installation.close();
     throw error;
   }
+}
+
+function beatOf({ id }: FleetNode, { isHeld, record, figures }: Primaryship): NodeBeat {
+  return { node: id, term: isHeld() ? record()?.term : undefined, txid: figures().txid };
 }
 
 /** Health checks of the primary, and the refusal of keys while another node may have revoked them. */

@@ -38,7 +38,9 @@ import { fleetFolder, readNode } from "./node";
 import { listenOnReplica } from "./private-listener";
 import { createReplicaDb, readingAgain } from "./replica-db";
 import { replicaMetrics } from "./replica-metrics";
+import { openMemory } from "./shared-memory";
 import { createUsageSender, postUsage } from "./usage";
+import type { SharedMemory } from "./valkey";
 import { fleetToken } from "./wire";
 
 /** Time within which a replica must have heard of revoked keys, in ms. */
@@ -83,7 +85,10 @@ export async function startReplica(config: Config): Promise<RunningReplica> {
     const node = readNode(directory, systemRandom);
     const following = await follow(store, leader, { folder, node: node.id, clock, log });
     stops.unshift(() => following.stop());
-    const parts = { config, clock, log, following, leader, nodeId: node.id, secret };
+    const beat = () => ({ node: node.id, term: undefined, txid: following.state().txid });
+    const memory = await openMemory({ config, clock, log }, beat);
+    if (memory) stops.unshift(() => memory.stop());
+    const parts = { config, clock, log, following, leader, memory, nodeId: node.id, secret };
     const server = await serveReplica(parts);
     stops.unshift(() => server.stop());
     log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");
@@ -150,12 +155,14 @@ interface Parts {
   log: Log;
   following: Following;
   leader: LeaderWatch;
+  memory: SharedMemory | undefined;
   nodeId: string;
   secret: string;
 }
 
 /** Serves what is followed. Throws an OperatorError if an address cannot be used. */
-async function serveReplica({ config, clock, log, following, leader, nodeId, secret }: Parts) {
+async function serveReplica(parts: Parts) {
+  const { config, clock, log, following, leader, memory, nodeId, secret } = parts;
   const db = createReplicaDb(following.db, SCHEMA_VERSION);
   const listener = listen(config, (request, peer) => app.handle(request, peer));
   const bound = { ...config, listen: { ...config.listen, port: listener.port } };
@@ -210,6 +217,7 @@ async function serveReplica({ config, clock, log, following, leader, nodeId, sec
     readiness,
     plainRoutes: nodeHealthRoutes(ctx, readiness, state),
     wrap: (contexts, handle) => readingAgain(db, contexts, handle),
+    shareLimits: memory?.shareLimits,
     elsewhere: (limiter) =>
       createElsewhere(ctx, {
         limiter,
@@ -224,6 +232,7 @@ async function serveReplica({ config, clock, log, following, leader, nodeId, sec
     background: async () => createIdleBackground(ctx),
   });
   app.metrics.add(...replicaMetrics(state, following.state, forwarder, clock.now));
+  if (memory) app.metrics.add(...memory.metrics);
   const guard = guardDescriptors(listener, ctx);
   const timers = [
     showDelay(ctx, () => following.state().asOf),

@@ -7,8 +7,9 @@ import { type CallerSources, createAuthorisation } from "./authorisation";
 import { UnfinishedBody } from "./body";
 import { createBodyBudget } from "./body-budget";
 import { type Cdn, MISSING_CACHE } from "./cdn";
+import { chargeCaller } from "./charge";
 import type { ClientAddresses } from "./client-address";
-import { bodyHeadersProblem, isChunked } from "./declared-body";
+import { isChunked } from "./declared-body";
 import type { Elsewhere, ElsewhereOutcome } from "./elsewhere";
 import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
 import { readRefusedForm } from "./refused-form";
@@ -22,14 +23,8 @@ import {
   type PeerOf,
   type StoredContexts,
 } from "./request-context";
-import {
-  asGet,
-  hasOneHost,
-  queryProblem,
-  repeatedParameterProblem,
-  type SplitUrl,
-  splitUrl,
-} from "./request-url";
+import { asGet, hasOneHost, queryProblem, type SplitUrl, splitUrl } from "./request-url";
+import { answerUnread } from "./unread-body";
 import { setFixedHeaders, setRequestHeaders } from "./response-headers";
 import {
   type Match,
@@ -84,26 +79,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     cdn,
   };
 
-  function charge(context: GatewayContext): Charge | undefined {
-    const { caller } = context;
-    const key = caller.kind === "key" ? caller.credential.key : undefined;
-    if (key) return limiter.chargeKey(key.id, key.rateLimit);
-    if (caller.kind === "session") return limiter.chargeSession(caller.session.id);
-    if (caller.kind === "job") return limiter.chargeHeartbeat(caller.owner.bucket);
-    if (caller.kind === "link") return limiter.chargeLink(caller.bucket);
-    if (caller.kind === "reporter") return limiter.chargeReporter();
-    const kind = context.route?.operation.access.kind;
-    if (kind === "file") return undefined;
-    return kind === "health"
-      ? limiter.chargeHealthCheck(context.address)
-      : limiter.chargeAddress(context.address);
-  }
-
   /** Returns the error of a request, if any. A missing file is charged here. */
   function failureOf(context: GatewayContext, outcome: Response | Problem): Problem | undefined {
     const failure = outcome instanceof Problem ? outcome : context.failure;
     if (failure === undefined || context.charge) return failure;
-    context.charge = limiter.chargeAddress(context.address);
+    context.charge = limiter.chargeMissingFile(context.address);
     return context.charge.decision.isAllowed ? failure : rateLimited(context.charge);
   }
 
@@ -169,24 +149,6 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return domain ? matchCustomDomain(domain, routes, method, path) : routes.match(method, path);
   }
 
-  /**
-   * Checks query and body headers, reserves room for the body, and runs `beforeBody`. Returns the answer
-   * to a request whose body is not read; undefined if it is to be handled.
-   */
-  function answerUnread(context: GatewayContext, url: SplitUrl, route: Route) {
-    const { body, operation, query } = route;
-    const { headers } = context.request;
-    try {
-      return (
-        repeatedParameterProblem(query, url.query) ??
-        (body ? (bodyHeadersProblem(headers, body) ?? bodies.reserve(context, body)) : undefined) ??
-        operation.beforeBody?.(context.request, context.address)
-      );
-    } catch (error) {
-      return toProblem(error);
-    }
-  }
-
   /** Runs the handler of a request. */
   function pass(context: GatewayContext, url: SplitUrl, route: Route) {
     const end = route.body ? finish : finishUnread;
@@ -235,8 +197,23 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       if (outcome) return outcome.then((settled) => finishElsewhere(context, settled, peer));
     }
     const problem = unreadable ?? authorisation.authorise(context, match);
-    context.charge = charge(context);
+    const charged = chargeCaller(limiter, context);
+    if (charged instanceof Promise) {
+      return charged.then((settled) => answerCharged(context, match, url, problem, settled));
+    }
+    return answerCharged(context, match, url, problem, charged);
+  }
 
+  /** Answers a request whose caller was charged. `problem` is the reason for which it is rejected. */
+  function answerCharged(
+    context: GatewayContext,
+    match: Match,
+    url: SplitUrl | undefined,
+    problem: Problem | undefined,
+    charged: Charge | undefined,
+  ): Response | Promise<Response> {
+    const { request } = context;
+    context.charge = charged;
     const tooMuch = context.charge?.decision.isAllowed === false && rateLimited(context.charge);
     if (tooMuch) return finishUnread(context, tooMuch);
     if (isPreflight(request, match)) return finishUnread(context, preflight(match.allowed));
@@ -246,7 +223,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const form = readRefusedForm(context, failure, bodies);
       return form ? form.then(() => finish(context, failure)) : finishUnread(context, failure);
     }
-    const unread = answerUnread(context, url, match.route);
+    const unread = answerUnread(context, url, match.route, bodies);
     if (unread) return finishUnread(context, unread);
     return pass(context, url, match.route);
   }

@@ -188,6 +188,12 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   failover: { label: "Failover", show: ({ config }) => config.failover },
   ack: { label: "Writes are acknowledged when", show: ({ config }) => config.ack },
   litestream: { label: "Litestream", isCode: true, show: ({ config }) => config.litestream },
+  valkey: { label: "Valkey", isCode: true, show: ({ config }) => config.valkey?.name ?? NONE },
+  valkeyCa: {
+    label: "Certificates of Valkey",
+    isCode: true,
+    show: ({ config }) => config.valkeyCa?.path ?? NONE,
+  },
 };
 
 /** Text of an empty list. */

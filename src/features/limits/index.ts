@@ -10,6 +10,7 @@ export {
   type Charge,
   createLimiter,
   type Limiter,
+  type LocalLimiter,
   POLICIES,
   type PolicyName,
 } from "./limiter";

@@ -27,9 +27,10 @@ export interface Charge {
   decision: Decision;
 }
 
+/** Limits of callers. Those that nodes share may have to wait for a charge. */
 export interface Limiter {
   /** Charges a live key on a protected route. `rateLimit` is the key's current limit. */
-  chargeKey(keyId: string, rateLimit: number): Charge;
+  chargeKey(keyId: string, rateLimit: number): Charge | Promise<Charge>;
   /** Charges a live session under `/admin`, by its id. */
   chargeSession(sessionId: number): Charge;
   /** Charges a valid heartbeat token, by the name of its bucket. */
@@ -42,7 +43,9 @@ export interface Limiter {
    * Charges the client address, for all other requests: public routes, unknown paths, rejected
    * credentials.
    */
-  chargeAddress(address: ClientAddress): Charge;
+  chargeAddress(address: ClientAddress): Charge | Promise<Charge>;
+  /** Charges the client address for a missing file, by the bucket of this node. */
+  chargeMissingFile(address: ClientAddress): Charge;
   /**
    * Charges the client address for health checks, which must not be blocked by page traffic through
    * the same proxy.
@@ -54,6 +57,14 @@ export interface Limiter {
   remainingForKey(keyId: string, rateLimit: number): number;
   /** Returns figures for metrics. */
   stats(): Record<PolicyName, BucketFigures>;
+}
+
+/** Limits of one node, which never wait. */
+export interface LocalLimiter extends Limiter {
+  chargeKey(keyId: string, rateLimit: number): Charge;
+  chargeAddress(address: ClientAddress): Charge;
+  /** Buckets of keys and addresses, for limits that nodes share. */
+  buckets: Readonly<Record<"keys" | "addresses", () => BucketMap>>;
 }
 
 /** Number of buckets of one kind of caller, and counters since the start. */
@@ -71,7 +82,7 @@ const SESSIONS_MAX = 10_000;
 /**
  * Creates limits in memory, with one bucket map per kind of caller, so that none displaces another.
  */
-export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limiter {
+export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): LocalLimiter {
   const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
   const { clock } = ctx;
   const healthLimit = POLICIES.health.perMinute;
@@ -91,6 +102,10 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   // Few addresses send health checks.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
   const forwards = callers(capacity, addressNeighbourhood);
+  const chargeAddress = ({ network }: ClientAddress): Charge => ({
+    policy: "public",
+    decision: addresses().take(network, publicRateLimit),
+  });
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),
     chargeSession: (sessionId) => ({
@@ -109,10 +124,8 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       policy: "reporter",
       decision: reporter().take("reporter", POLICIES.reporter.perMinute),
     }),
-    chargeAddress: (address) => ({
-      policy: "public",
-      decision: addresses().take(address.network, publicRateLimit),
-    }),
+    chargeAddress,
+    chargeMissingFile: chargeAddress,
     chargeHealthCheck: (address) => ({
       policy: "health",
       decision: healthChecks().take(address.network, healthLimit),
@@ -122,6 +135,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       decision: forwards().take(address.network, POLICIES.forward.perMinute),
     }),
     remainingForKey: (keyId, rateLimit) => keys().remaining(keyId, rateLimit),
+    buckets: { keys, addresses },
     stats: () => ({
       key: figuresOf(keys.peek()),
       public: figuresOf(addresses.peek()),

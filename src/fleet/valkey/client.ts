@@ -1,0 +1,184 @@
+import { RedisClient } from "bun";
+import type { Config } from "../../config";
+import type { Clock, Timer } from "../../kernel/clock";
+import type { Log } from "../../kernel/log";
+import { createSignal, type Signal } from "../../kernel/signal";
+import { SECOND_MS } from "../../kernel/time";
+import type { Script } from "./script";
+
+/** Longest wait for an answer, in ms. The client itself waits for a frozen server for ever. */
+export const CALL_MS = 20;
+/** Longest wait for a connection, with its certificates and sign-in, in ms. */
+const CONNECT_MS = SECOND_MS;
+/** Pause before the server is tried again, doubled up to the maximum while it fails. */
+const AGAIN_MS = SECOND_MS;
+const AGAIN_MAX_MS = 10 * SECOND_MS;
+
+/** Delay of a timer that shows that this process was busy, in ms. */
+const BUSY_MS = 5;
+const LATE = "no answer in time";
+
+/** The server did not answer in time, refused the call, or is not reachable. */
+export class ValkeyUnavailable extends Error {}
+
+/** A Valkey or Redis server, of which each call has a deadline. */
+export interface Valkey {
+  /** Host and port, for messages. */
+  readonly name: string;
+  /**
+   * Sends a command. Rejects with ValkeyUnavailable after `limitMs`, or at once while the server does not answer. A
+   * failure makes it unavailable until it has answered again.
+   */
+  send(command: string, args: readonly string[], limitMs?: number): Promise<unknown>;
+  /** Runs a script, and loads it if the server does not know it. */
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    limitMs?: number,
+  ): Promise<unknown>;
+  isAvailable(): boolean;
+  /** Emitted when the server begins or ceases to answer. */
+  changed: Signal<boolean>;
+  /** Opens a connection of its own, such as for a subscription. Rejects if that takes more than a second. */
+  connect(): Promise<RedisClient>;
+  stop(): void;
+}
+
+interface ValkeyDependencies {
+  config: Pick<Config, "valkey" | "valkeyCa">;
+  clock: Clock;
+  log: Log;
+}
+
+/** Connects to the server of the configuration. Resolves also if it does not answer: it is then tried again. */
+export async function openValkey({ config, clock, log }: ValkeyDependencies): Promise<Valkey> {
+  const { valkey: address, valkeyCa } = config;
+  if (!address) throw new Error("--valkey is not set");
+  const { name, isTls } = address;
+  const changed = createSignal<boolean>();
+  let client: RedisClient | undefined;
+  let again: Timer | undefined;
+  let pauseMs = AGAIN_MS;
+  let isStopped = false;
+  let hasFailed = false;
+
+  async function connect(): Promise<RedisClient> {
+    const created = new RedisClient(address?.url, {
+      enableOfflineQueue: false,
+      // This module connects again by itself, and without a limit.
+      autoReconnect: false,
+      connectionTimeout: CONNECT_MS,
+      ...(isTls && { tls: { rejectUnauthorized: true, ...(valkeyCa && { ca: valkeyCa.pem }) } }),
+    });
+    try {
+      await within(created.connect(), CONNECT_MS);
+      await within(created.send("PING", []), CONNECT_MS);
+      return created;
+    } catch (error) {
+      created.close();
+      throw error;
+    }
+  }
+
+  /** Rejects if nothing has arrived in time. Time in which this process did not run does not count. */
+  async function within<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const dueAt = clock.monotonic() + limitMs;
+    let timer = clock.after(limitMs, () => {
+      const isBusy = clock.monotonic() - dueAt > BUSY_MS;
+      timer = clock.after(isBusy ? limitMs : 0, () => reject(new ValkeyUnavailable(LATE)));
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async function begin(): Promise<void> {
+    try {
+      const connected = await connect();
+      if (isStopped) return connected.close();
+      client = connected;
+      connected.onclose = () => fail(connected, "the connection was closed");
+      pauseMs = AGAIN_MS;
+      if (hasFailed) log.info({ valkey: name }, "Valkey answers again");
+      hasFailed = false;
+      changed.emit(true);
+    } catch (error) {
+      if (!isStopped) retry(reasonOf(error));
+    }
+  }
+
+  function retry(reason: string): void {
+    if (!hasFailed) {
+      const cause = isTls && client === undefined ? TLS_HINT : "";
+      const text = `Valkey does not answer; limits are this node's own until it does${cause}`;
+      log.warn({ valkey: name, reason }, text);
+    }
+    hasFailed = true;
+    again = clock.after(pauseMs, () => void begin());
+    pauseMs = Math.min(AGAIN_MAX_MS, pauseMs * 2);
+  }
+
+  function fail(failed: RedisClient, reason: string): void {
+    if (failed !== client || isStopped) return;
+    retry(reason);
+    client = undefined;
+    failed.onclose = null;
+    failed.close();
+    changed.emit(false);
+  }
+
+  async function call<T>(use: (client: RedisClient) => Promise<T>, limitMs: number): Promise<T> {
+    const used = client;
+    if (!used) throw new ValkeyUnavailable(`Valkey at ${name} does not answer.`);
+    try {
+      return await within(use(used), limitMs);
+    } catch (error) {
+      fail(used, reasonOf(error));
+      throw new ValkeyUnavailable(`Valkey at ${name} does not answer.`, { cause: error });
+    }
+  }
+
+  await begin();
+  return {
+    name,
+    changed,
+    connect,
+    isAvailable: () => client !== undefined,
+    send: (command, args, limitMs = CALL_MS) =>
+      call((used) => used.send(command, [...args]), limitMs),
+    run: (script, keys, args, limitMs = CALL_MS) =>
+      call(async (used) => {
+        const rest = [String(keys.length), ...keys, ...args];
+        try {
+          return await (used.send("EVALSHA", [script.sha1, ...rest]) as Promise<unknown>);
+        } catch (error) {
+          if (!String((error as Error).message).startsWith("NOSCRIPT")) throw error;
+          // The server was started again. This loads the script too.
+          return used.send("EVAL", [script.source, ...rest]) as Promise<unknown>;
+        }
+      }, limitMs),
+    stop() {
+      isStopped = true;
+      again?.cancel();
+      if (client) client.onclose = null;
+      client?.close();
+      client = undefined;
+    },
+  };
+}
+
+/** The client says no more than "Connection closed" about a certificate that it does not trust. */
+const TLS_HINT =
+  ". With valkeys:// the likely cause is a certificate that is not trusted: see --valkey-ca";
+
+/** Returns the reason without what the client adds, which could repeat the address. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ValkeyUnavailable) return error.message;
+  const { code, message = "" } = error as { code?: string; message?: string };
+  if (code === "ERR_REDIS_SERVER_ERROR") return message.split(" ", 1)[0] ?? "refused";
+  return code === "ERR_REDIS_CONNECTION_CLOSED" ? "the connection was closed" : (code ?? "failed");
+}

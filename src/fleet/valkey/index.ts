@@ -1,0 +1,57 @@
+import type { Config } from "../../config";
+import type { LocalLimiter } from "../../features/limits";
+import type { MetricFamily } from "../../features/metrics";
+import type { Clock } from "../../kernel/clock";
+import type { Log } from "../../kernel/log";
+import { type Beats, type NodeBeat, startBeats } from "./beats";
+import { openValkey, type Valkey } from "./client";
+import { type SharedLimiter, shareLimits } from "./shared-limiter";
+
+export type { NodeBeat } from "./beats";
+
+/** What nodes of a fleet share in Valkey. Without it, limits are each node's own. */
+export interface SharedMemory {
+  valkey: Valkey;
+  beats: Beats;
+  /** Shares the limits of keys and addresses. Called once. */
+  shareLimits(local: LocalLimiter): SharedLimiter;
+  metrics: readonly MetricFamily[];
+  stop(): Promise<void>;
+}
+
+interface SharedMemoryDependencies {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  /** State of this node for the others. */
+  beat: () => NodeBeat;
+}
+
+/** Connects a node to the Valkey of its fleet. Resolves also while Valkey does not answer. */
+export async function openSharedMemory(deps: SharedMemoryDependencies): Promise<SharedMemory> {
+  const { config, clock } = deps;
+  const valkey = await openValkey(deps);
+  const beats = startBeats({ valkey, clock, beat: deps.beat });
+  let limiter: SharedLimiter | undefined;
+  return {
+    valkey,
+    beats,
+    shareLimits(local) {
+      limiter = shareLimits(local, { config, clock, valkey, nodes: beats.nodes });
+      return limiter;
+    },
+    metrics: [
+      {
+        name: "allclear_limits_local_total",
+        help: "Decisions about shared rate limits that this node took alone.",
+        type: "counter",
+        read: () => [{ value: limiter?.localDecisions() ?? 0 }],
+      },
+    ],
+    async stop() {
+      await limiter?.stop();
+      await beats.stop();
+      valkey.stop();
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import type { BucketMap, Decision } from "../../features/limits";
+import type { Clock, Timer } from "../../kernel/clock";
+import { SECOND_MS } from "../../kernel/time";
+import { TAKE_TOKENS } from "./bucket-script";
+import { Caller, type Slice, SLICE_MS } from "./caller";
+import { CALL_MS, type Valkey } from "./client";
+
+/** Rest of the wait with which another call is not begun. */
+const TOO_LATE_MS = 5;
+/** Interval in which callers that are idle are forgotten. */
+const FORGET_MS = 5 * SECOND_MS;
+
+interface SharedBucketsOptions {
+  valkey: Pick<Valkey, "isAvailable" | "run" | "changed">;
+  clock: Clock;
+  /** Beginning of the keys in Valkey. */
+  prefix: string;
+  /** Callers at the same time; those in addition have buckets of this node. */
+  capacity: number;
+  /** Buckets of this node, for the time without Valkey. */
+  local: () => Pick<BucketMap, "take" | "remaining">;
+  /** Number of nodes that share the buckets. */
+  nodes: () => number;
+}
+
+/**
+ * Buckets that nodes share: each takes several tokens at a time and spends them within a second. The first request of
+ * a caller waits for Valkey, at most 20 ms. While Valkey does not answer, decisions are this node's own.
+ */
+export class SharedBuckets {
+  readonly #options: SharedBucketsOptions;
+  readonly #callers = new Map<string, Caller>();
+  /** Slices with tokens, in the order in which they end. */
+  readonly #slices = new Set<Slice>();
+  readonly #forgetting: Timer;
+  #ending: Timer | undefined;
+  #localDecisions = 0;
+  #rejected = 0;
+
+  constructor(options: SharedBucketsOptions) {
+    this.#options = options;
+    this.#forgetting = options.clock.every(FORGET_MS, () => this.#forgetIdle());
+    // Tokens of a server that is started again count no longer.
+    options.valkey.changed.on((isAvailable) => {
+      if (!isAvailable) this.#forgetAll();
+    });
+  }
+
+  /** Takes one token of a caller. Resolves within 20 ms if it has to wait. */
+  take(id: string, limit: number): Decision | Promise<Decision> {
+    if (!this.#options.valkey.isAvailable()) return this.#takeLocally(id, limit);
+    const caller = this.#callers.get(id) ?? this.#add(id, limit);
+    if (!caller) return this.#takeLocally(id, limit);
+    const now = this.#options.clock.monotonic();
+    const isBusy = now - caller.usedAt < SLICE_MS;
+    caller.limit = limit;
+    caller.usedAt = now;
+    this.#endOf(caller, now);
+    if (this.#spend(caller)) {
+      if (isBusy && caller.needsMore(now)) void this.#ask(caller);
+      return caller.allowed();
+    }
+    if (caller.isRefused(now)) return this.#refuse(caller, now);
+    return new Promise((resolve) => {
+      caller.waiters.push({ since: now, resolve });
+      if (!caller.isAsking) void this.#ask(caller);
+    });
+  }
+
+  /** Returns the whole tokens that a caller has left, as far as this node knows. */
+  remaining(id: string, limit: number): number {
+    const caller = this.#callers.get(id);
+    return caller ? caller.remaining : this.#options.local().remaining(id, limit);
+  }
+
+  /** Number of decisions of this node alone since the start. */
+  get localDecisions(): number {
+    return this.#localDecisions;
+  }
+
+  /** Number of requests refused since the start, without those of this node's own buckets. */
+  get rejected(): number {
+    return this.#rejected;
+  }
+
+  get size(): number {
+    return this.#callers.size;
+  }
+
+  /** Gives back the tokens that are left. */
+  async stop(): Promise<void> {
+    this.#forgetting.cancel();
+    const callers = [...this.#callers.values()];
+    for (const slice of this.#slices) slice.caller.unused += slice.tokens;
+    this.#forgetAll();
+    await Promise.all(callers.map((caller) => this.#giveBack(caller)));
+  }
+
+  #takeLocally(id: string, limit: number): Decision {
+    this.#localDecisions += 1;
+    return this.#options.local().take(id, limit);
+  }
+
+  #add(id: string, limit: number): Caller | undefined {
+    if (this.#callers.size >= this.#options.capacity) return undefined;
+    const caller = new Caller(id, limit);
+    this.#callers.set(id, caller);
+    return caller;
+  }
+
+  #spend(caller: Caller): boolean {
+    const slice = caller.spend();
+    if (slice?.tokens === 0) this.#slices.delete(slice);
+    return slice !== undefined;
+  }
+
+  /** Takes tokens from the shared bucket until no request waits for one. */
+  async #ask(caller: Caller): Promise<void> {
+    const { clock, valkey } = this.#options;
+    caller.isAsking = true;
+    try {
+      do {
+        const now = clock.monotonic();
+        const leftMs = (caller.waiters[0]?.since ?? now) + CALL_MS - now;
+        if (leftMs < TOO_LATE_MS) break;
+        const [granted, left, waitMs] = await this.#call(caller, caller.wanted, leftMs);
+        // A bucket of the time before a failure.
+        if (!valkey.isAvailable()) break;
+        if (granted === 0) caller.refuse(left, waitMs, clock.monotonic());
+        else this.#keep(caller.add(granted, left, now));
+        this.#answer(caller, granted === 0);
+      } while (caller.waiters.length > 0);
+    } catch {
+      // Valkey does not answer.
+    } finally {
+      caller.isAsking = false;
+      this.#answerLocally(caller);
+    }
+  }
+
+  /** Takes `wanted` tokens and gives back the unused ones. */
+  async #call(caller: Caller, wanted: number, limitMs: number) {
+    const { prefix, nodes, valkey } = this.#options;
+    const args = [caller.limit, wanted, caller.unused, nodes()].map(String);
+    caller.unused = 0;
+    const answer = await valkey.run(TAKE_TOKENS, [prefix + caller.id], args, limitMs);
+    return answer as [granted: number, left: number, waitMs: number];
+  }
+
+  #keep(slice: Slice): void {
+    this.#slices.add(slice);
+    this.#endLater();
+  }
+
+  /** Answers the requests that wait, as far as there are tokens; all if the bucket is empty. */
+  #answer(caller: Caller, isEmpty: boolean): void {
+    const { waiters } = caller;
+    while (waiters.length > 0 && this.#spend(caller)) waiters.shift()?.resolve(caller.allowed());
+    if (!isEmpty) return;
+    const now = this.#options.clock.monotonic();
+    for (const { resolve } of waiters.splice(0)) resolve(this.#refuse(caller, now));
+  }
+
+  #answerLocally(caller: Caller): void {
+    for (const { resolve } of caller.waiters.splice(0)) {
+      resolve(this.#takeLocally(caller.id, caller.limit));
+    }
+  }
+
+  #refuse(caller: Caller, now: number): Decision {
+    this.#rejected += 1;
+    return caller.refused(now);
+  }
+
+  /** Ends the slices of a caller that are older than a second. */
+  #endOf(caller: Caller, now: number): void {
+    for (
+      let [slice] = caller.slices;
+      slice && now - slice.from >= SLICE_MS;
+      [slice] = caller.slices
+    ) {
+      caller.end(slice, now);
+      this.#slices.delete(slice);
+    }
+  }
+
+  /** Gives back what is left of slices when they end. */
+  #endLater(): void {
+    const [first] = this.#slices;
+    if (this.#ending || !first) return;
+    const { clock } = this.#options;
+    this.#ending = clock.after(Math.max(1, first.from + SLICE_MS - clock.monotonic()), () => {
+      this.#ending = undefined;
+      const now = clock.monotonic();
+      const ended = new Set<Caller>();
+      for (const { caller, from } of this.#slices) {
+        if (now - from < SLICE_MS) break;
+        this.#endOf(caller, now);
+        ended.add(caller);
+      }
+      for (const caller of ended) if (!caller.isAsking) void this.#giveBack(caller);
+      this.#endLater();
+    });
+  }
+
+  async #giveBack(caller: Caller): Promise<void> {
+    if (caller.unused > 0) await this.#call(caller, 0, CALL_MS).catch(() => {});
+  }
+
+  #forgetIdle(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [id, caller] of this.#callers) {
+      const isIdle = caller.held === 0 && !caller.isAsking && now - caller.usedAt >= SLICE_MS;
+      if (isIdle) this.#callers.delete(id);
+    }
+  }
+
+  #forgetAll(): void {
+    this.#ending?.cancel();
+    this.#ending = undefined;
+    this.#slices.clear();
+    const callers = [...this.#callers.values()];
+    this.#callers.clear();
+    for (const caller of callers) this.#answerLocally(caller);
+  }
+}

@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test";
+import { createTestClock, settle, type TestClock } from "../../support/clock";
+import { describeWithPrograms } from "../../support/fleet/describe";
+import { startLink } from "../../support/fleet/link";
+import { REDIS_PASSWORD } from "../../support/servers/redis";
+import { startRedis } from "../../support/fleet/redis";
+import { type LimitingNode, startLimitingNode } from "../../support/fleet/shared-limits";
+import { until } from "../../support/until";
+
+const LIMIT = 100;
+const ROOT = new URL("../../support/certificates/root.pem", import.meta.url).pathname;
+
+/** Charges until a request is refused. Returns the number of admitted ones. */
+async function drain({ limiter }: LimitingNode, id = "k"): Promise<number> {
+  for (let admitted = 0; ; admitted++) {
+    const { decision } = await limiter.chargeKey(id, LIMIT);
+    if (!decision.isAllowed) return admitted;
+  }
+}
+
+/** Moves the clock over the pause, and waits for the connection. */
+async function reconnect(clock: TestClock, { valkey }: LimitingNode, pauseMs = 1_000) {
+  await clock.advance(pauseMs);
+  await until(valkey.isAvailable);
+}
+
+await describeWithPrograms(
+  "a node whose Valkey fails",
+  { debian: ["redis-server|valkey-server"] },
+  () => {
+    test("decides alone after 20 ms of silence, and shares limits again after a second", async () => {
+      await using server = await startRedis();
+      const clock = createTestClock();
+      await using node = await startLimitingNode(server.url, 1, { clock });
+      await drain(node);
+      server.freeze();
+      const waiting = Promise.resolve(node.limiter.chargeKey("other", LIMIT));
+      let isDecided = false;
+      void waiting.then(() => (isDecided = true));
+      await clock.advance(19);
+      expect(isDecided).toBe(false);
+      await clock.advance(2);
+      expect((await waiting).decision.isAllowed).toBe(true);
+      expect(node.valkey.isAvailable()).toBe(false);
+      // No further request waits.
+      expect(node.limiter.chargeKey("other", LIMIT)).not.toBeInstanceOf(Promise);
+      expect(await drain(node)).toBe(LIMIT);
+      expect(node.limiter.localDecisions()).toBe(LIMIT + 3);
+      server.thaw();
+      await reconnect(clock, node);
+      // The bucket in Valkey is still empty.
+      expect(await drain(node)).toBeLessThanOrEqual(1);
+      expect(node.logged.map(({ msg }) => msg)).toEqual([
+        "Valkey does not answer; limits are this node's own until it does",
+        "Valkey answers again",
+      ]);
+      expect(JSON.stringify(node.logged)).not.toContain(REDIS_PASSWORD);
+    });
+
+    test("tries a frozen server again after 1, 2, 4, 8 and 10 seconds", async () => {
+      await using server = await startRedis();
+      await using link = await startLink(server.port);
+      const clock = createTestClock();
+      const url = server.url.replace(String(server.port), String(link.port));
+      await using node = await startLimitingNode(url, 1, { clock });
+      await link.cut();
+      await until(() => !node.valkey.isAvailable());
+      await link.mend();
+      link.stall();
+      for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 10_000]) {
+        const before = link.connections();
+        await clock.advance(pauseMs - 1);
+        expect(link.connections()).toBe(before);
+        await clock.advance(1);
+        await until(() => link.connections() === before + 1);
+        await clock.advance(1_000);
+        await settle();
+      }
+      await link.mend();
+      await reconnect(clock, node, 10_000);
+      expect(await drain(node)).toBeGreaterThanOrEqual(LIMIT);
+    });
+
+    test("admits one bucket when its Valkey is killed, and a full one after a restart", async () => {
+      await using server = await startRedis();
+      const clock = createTestClock();
+      await using node = await startLimitingNode(server.url, 3, { clock });
+      await drain(node);
+      await server.kill();
+      await until(() => !node.valkey.isAvailable());
+      expect(await drain(node)).toBe(LIMIT);
+      expect(await drain(node)).toBe(0);
+      await server.restart();
+      await reconnect(clock, node);
+      // The server that was started again does not know the script.
+      const admitted = await drain(node);
+      expect(admitted).toBeGreaterThanOrEqual(LIMIT);
+      expect(admitted).toBeLessThanOrEqual(LIMIT + 1);
+    });
+
+    test("decides alone at once when the server refuses a call", async () => {
+      await using server = await startRedis();
+      const clock = createTestClock();
+      await using node = await startLimitingNode(server.url, 1, { clock });
+      await node.valkey.send("SET", ["limit:key:k", "no bucket"]);
+      const { decision } = await node.limiter.chargeKey("k", LIMIT);
+      expect(decision.isAllowed).toBe(true);
+      expect(node.limiter.localDecisions()).toBe(1);
+    });
+
+    test("starts without Valkey, with a wrong password too, and does not log the password", async () => {
+      await using server = await startRedis();
+      const clock = createTestClock();
+      const wrong = `redis://:wrong-s3cret@127.0.0.1:${server.port}`;
+      await using node = await startLimitingNode(wrong, 1, { clock });
+      expect(node.valkey.isAvailable()).toBe(false);
+      expect(await drain(node)).toBe(LIMIT);
+      expect(JSON.stringify(node.logged)).not.toContain("s3cret");
+    });
+
+    test("trusts a certificate of --valkey-ca alone, and names the likely cause otherwise", async () => {
+      await using server = await startRedis("good");
+      const clock = createTestClock();
+      const env = { ALLCLEAR_VALKEY_CA: ROOT };
+      await using trusting = await startLimitingNode(server.url, 1, { clock, env });
+      expect(await drain(trusting)).toBeGreaterThanOrEqual(LIMIT);
+      await using other = await startLimitingNode(server.url, 1, { clock });
+      expect(other.valkey.isAvailable()).toBe(false);
+      expect(other.logged[0]?.msg).toContain("see --valkey-ca");
+    });
+  },
+);
