@@ -77,7 +77,7 @@ export function openEligible(config: Config, directory: DataDirectory) {
       alarms: NO_ALARMS,
       copy: {
         txid: () => following.state().txid,
-        lastTerm: () => findLastTerm(following.db, {})?.term ?? 0,
+        lastTerm: async () => following.db.read(() => findLastTerm(following.db, {})?.term ?? 0),
         finish: () => following.finish(FINISH_MS),
       },
     };

@@ -18,8 +18,8 @@ import { restoreLog } from "./restore-log";
 export interface PromotedCopy {
   /** Last applied transaction. */
   txid(): number;
-  /** Last term in the copy; 0 without one. */
-  lastTerm(): number;
+  /** Last term in the copy; 0 without one. Needed if the store has no record. */
+  lastTerm(): Promise<number>;
   /** Applies all that the store has, and ends. Returns the path of the database, which is not open. */
   finish(): Promise<string>;
 }
@@ -49,7 +49,8 @@ export async function promoteReplica(
   before: Leader | undefined,
 ): Promise<LeaderRecord> {
   const { alarms, clock, copy, directory, log, node, store } = candidate;
-  const term = Math.max(before?.record.term ?? 0, node.term ?? 0, copy.lastTerm()) + 1;
+  const last = before ? before.record.term : await copy.lastTerm();
+  const term = Math.max(last, node.term ?? 0) + 1;
   const prefix = await freePrefix(store.leader, term);
   const previous = before && {
     term: before.record.term,

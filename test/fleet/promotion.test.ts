@@ -37,7 +37,7 @@ function createReplica(store: MemoryStore, changes: Partial<Candidate["copy"]> =
     run: "run",
     address: "http://10.0.0.2:9090",
     store: { leader: store, files: store, litestream },
-    copy: { txid: () => 41, lastTerm: () => 1, finish: async () => file, ...changes },
+    copy: { txid: () => 41, lastTerm: async () => 1, finish: async () => file, ...changes },
     clock: createTestClock(),
     log: createTestLog("silent").log,
     alarms: createTestAlarms(),
@@ -94,7 +94,7 @@ describe("a promotion", () => {
 
   test("begins a later term than any in the copy if the store has no record", async () => {
     const store = createMemoryStore();
-    using replica = createReplica(store, { lastTerm: () => 7 });
+    using replica = createReplica(store, { lastTerm: async () => 7 });
     await promoteReplica(replica.candidate, undefined);
     expect((await readLeader(store))?.record).toMatchObject({ term: 8, previous: null });
   });

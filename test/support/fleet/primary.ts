@@ -10,7 +10,7 @@ export interface PrimaryClient {
 
 /** Creates a key for incidents at a node, with the command beside it. */
 export async function connectTo(node: FleetNode): Promise<PrimaryClient> {
-  const scopes = ["--scope", "write:incidents", "--scope", "read:status"];
+  const scopes = ["--scope", "write:incidents", "--scope", "read:status", "--rate-limit", "100000"];
   const { stdout, stderr, code } = await node.run("key", "create", "--name", "test", ...scopes);
   if (code !== 0) throw new Error(stderr);
   const key = stdout.trim();
