@@ -36,10 +36,10 @@ export interface RunningPrimary {
   ended: Promise<void>;
   stop(): Promise<void>;
   /**
-   * Stops, uploads everything, and lets any eligible replica become the primary. Returns the path of the database,
-   * which was set aside. Rejects if the upload fails; this node is still the primary then, and must be started again.
+   * Stops, uploads everything, sets the database aside, and lets any eligible replica become the primary. Resolves to
+   * false if the upload fails: this node is still the primary, and must be started again.
    */
-  handOver(): Promise<string>;
+  handOver(): Promise<boolean>;
 }
 
 /**
@@ -96,12 +96,14 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       },
       async handOver() {
         await stopServer();
-        try {
-          await primary.release();
-        } finally {
-          await close();
-        }
-        return setAside(config, ctx.random);
+        const failure = await primary.release().then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        );
+        if (failure) ctx.log.error({ err: failure.error }, "the primary could not hand over");
+        await close();
+        if (!failure) setAside(config, ctx.random);
+        return !failure;
       },
     };
   } catch (error) {

@@ -7,7 +7,7 @@ import { type Acknowledgement, createAcknowledgement, type Durability } from "./
 import { type Claim, claimLeadership } from "./claim";
 import { type FleetStore, probeStore } from "./fleet-store";
 import type { LeaderRecord } from "./leader";
-import { holdLease, type Lease } from "./lease";
+import { holdLease, type Lease, notPrimary } from "./lease";
 import { requireLitestream } from "./litestream";
 import { watchLog } from "./log-watch";
 import { fleetFolder, type FleetNode } from "./node";
@@ -153,7 +153,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
     async release() {
       if (!lease || !replication) throw new Error("nothing is uploaded yet");
       await replication.sync(RELEASE_MS);
-      await lease.change({ released: true });
+      if (!(await lease.change({ released: true }))) throw notPrimary();
     },
     figures: () => ({
       txid: acknowledgement?.txid ?? 0,

@@ -60,9 +60,11 @@ function createRoles(config: Config, options: NodeOptions) {
     begun = Promise.withResolvers<Role>();
   }
 
-  async function answerBegun(next: Promise<Role>): Promise<ControlAnswer> {
-    const text = `This node is ${(await next) === "primary" ? "the primary" : "a replica"} now.`;
-    return { isDone: true, text };
+  /** Answers when the next role has begun, which is another one than wanted if the upload failed. */
+  async function answerBegun(next: Promise<Role>, wanted: Role): Promise<ControlAnswer> {
+    const name = wanted === "primary" ? "the primary" : "a replica";
+    if ((await next) === wanted) return { isDone: true, text: `This node is ${name} now.` };
+    return { isDone: false, text: `This node is not ${name}: the log says why.` };
   }
 
   async function firstRole(): Promise<Role> {
@@ -85,7 +87,7 @@ function createRoles(config: Config, options: NodeOptions) {
       if (command !== "demote") return { isDone: false, text: "This node is the primary." };
       const next = begun.promise;
       demotion.resolve("demote");
-      return answerBegun(next);
+      return answerBegun(next, "replica");
     });
     options.announce(primary.server);
     const ended = primary.ended.then(
@@ -98,8 +100,7 @@ function createRoles(config: Config, options: NodeOptions) {
       stopRequested.then(() => "stop" as const),
     ]);
     if (event === "demote") {
-      await primary.handOver();
-      return "replica";
+      return (await primary.handOver()) ? "replica" : "primary";
     }
     await primary.stop();
     if (typeof event === "object") throw event.error;
@@ -118,7 +119,7 @@ function createRoles(config: Config, options: NodeOptions) {
       if (!watch) throw new OperatorError("Start this replica with --eligible to promote it.");
       const next = begun.promise;
       await watch.promote(command === "promote --force");
-      return answerBegun(next);
+      return answerBegun(next, "primary");
     });
     options.announceReplica(replica.url);
     const event = await Promise.race([promoted.promise, stopRequested.then(() => "stop" as const)]);

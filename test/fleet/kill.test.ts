@@ -15,10 +15,8 @@ const WRITING_MS = 1_500;
 
 /** Writes of one round. */
 interface Written {
-  /** Names whose write was acknowledged after its upload. */
-  replicated: string[];
-  /** Names whose write was acknowledged on one machine only. */
-  local: string[];
+  /** Names whose write was acknowledged, by its durability. */
+  acknowledged: { replicated: string[]; local: string[] };
   sent: number;
 }
 
@@ -29,14 +27,14 @@ async function write(
   round: number,
   isOver: () => boolean,
 ): Promise<Written> {
-  const written: Written = { replicated: [], local: [], sent: 0 };
+  const written: Written = { acknowledged: { replicated: [], local: [] }, sent: 0 };
   const clients = Array.from({ length: CLIENTS }, async () => {
     while (!isOver()) {
       const name = `${round}-${(written.sent += 1)}`;
       const answer = await client.openIncident(name, node).catch(() => undefined);
       if (answer?.status === 201) {
         const isLocal = answer.headers.get("allclear-durability") === "local";
-        (isLocal ? written.local : written.replicated).push(name);
+        written.acknowledged[isLocal ? "local" : "replicated"].push(name);
       }
       await Bun.sleep(PAUSE_MS);
     }
@@ -57,7 +55,7 @@ function namesIn(node: FleetNode): Set<string> {
 }
 
 await describeWithPrograms("a primary that is killed", { go: ["litestream", "versitygw"] }, () => {
-  test.each([["replicated"], ["local"]])(
+  test.each(["replicated", "local"] as const)(
     "under 100 writes a second loses no acknowledged write, or those of a second with --ack %s",
     async (ack) => {
       await using store = await startS3();
@@ -82,7 +80,7 @@ await describeWithPrograms("a primary that is killed", { go: ["litestream", "ver
         process.kill(litestream, "SIGKILL");
         await primary.kill();
         isOver = true;
-        const { replicated, local, sent } = await writing;
+        const { acknowledged, sent } = await writing;
         const killedAt = performance.now();
         const promoted = await replica.run("promote", "--force");
         expect([promoted.code, promoted.stderr]).toEqual([0, expect.any(String)]);
@@ -90,11 +88,11 @@ await describeWithPrograms("a primary that is killed", { go: ["litestream", "ver
         const names = namesIn(replica);
         figures.runs += 1;
         figures.sent += sent;
-        figures.acknowledged += replicated.length;
-        figures.lost += replicated.filter((name) => !names.has(name)).length;
+        figures.acknowledged += acknowledged[ack].length;
+        figures.lost += acknowledged[ack].filter((name) => !names.has(name)).length;
         figures.backMaxMs = Math.max(figures.backMaxMs, Math.round(performance.now() - killedAt));
-        expect(replicated.length).toBeGreaterThan(10);
-        expect(local).toEqual([]);
+        expect(acknowledged[ack].length).toBeGreaterThan(10);
+        expect(acknowledged[ack === "local" ? "replicated" : "local"]).toEqual([]);
         await primary.restart();
         [primary, replica] = [replica, primary];
       }
