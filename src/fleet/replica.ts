@@ -27,13 +27,13 @@ import { VERSION } from "../version";
 import { showDelay } from "./delay";
 import { createElsewhere } from "./elsewhere";
 import { type FleetStore, openFleetStore } from "./fleet-store";
-import { type Following, startFollowing } from "./follow/follow";
-import { findReplicaFile } from "./follow/replica-file";
+import type { Following } from "./follow/follow";
+import { followLeader } from "./follow-leader";
 import { createForwarder } from "./forward";
 import { nodeHealthRoutes, type NodeState, presentNode } from "./health-routes";
 import { KEYS_UNKNOWN } from "./keys-unknown";
 import { type LeaderWatch, watchLeader } from "./leader-watch";
-import { levelPrefix, requireLitestream } from "./litestream";
+import { requireLitestream } from "./litestream";
 import { fleetFolder, readNode } from "./node";
 import { listenOnReplica } from "./private-listener";
 import { createReplicaDb, readingAgain } from "./replica-db";
@@ -46,7 +46,6 @@ import { fleetToken } from "./wire";
 /** Time within which a replica must have heard of revoked keys, in ms. */
 const KEYS_KNOWN_MS = 2 * SECOND_MS;
 const USAGE_MS = 5 * SECOND_MS;
-const LEADER_WAIT_MS = SECOND_MS;
 const RETRY_AFTER_SECONDS = 5;
 
 export interface RunningReplica {
@@ -83,7 +82,7 @@ export async function startReplica(config: Config): Promise<RunningReplica> {
     stops.unshift(() => leader.stop());
     const folder = join(fleetFolder(directory), "replica");
     const node = readNode(directory, systemRandom);
-    const following = await follow(store, leader, { folder, node: node.id, clock, log });
+    const following = await followLeader(store, leader, { folder, node: node.id, clock, log });
     stops.unshift(() => following.stop());
     const beat = () => ({ node: node.id, term: undefined, txid: following.state().txid });
     const memory = await openMemory({ config, clock, log }, beat);
@@ -108,45 +107,6 @@ function requireNoDatabase(directory: DataDirectory, config: Config): void {
   throw new OperatorError(
     `The data directory ${directory.path} has a database of its own. A replica needs a directory without one: name another with --data-dir.`,
   );
-}
-
-/** Begins to follow the log of the leader record, or of an earlier run while the store cannot be read. */
-async function follow(
-  store: FleetStore,
-  leader: LeaderWatch,
-  { folder, node, clock, log }: { folder: string; node: string; clock: Clock; log: Log },
-): Promise<Following> {
-  const { litestream } = store;
-  const prefix = await findPrefix(leader, folder, { clock, log });
-  const following = await startFollowing({
-    store: store.leader,
-    levelPrefix: (of, level) => levelPrefix(litestream.store, of, level),
-    prefix,
-    folder,
-    program: litestream.program,
-    clock,
-    log,
-    isPrimaryAlive: leader.isAlive,
-    hasHints: () => false,
-  });
-  leader.changed.on((record) => {
-    // A node that is being promoted completes its copy of the log before.
-    if (record.node !== node) following.changePrefix(record.prefix);
-  });
-  return following;
-}
-
-async function findPrefix(
-  leader: LeaderWatch,
-  folder: string,
-  { clock, log }: { clock: Clock; log: Log },
-): Promise<string> {
-  for (let attempt = 0; ; attempt++) {
-    const prefix = leader.record()?.prefix ?? (attempt > 1 && findReplicaFile(folder)?.prefix);
-    if (prefix) return prefix;
-    if (attempt === 2) log.warn("the store has no record of a primary; waiting for one");
-    await new Promise<void>((resolve) => clock.after(LEADER_WAIT_MS, resolve));
-  }
 }
 
 interface Parts {

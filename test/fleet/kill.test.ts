@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
-import { report, rounds, timeout } from "../support/fleet/long";
+import { report, rounds, durationMs } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo, litestreamPid, type PrimaryClient } from "../support/fleet/primary";
 import { startS3 } from "../support/fleet/s3";
@@ -102,6 +102,6 @@ await describeWithPrograms("a primary that is killed", { go: ["litestream", "ver
       expect(figures.lost).toBeLessThanOrEqual(lostMax);
       expect(figures.backMaxMs).toBeLessThan(5_000);
     },
-    timeout(120_000, 30 * 60_000),
+    durationMs(120_000, 30 * 60_000),
   );
 });

@@ -148,7 +148,7 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ mail }) => mail?.bounceAddress ?? NONE,
   },
-  mirror: { label: "Mirror", isCode: true, show: ({ config }) => storeOf(config.mirror) },
+  mirror: { label: "Mirror", isCode: true, show: ({ config }) => placeOf(config.mirror) },
   mirrorKeyId: {
     label: "Key of the mirror",
     show: ({ config }) => (config.mirrorKeyId === undefined ? NONE : "Set"),
@@ -174,7 +174,7 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   fleetStore: {
     label: "Store of the fleet",
     isCode: true,
-    show: ({ config }) => (config.fleetStore ? describeStore(config.fleetStore) : NONE),
+    show: ({ config }) => placeOf(config.fleetStore),
   },
   fleetStoreKeyId: {
     label: "Access key id for the store",
@@ -242,10 +242,8 @@ function addressOf({ host, port }: ListenAddress): string {
   return `${formatHost(host)}:${port}`;
 }
 
-/** Returns the place of a store. An address contains no secret. */
-function storeOf(address: Config["mirror"]): string {
-  if (!address) return NONE;
-  return address.kind === "folder" ? address.path : `s3://${address.bucket}/${address.path}`;
+function placeOf(store: Config["mirror"]): string {
+  return store ? describeStore(store) : NONE;
 }
 
 function listOf(items: readonly string[]): string {

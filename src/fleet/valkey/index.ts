@@ -9,7 +9,7 @@ import { type SharedLimiter, shareLimits } from "./shared-limiter";
 
 export type { NodeBeat } from "./beats";
 
-/** What nodes of a fleet share in Valkey. Without it, limits are each node's own. */
+/** Memory that the nodes of a fleet share in Valkey. Without it, limits are each node's own. */
 export interface SharedMemory {
   valkey: Valkey;
   beats: Beats;
