@@ -242,9 +242,7 @@ function addressOf({ host, port }: ListenAddress): string {
   return `${formatHost(host)}:${port}`;
 }
 
-function placeOf(store: Config["mirror"]): string {
-  return store ? describeStore(store) : NONE;
-}
+const placeOf = (store: Config["mirror"]) => (store ? describeStore(store) : NONE);
 
 function listOf(items: readonly string[]): string {
   return items.length === 0 ? NONE : items.join(", ");
