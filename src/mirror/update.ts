@@ -79,13 +79,14 @@ export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Upd
   return {
     listGone() {
       const slugs = readSlugs();
+      const current = new Set(slugs.values());
       const hasDefault = readDefault() !== undefined;
       return Array.from(files.byPath)
         .filter(([path, { owner }]) => {
           const slug = slugInPath(path);
           if (owner === SHARED) return false;
           if (owner === undefined) {
-            return slug === undefined ? !hasDefault : ![...slugs.values()].includes(slug);
+            return slug === undefined ? !hasDefault : !current.has(slug);
           }
           return slug === undefined ? !slugs.has(owner) : slugs.get(owner) !== slug;
         })
@@ -106,7 +107,8 @@ export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Upd
       if (owner !== rootOwner) {
         for (const id of [owner, rootOwner]) if (id !== undefined) chosen.add(id);
       }
-      let failure: { error: unknown } | undefined;
+      /** Pages that cannot be made, by id. */
+      const failures = new Map<string, unknown>();
       for (const id of chosen) {
         const slug = slugs.get(id);
         if (slug === undefined) continue;
@@ -117,17 +119,23 @@ export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Upd
         } catch (error) {
           // A page that cannot be made does not keep the others from being written.
           if (error instanceof ObjectStoreError) throw error;
-          failure ??= { error };
+          failures.set(id, error);
         }
       }
       await files.flush();
-      if (failure) throw failure.error;
+      const failedSlugs = new Set(Array.from(failures.keys(), (id) => slugs.get(id)));
       const stale = Array.from(files.byPath)
         .filter(([path, { owner: id = "" }]) => {
-          return (pageIds === "all" || chosen.has(id)) && !current.has(path);
+          if (current.has(path) || failures.has(id)) return false;
+          if (id !== "") return pageIds === "all" || chosen.has(id);
+          // A page that cannot be made may need files of an earlier process at the root, such as its script.
+          const slug = slugInPath(path);
+          const isNeeded = slug === undefined ? failures.size > 0 : failedSlugs.has(slug);
+          return pageIds === "all" && !isNeeded;
         })
         .map(([path]) => path);
       await files.remove(stale);
+      for (const error of failures.values()) throw error;
       rootOwner = owner;
       return true;
     },

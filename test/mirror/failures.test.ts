@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { deleteIncident } from "../../src/features/incidents";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { createMirrorSite, createTestStore, type MirrorSite } from "../support/mirror-site";
 
@@ -91,6 +93,23 @@ test("a page that cannot be made keeps no other page from being written, and its
   expect(site.mirror.state()).toMatchObject({ asOf: undefined, error: "shop is damaged" });
   expect(site.paths()).toContain("status/other/index.html");
   expect(site.paths()).toContain("status/shop/index.html");
+});
+
+test("what a page no longer has is removed while another page cannot be made", async () => {
+  await using site = await createMirrorSite({ damaged: "broken" });
+  await site.app.page({ slug: "broken", name: "Broken" });
+  await site.app.page({ slug: "shop", name: "Shop" });
+  const key = await site.app.keyWith("write:incidents");
+  const json = { page: "shop", name: "Typed by mistake", body: "A secret." };
+  const { body } = await site.app.call("/api/v1/incidents", { method: "POST", key, json });
+  await site.pass(0);
+  const path = `status/shop/incidents/${body.id}/index.html`;
+  expect(site.paths()).toContain(path);
+  const { ctx } = site.app;
+  await ctx.db.write((tx) => deleteIncident(ctx, tx, body.id, CLI_ACTOR));
+  await site.pass(MINUTE_MS);
+  expect(site.paths()).not.toContain(path);
+  expect(site.mirror.state().error).toBe("broken is damaged");
 });
 
 describe("a place with files", () => {
