@@ -13,7 +13,7 @@ import {
   undefinedIfMissing,
   writeFlushed,
 } from "./folder-files";
-import { compareKeys, requireKey } from "./keys";
+import { compareKeys, removeEach, requireKey } from "./keys";
 import {
   DEFAULT_DEADLINE_MS,
   GET_MAX_BYTES,
@@ -191,7 +191,7 @@ export function openFolder(
 
     async remove(keys) {
       for (const key of keys) requireFileKey(key);
-      for (const key of keys) await limited("remove", key, removeFile(key));
+      await removeEach(keys, 1, (key) => limited("remove", key, removeFile(key)));
     },
   };
 }

@@ -21,7 +21,10 @@ export interface ObjectStore {
    * UTF-8. Keys that `put` would refuse are left out.
    */
   list(prefix: string, startAfter?: string): Promise<StoredObject[]>;
-  /** Removes objects; missing ones are ignored. */
+  /**
+   * Removes objects; missing ones are ignored. Those that cannot be removed do not keep the others, unless the store
+   * does not answer.
+   */
   remove(keys: readonly string[]): Promise<void>;
   /** Returns the store's clock minus this machine's in ms, from the newest answer; undefined if it is not known. */
   clockSkewMs(): number | undefined;

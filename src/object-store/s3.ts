@@ -1,7 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import { objectKeyError } from "../domain/object-key";
 import type { S3Address, StoreCredentials } from "../domain/store-address";
-import { compareKeys, requireKey } from "./keys";
+import { compareKeys, removeEach, requireKey } from "./keys";
 import {
   GET_MAX_BYTES,
   type ObjectStore,
@@ -176,11 +176,8 @@ export function openBucket(
     },
 
     async remove(keys) {
-      const left = keys.map((key) => requireKey(key, base)).values();
-      const work = async () => {
-        for (const key of left) await removeOne(key);
-      };
-      await Promise.all(Array.from({ length: REMOVALS_AT_ONCE }, work));
+      for (const key of keys) requireKey(key, base);
+      await removeEach(keys, REMOVALS_AT_ONCE, removeOne);
     },
   };
 }

@@ -62,6 +62,15 @@ describe("a folder of objects", () => {
     await expect(store.put("a/.allclear-x", ONE)).rejects.toThrow("A key begins with");
   });
 
+  test("an object that cannot be removed keeps no other from being removed", async () => {
+    const path = emptyFolder();
+    const store = openFolder(path);
+    await store.put("b", ONE);
+    symlinkSync("loop", join(path, "loop"));
+    await expect(store.remove(["loop/a", "b"])).rejects.toThrow("(ELOOP): remove loop/a.");
+    expect(await store.get("b")).toBeUndefined();
+  });
+
   test("a folder in the place of an object is no object", async () => {
     const path = emptyFolder();
     const store = openFolder(path);

@@ -70,6 +70,24 @@ describe("a store that answers with an error", () => {
     });
   });
 
+  test("an object that cannot be removed keeps no other from being removed", async () => {
+    const keys = Array.from({ length: 40 }, (_, index) => `${index}`);
+    const asked: string[] = [];
+    const server = answering((request) => {
+      const [, key = ""] = /^DELETE \S+\/(\d+) /.exec(request) ?? [];
+      asked.push(key);
+      return key === "0" ? httpAnswer(403, xmlError("AccessDenied")) : httpAnswer(204, "");
+    });
+    await withServer(server, async (store) => {
+      expect(await errorOf(store.remove(keys))).toMatchObject({
+        status: 403,
+        message: expect.stringContaining("remove 0."),
+      });
+      // Also none is removed after the error, when the caller may write again.
+      expect(asked.toSorted()).toEqual(keys.toSorted());
+    });
+  });
+
   test("a redirect is not followed, since the signature is for one server", async () => {
     const headers = { Location: "http://127.0.0.1:1/" };
     await withServer(answering(httpAnswer(307, "", headers)), async (store, server) => {
