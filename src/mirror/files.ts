@@ -38,10 +38,15 @@ export interface MirrorFiles {
   /** True once the files of earlier processes are known. */
   readonly isOpen: boolean;
   /**
-   * Lists the files of earlier processes once. An empty place is marked as a mirror. Throws if it has files of
-   * another program at the paths of the mirror.
+   * Lists the files of earlier processes. An empty place is marked as a mirror. Throws if it has files of another
+   * program at the paths of the mirror.
    */
   open(): Promise<void>;
+  /**
+   * Compares the list with the files that are there, and lists them unless that is done. Missing files are written
+   * again, such as those that a rule of a bucket removed. Unknown ones are those of a write that arrived late.
+   */
+  compare(): Promise<void>;
   /**
    * Begins to write a document, unless an equal one was written. Waits while too many are being written, and begins
    * nothing if `isCancelled` says so then. Throws if an earlier write has failed.
@@ -87,10 +92,13 @@ export function createMirrorFiles(store: ObjectStore): MirrorFiles {
     },
 
     async open() {
-      if (isOpen) return;
-      const keys = (await store.list("")).map(({ key }) => key);
-      const own = keys.filter((key) => OWN_PATH.test(key));
-      if (!keys.includes(INDEX)) {
+      if (!isOpen) await files.compare();
+    },
+
+    async compare() {
+      const keys = new Set((await store.list("")).map(({ key }) => key));
+      const own = [...keys].filter((key) => OWN_PATH.test(key));
+      if (!isOpen && !keys.has(INDEX)) {
         if (own.length > 0) {
           throw new Error(
             `${store.name} has files of another program, such as ${own[0]}. Name an empty folder or path for the mirror.`,
@@ -98,7 +106,10 @@ export function createMirrorFiles(store: ObjectStore): MirrorFiles {
         }
         await files.writeIndex(undefined, undefined);
       }
-      for (const path of own) byPath.set(path, { owner: undefined, written: undefined });
+      for (const path of own) {
+        if (!byPath.has(path)) byPath.set(path, { owner: undefined, written: undefined });
+      }
+      for (const [path, file] of byPath) if (!keys.has(path)) file.written = undefined;
       isOpen = true;
     },
 

@@ -108,7 +108,8 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     changed = new Set();
     let isDone = false;
     try {
-      await files.open();
+      // A write that failed for this process may still have arrived.
+      await (due === "all" || failures > 0 ? files.compare() : files.open());
       await removeGone();
       isDone = await updates.write(due, () => isCancelled);
       if (!isDone) return plan(GATHER_MS);

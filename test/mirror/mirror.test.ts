@@ -122,6 +122,19 @@ describe("updates of a mirror", () => {
     expect(indexOf(site).as_of).toBe("2026-03-11T00:00:01.000Z");
   });
 
+  test("at midnight, lost files are written again, and files of late writes are removed", async () => {
+    await using site = await createShops({ start: "2026-03-10T23:59:00Z" });
+    const lost = "status/shop/badge.svg";
+    const late = "status/secret/index.html";
+    site.store.files.delete(lost);
+    await site.store.put(late, new Uint8Array());
+    await site.pass(MINUTE_MS);
+    await site.pass(SECOND_MS);
+    expect(site.paths()).toContain(lost);
+    expect(site.paths()).not.toContain(late);
+    expect(indexOf(site).files).toHaveProperty([lost]);
+  });
+
   test("an incident that is deleted leaves every file", async () => {
     await using site = await createShops();
     const id = await site.report("Payments fail");
@@ -257,6 +270,20 @@ describe("pages that are no longer public", () => {
     await site.app.clock.advance(10 * SECOND_MS);
     expect(await (await answer).text()).toBe("done");
     resolve();
+  });
+
+  test("a write that arrives after it failed and after the removal is removed by the next attempt", async () => {
+    await using site = await createShops();
+    site.store.faults.put = /^status\/shop\//;
+    await site.report("Payments fail");
+    await site.pass(SECOND_MS);
+    site.store.faults.put = undefined;
+    await makePrivate(site, site.shop);
+    await site.mirror.settled();
+    expect(pathsOf(site, "shop")).toEqual([]);
+    await site.store.put("status/shop/index.html", new Uint8Array());
+    await site.pass(5 * SECOND_MS);
+    expect(pathsOf(site, "shop")).toEqual([]);
   });
 
   test("a write that is under way does not bring a removed file back", async () => {
