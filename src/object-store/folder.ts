@@ -45,8 +45,16 @@ export function openFolder(
   const name = `file://${path}`;
   const fileOf = (key: string) => join(path, requireFileKey(key));
 
-  /** Returns the result of some work. Throws an ObjectStoreError if it fails or passes the deadline. */
-  async function limited<T>(operation: Operation, key: string, work: Promise<T>): Promise<T> {
+  /**
+   * Returns the result of some work. Throws an ObjectStoreError if it fails or passes the deadline, and calls `onLate`
+   * in the second case.
+   */
+  async function limited<T>(
+    operation: Operation,
+    key: string,
+    work: Promise<T>,
+    onLate?: () => void,
+  ): Promise<T> {
     const subject = `${operation} ${key}`.trim();
     try {
       const done = await within(clock, deadlineMs, wrapped(work), () => {});
@@ -56,6 +64,7 @@ export function openFolder(
       if (code === undefined) throw error;
       throw new ObjectStoreError("unreachable", `The store ${name} failed (${code}): ${subject}.`);
     }
+    onLate?.();
     const seconds = deadlineMs / 1_000;
     const message = `The store ${name} did not answer within ${seconds} s: ${subject}.`;
     throw new ObjectStoreError("timeout", message);
@@ -65,11 +74,14 @@ export function openFolder(
     key: string,
     bytes: Uint8Array,
     options: PutOptions,
+    signal: AbortSignal,
   ): Promise<{ etag: string } | "changed"> {
     const file = fileOf(key);
     const temporary = join(dirname(file), `${OWN_PREFIX}${crypto.randomUUID()}`);
     try {
       await writeFlushed(temporary, bytes);
+      // A write that has failed for the caller does not replace what the caller writes or removes later.
+      signal.throwIfAborted();
       if (options.ifMatch !== undefined || options.ifNoneMatch === true) {
         if (!replaceIf(options, temporary, file)) return "changed";
       } else {
@@ -171,18 +183,19 @@ export function openFolder(
 
     async put(key, bytes, options = {}) {
       const folder = dirname(fileOf(key));
+      const late = new AbortController();
       const write = async () => {
         await mkdir(folder, { recursive: true });
         try {
-          return await writeFile(key, bytes, options);
+          return await writeFile(key, bytes, options, late.signal);
         } catch (error) {
           if (codeOf(error) !== "ENOENT") throw error;
           // The folder was removed with its last object in between.
           await mkdir(folder, { recursive: true });
-          return await writeFile(key, bytes, options);
+          return await writeFile(key, bytes, options, late.signal);
         }
       };
-      return limited("write", key, write());
+      return limited("write", key, write(), () => late.abort());
     },
 
     async list(prefix, startAfter = "") {

@@ -15,6 +15,7 @@ import { systemClock } from "../../src/kernel/clock";
 import { createTestClock } from "../support/clock";
 import { describeStoreContract } from "../support/fleet/store-contract";
 import { temporaryFolder } from "../support/temporary-folder";
+import { until } from "../support/until";
 
 const folders: Disposable[] = [];
 afterAll(() => folders.forEach((folder) => folder[Symbol.dispose]()));
@@ -114,7 +115,7 @@ describe("a folder of objects", () => {
     expect((await store.get("a"))?.bytes).toEqual(ONE);
   });
 
-  test("a call that passes its deadline fails, whatever becomes of it later", async () => {
+  test("a write that passes its deadline fails, and changes nothing later", async () => {
     const path = emptyFolder();
     const clock = createTestClock();
     const store = openFolder(path, clock);
@@ -125,5 +126,8 @@ describe("a folder of objects", () => {
       kind: "timeout",
       message: `The store file://${path} did not answer within 10 s: write a.`,
     });
+    // The write ends with the removal of its unfinished file.
+    await until(() => existsSync(path) && readdirSync(path).length === 0);
+    expect(await store.get("a")).toBeUndefined();
   });
 });
