@@ -54,6 +54,15 @@ export function readInvocation(
 /** An argument such as `--name` or `--name=value`. */
 const OPTION = /^--([^=]+)(?:=(.*))?$/s;
 
+/** Returns the variable of a setting that has no flag, by the name that its flag would have. */
+function secretVariable(flag: string): string | undefined {
+  const variable = `ALLCLEAR_${flag.toUpperCase().replaceAll("-", "_")}`;
+  const isSecret = Object.values(OPTIONS).some(
+    (option) => option.flag === undefined && option.env === variable,
+  );
+  return isSecret ? variable : undefined;
+}
+
 /** Divides arguments by the declaration of a command. `node:util`'s parser takes 2 ms of each start. */
 function tokenize(command: Command, args: readonly string[], problems: string[]): Parsed {
   const declared = new Map<string, { takesValue: boolean; isRepeatable: boolean }>();
@@ -81,7 +90,16 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
     const option = declared.get(name);
     if (!option) {
       const shown = name === "" ? arg : `--${name}`;
-      problems.push(`${shown} is not an option of allclear ${command.name}.`);
+      const variable = secretVariable(name);
+      if (variable === undefined) {
+        problems.push(`${shown} is not an option of allclear ${command.name}.`);
+        continue;
+      }
+      problems.push(
+        `${shown} is not an option, since other processes can read arguments. Set ${variable}.`,
+      );
+      // The value is a secret, which no error may repeat.
+      if (inline === undefined && !rest[0]?.startsWith("--")) rest.shift();
       continue;
     }
     const value = inline ?? (option.takesValue ? rest.shift() : undefined);

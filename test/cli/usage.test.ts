@@ -60,6 +60,23 @@ describe("a command that is called wrongly", () => {
     ]);
   });
 
+  test.each([
+    ["--mirror-secret", "ALLCLEAR_MIRROR_SECRET"],
+    ["--purge-header", "ALLCLEAR_PURGE_HEADER"],
+    ["--smtp-password", "ALLCLEAR_SMTP_PASSWORD"],
+  ])("the secret after %s is not repeated, and its variable is named", async (flag, variable) => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const error = `${flag} is not an option, since other processes can read arguments. Set ${variable}.`;
+    const hint = "allclear serve --help lists its options.";
+    for (const args of [[flag, "s3cret"], [`${flag}=s3cret`], [flag]]) {
+      const { exitCode, out, err } = await run(["serve", ...args]);
+      expect([exitCode, out, err]).toEqual([2, [], [error, hint]]);
+    }
+    const { err } = await run(["serve", flag, "--loud"]);
+    expect(err).toEqual([error, "--loud is not an option of allclear serve.", hint]);
+  });
+
   test("a missing value does not consume the next flag", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
