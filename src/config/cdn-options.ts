@@ -90,7 +90,7 @@ export function cdnProblems(
   const problems: string[] = [];
   if (typeof seconds === "number" && seconds > SECONDS_MIN && !isGiven("purgeUrl")) {
     problems.push(
-      `${nameOf("cdn")} must be ${SECONDS_MIN} without a purge address, since changes would appear late.`,
+      `${nameOf("cdn")} must be ${SECONDS_MIN} without ${nameOf("purgeUrl")}, since changes would appear late.`,
     );
   }
   if (isGiven("purgeUrl") && !isGiven("cdn")) {

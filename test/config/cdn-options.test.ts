@@ -42,10 +42,10 @@ describe("the options of a CDN", () => {
 
   test("more than 15 seconds require a purge address, and a purge address requires the mode", () => {
     expect(problemsOf({ ALLCLEAR_CDN: "16" })).toEqual([
-      "ALLCLEAR_CDN must be 15 without a purge address, since changes would appear late.",
+      "ALLCLEAR_CDN must be 15 without --purge-url, since changes would appear late.",
     ]);
     expect(problemsOf({}, { cdn: "600" })).toEqual([
-      "--cdn must be 15 without a purge address, since changes would appear late.",
+      "--cdn must be 15 without --purge-url, since changes would appear late.",
     ]);
     const { ALLCLEAR_PURGE_URL } = PURGE;
     expect(problemsOf({ ALLCLEAR_PURGE_URL })).toEqual(["ALLCLEAR_PURGE_URL requires --cdn."]);
