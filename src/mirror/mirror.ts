@@ -1,7 +1,7 @@
 import type { Alarms, MirrorState } from "../features/alarms";
 import type { MetricFamily } from "../features/metrics";
 import type { Timer } from "../kernel/clock";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
+import { DAY_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
 import { within } from "../kernel/within";
 import type { ObjectStore } from "../object-store";
 import { createMirrorFiles, type Position } from "./files";
@@ -176,7 +176,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     if (age < STALE_MS) alarms.clear("mirror_stale");
     else {
       const since = copied
-        ? `was last written at ${new Date(copied.asOf).toISOString()}`
+        ? `was last written at ${toIso(copied.asOf).slice(0, 16).replace("T", " ")} UTC`
         : "was never written";
       alarms.raise("mirror_stale", `The mirror ${store.name} ${since}. ${error ?? ""}`.trim());
     }

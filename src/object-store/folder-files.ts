@@ -39,7 +39,13 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** True if there is no file. A file in the place of a folder, and the other way round, is no object either. */
+/** Returns the code of an error of the file system with its text, such as "EACCES: permission denied". */
+export function describeFileError(error: unknown, code: string): string {
+  const [, text] = /^\w+: ([a-z -]+)/.exec((error as Error).message) ?? [];
+  return text === undefined ? code : `${code}: ${text}`;
+}
+
+/** Returns true if there is no file. A folder instead of a file is no object, nor is a file below a file. */
 function isMissing(error: unknown): boolean {
   return /^(ENOENT|ENOTDIR|EISDIR)$/.test(codeOf(error) ?? "");
 }

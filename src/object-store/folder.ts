@@ -8,6 +8,7 @@ import { within } from "../kernel/within";
 import {
   codeOf,
   copyPieces,
+  describeFileError,
   etagOf,
   missingAsUndefined,
   undefinedIfMissing,
@@ -62,7 +63,11 @@ export function openFolder(
     } catch (error) {
       const code = codeOf(error);
       if (code === undefined) throw error;
-      throw new ObjectStoreError("unreachable", `The store ${name} failed (${code}): ${subject}.`);
+      const reason = describeFileError(error, code);
+      throw new ObjectStoreError(
+        "unreachable",
+        `The store ${name} failed (${reason}): ${subject}.`,
+      );
     }
     onLate?.();
     const seconds = deadlineMs / 1_000;

@@ -82,7 +82,7 @@ describe("a folder of objects", () => {
     await store.remove(["a", "a/b/c"]);
     expect((await store.get("a/b"))?.bytes).toEqual(ONE);
     await expect(store.put("a", ONE)).rejects.toThrow(
-      /^The store file:\S+ failed \(\w+\): write a\.$/,
+      /^The store file:\S+ failed \(\w+: [a-z ]+\): write a\.$/,
     );
     await expect(store.put("a/b/c", ONE)).rejects.toMatchObject({ kind: "unreachable" });
     expect(readdirSync(path)).toEqual(["a"]);
@@ -103,6 +103,14 @@ describe("a folder of objects", () => {
     mkdirSync(path);
     chmodSync(path, 0o500);
     await expect(openFolder(path).put("a", ONE)).rejects.toThrow("EACCES");
+  });
+
+  test("an error of the file system is reported by its code and its text", async () => {
+    const path = emptyFolder();
+    writeFileSync(path, "");
+    await expect(openFolder(path).put("a", ONE)).rejects.toThrow(
+      `The store file://${path} failed (EEXIST: file already exists): write a.`,
+    );
   });
 
   test("a conditional write fails while another process holds the lock", async () => {

@@ -21,7 +21,7 @@ export const ALARMS = {
   purge_failing: {
     name: "CDN not purged",
     severity: "minor",
-    condition: "The purge address did not accept a request after a change.",
+    condition: "Two purges in a row failed.",
   },
   replica_lag: {
     name: "Replica behind",

@@ -120,7 +120,7 @@ export function startPurger(
     error = reason;
     failures += 1;
     if (failures >= FAILURES_OF_ALARM) {
-      alarms.raise("purge_failing", `${reason} Changes appear late until it accepts a request.`);
+      alarms.raise("purge_failing", `${reason} Changes appear late until a purge succeeds.`);
     }
   }
 

@@ -126,7 +126,7 @@ describe("a purge address that fails", () => {
     expect(site.purger.state().error).toBe(FORBIDDEN.error);
     await clock.advance(1_000);
     expect(alarms).toEqual([
-      "purge_failing: The purge address answered 403. Changes appear late until it accepts a request.",
+      "purge_failing: The purge address answered 403. Changes appear late until a purge succeeds.",
     ]);
     signals.pageChanged.emit("pag_2");
     await clock.advance(3_000);
