@@ -96,6 +96,8 @@ export function startPurger(
     const again = [...repeats].flatMap(([tag, dueAt]) => (dueAt <= now ? [tag] : []));
     for (const tag of again) repeats.delete(tag);
     const tags = tagsOf([...fresh, ...again]);
+    // Timers may end a fraction of a millisecond early.
+    if (tags.length === 0) return;
     const failure = await send(tags, aborter.signal);
     if (failure) {
       for (const tag of tags) changed.add(tag);

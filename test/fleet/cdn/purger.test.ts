@@ -24,8 +24,10 @@ interface PurgerSite {
   started(): Promise<void>;
 }
 
-function createPurger(deps: Partial<PurgerDependencies> = {}): PurgerSite {
-  const clock = createTestClock();
+function createPurger(
+  deps: Partial<PurgerDependencies> = {},
+  clock = createTestClock(),
+): PurgerSite {
   const start = clock.monotonic();
   const signals: PurgerSite["signals"] = {
     pageChanged: createSignal<string>(),
@@ -75,6 +77,20 @@ describe("purging after a change", () => {
 
   test("a changed page is purged at once and 5 seconds later, and other pages are not", async () => {
     const { clock, signals, sent, started } = createPurger();
+    await started();
+    signals.pageChanged.emit("pag_1");
+    await clock.advance(60_000);
+    expect(sent).toEqual([
+      [10, "page-pag_1"],
+      [15, "page-pag_1"],
+    ]);
+  });
+
+  test("a timer that ends a fraction of a millisecond early sends no request without tags", async () => {
+    const clock = createTestClock();
+    const { after } = clock;
+    clock.after = (delayMs, run) => after(delayMs > 1 ? delayMs - 0.5 : delayMs, run);
+    const { signals, sent, started } = createPurger({}, clock);
     await started();
     signals.pageChanged.emit("pag_1");
     await clock.advance(60_000);
