@@ -117,8 +117,10 @@ export async function startServer(
         readiness.isDraining = true;
         poll.cancel();
         guard.stop();
-        await fleet?.stop();
-        await background.stop(Promise.all([listener.stop(), forReplicas?.stop()]));
+        const answered = Promise.all([listener.stop(), forReplicas?.stop()]);
+        // Requests in progress can still make a page private, which leaves the mirror before their answer.
+        const fleetStopped = answered.then(() => fleet?.stop());
+        await Promise.all([background.stop(answered), fleetStopped]);
         usage.stop();
         await usage.flush();
         installation.close();

@@ -10,7 +10,7 @@ export interface RunningFleet extends Fleet {
   metrics: readonly MetricFamily[];
   /** Delays the answer to a form of the dashboard until its effect has reached the mirror. */
   hold?: RunningMirror["hold"];
-  /** Stops the parts. Called before background work ends. */
+  /** Stops the parts. Called once no request is in progress. */
   stop(): Promise<void>;
 }
 

@@ -237,10 +237,13 @@ test("all that was ever signalled is signalled again after the database was repl
   ]);
 });
 
-test("no module emits a change signal without raising its version", async () => {
+/** Modules that emit: the signals themselves, and what a replica shows of the age of its data. */
+const EMITTING: readonly string[] = ["events/changes.ts", "fleet/delay.ts"];
+
+test("no other module emits a change signal without raising its version", async () => {
   const found: string[] = [];
   for await (const file of new Glob("**/*.{ts,tsx}").scan(SRC)) {
-    if (file === "events/changes.ts") continue;
+    if (EMITTING.includes(file)) continue;
     const source = await Bun.file(join(SRC, file)).text();
     if (NAMES.some((name) => source.includes(`${name}.emit(`))) found.push(file);
   }

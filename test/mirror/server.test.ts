@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { startSession } from "../../src/features/auth";
@@ -33,23 +35,44 @@ async function prepare(
   }
 }
 
-test("a server with --mirror writes the folder, and the dashboard deletes a page there first", async () => {
-  using folder = temporaryFolder();
-  const mirror = join(folder.path, "mirror");
+/** Returns the folder of the mirror and the environment of a server. */
+function placesIn(folder: string) {
+  const mirror = join(folder, "mirror");
   const env = {
     ALLCLEAR_BASE_URL: "http://status.test",
-    ALLCLEAR_DATA_DIR: join(folder.path, "data"),
+    ALLCLEAR_DATA_DIR: join(folder, "data"),
     ALLCLEAR_LISTEN: "127.0.0.1:0",
     ALLCLEAR_LOG_LEVEL: "silent",
     ALLCLEAR_MIRROR: mirror,
   };
+  return { mirror, env };
+}
+
+/** Waits for the first copy. Files are flushed to the disk, which takes as long as it takes. */
+async function isComplete(mirror: string): Promise<void> {
+  while (!existsSync(join(mirror, "status/shop/index.html"))) await settle();
+  const index = join(mirror, "mirror.json");
+  while (!readFileSync(index, "utf8").includes("status/shop/index.html")) await settle();
+}
+
+/** Returns the form that deletes a page. */
+async function deletionOf(page: string, url: string, cookie: string) {
+  const path = `${url}/admin/pages/${page}/delete`;
+  const headers = { cookie, origin: url };
+  const question = readHtml(await (await fetch(path, { headers })).text());
+  const fields = question.controls
+    .filter(({ type }) => type === "hidden")
+    .map(({ name, value }): [string, string] => [name, value]);
+  return { path, headers, body: new URLSearchParams([...fields, ["slug", "shop"]]) };
+}
+
+test("a server with --mirror writes the folder, and the dashboard deletes a page there first", async () => {
+  using folder = temporaryFolder();
+  const { mirror, env } = placesIn(folder.path);
   const { cookie, page, key } = await prepare(env);
   const server = await startServer(testConfig(env));
   try {
-    // Files are flushed to the disk, which takes as long as it takes.
-    while (!existsSync(join(mirror, "status/shop/index.html"))) await settle();
-    const index = join(mirror, "mirror.json");
-    while (!readFileSync(index, "utf8").includes("status/shop/index.html")) await settle();
+    await isComplete(mirror);
     const authorization = `Bearer ${key}`;
     const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization } });
     expect(await metrics.text()).toMatch(/^allclear_fleet_mirror_age_seconds \d/m);
@@ -57,18 +80,47 @@ test("a server with --mirror writes the folder, and the dashboard deletes a page
     const card = readHtml(await screen.text()).texts("#fleet-mirror");
     expect(card.join()).toContain("Up to date");
     expect(card.join()).toContain(mirror);
-    const path = `${server.url}/admin/pages/${page}/delete`;
-    const headers = { cookie, origin: server.url };
-    const question = readHtml(await (await fetch(path, { headers })).text());
-    const fields = question.controls
-      .filter(({ type }) => type === "hidden")
-      .map(({ name, value }): [string, string] => [name, value]);
-    const body = new URLSearchParams([...fields, ["slug", "shop"]]);
+    const { path, headers, body } = await deletionOf(page, server.url, cookie);
     const answer = await fetch(path, { method: "POST", headers, body, redirect: "manual" });
     expect(answer.status).toBe(303);
     expect(existsSync(join(mirror, "status"))).toBe(false);
     expect(existsSync(join(mirror, "index.html"))).toBe(false);
   } finally {
     await server.stop();
+  }
+}, 60_000);
+
+test("a page that is deleted while the server stops leaves the mirror before the answer", async () => {
+  using folder = temporaryFolder();
+  const { mirror, env } = placesIn(folder.path);
+  const { cookie, page } = await prepare(env);
+  const server = await startServer(testConfig(env));
+  let stopping: Promise<void> | undefined;
+  try {
+    await isComplete(mirror);
+    const { path, headers, body } = await deletionOf(page, server.url, cookie);
+    const form = body.toString();
+    const { hostname, port, pathname } = new URL(path);
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    const answered = once(socket, "data");
+    const head = [
+      `POST ${pathname} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      `Origin: ${headers.origin}`,
+      `Cookie: ${cookie}`,
+      "Content-Type: application/x-www-form-urlencoded",
+      `Content-Length: ${form.length}`,
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n${form.slice(0, 5)}`);
+    // The server is in this process, and reads the beginning in one of the next turns.
+    for (let turn = 0; turn < 50; turn += 1) await settle();
+    stopping = server.stop();
+    socket.write(form.slice(5));
+    expect(String(await answered)).toStartWith("HTTP/1.1 303 ");
+    socket.destroy();
+    expect(existsSync(join(mirror, "status"))).toBe(false);
+  } finally {
+    await (stopping ?? server.stop());
   }
 }, 60_000);
