@@ -148,7 +148,15 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     if (files.isOpen && updates.listGone().length === 0) return;
     isCancelled = true;
     const removing = enqueue(async () => {
-      await files.open();
+      try {
+        await files.open();
+      } catch (failure) {
+        alarms.raise(
+          "mirror_removal",
+          `The files of the mirror ${store.name} cannot be listed. It may still have those of pages that were deleted or made private. The removal is tried again.`,
+        );
+        throw failure;
+      }
       await removeGone();
     }).finally(() => {
       if (removal === removing) removal = undefined;

@@ -65,6 +65,28 @@ describe("a store that fails", () => {
     );
   });
 
+  test("a page that is made private while the files are not known yet raises an alarm", async () => {
+    const store = createTestStore();
+    {
+      await using earlier = await createMirrorSite({ store });
+      await earlier.app.page({ slug: "shop", name: "Shop" });
+      await earlier.pass(0);
+    }
+    store.faults.list = true;
+    await using site = await createMirrorSite({ store });
+    await site.pass(0);
+    expect(site.alarms.size).toBe(0);
+    await site.app.page({ slug: "shop", name: "Shop", visibility: "private" });
+    await site.mirror.settled();
+    expect(site.alarms.get("mirror_removal")).toBe(
+      "The files of the mirror s3://status cannot be listed. It may still have those of pages that were deleted or made private. The removal is tried again.",
+    );
+    store.faults.list = false;
+    await site.pass(5 * SECOND_MS);
+    expect(site.alarms.size).toBe(0);
+    expect(site.paths().filter((path) => path.startsWith("status/"))).toEqual([]);
+  });
+
   test("the list of files keeps its time while a document cannot be written", async () => {
     await using site = await createMirrorSite();
     await site.app.page({ slug: "shop", name: "Shop" });
