@@ -134,7 +134,7 @@ export async function startServer(
   }
 }
 
-/** Starts the parts for more than one machine; undefined if none is set up, and none was that left an alarm. */
+/** Starts the parts for more than one machine; undefined if none is set up and no stored alarm must end. */
 async function startFleet(
   ctx: AppContext,
   deps: FleetDependencies,

@@ -1,7 +1,7 @@
 import { option } from "./option";
 import { parseInteger } from "./parse";
 
-/** Seconds from which a purge address is required. Below, documents expire soon enough. */
+/** Minimum number of seconds. It is also the maximum without a purge address, since changes would appear late. */
 const SECONDS_MIN = 15;
 const SECONDS_MAX = 3_600;
 

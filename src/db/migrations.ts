@@ -27,7 +27,7 @@ export interface Migration {
   sql: string;
   /**
    * Oldest schema version whose statements can still read the database, so that replicas of that version go on until
-   * they are upgraded. Without it none before the migration's own can.
+   * they are upgraded. If absent, the version of this migration.
    */
   readableFrom?: number;
 }

@@ -143,7 +143,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     }
   }
 
-  /** Ends the present update if it must not go on, and removes what must not be seen. */
+  /** Cancels the running update and removes files if a page was deleted, made private or got another slug. */
   function checkPages(): void {
     if (files.isOpen && updates.listGone().length === 0) return;
     isCancelled = true;
@@ -164,7 +164,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     removal = removing;
   }
 
-  /** Renews the time of a mirror in which nothing is to be changed. */
+  /** Renews the time of a mirror without waiting changes. */
   async function renew(): Promise<void> {
     const asOf = clock.now();
     const at = clock.monotonic();

@@ -44,7 +44,7 @@ export interface S3Client {
   clockSkewMs(): number | undefined;
 }
 
-/** Longest request that says something about the store's clock, in ms. */
+/** Longest request whose answer is used to compare the clocks, in ms. */
 const CLOCK_REQUEST_MAX_MS = 1_000;
 
 /** Times in `Date` headers are cut to seconds: on average the clock is half of one later. */
@@ -62,7 +62,7 @@ export function createS3Client(
   const signer = { ...credentials, region: address.region };
   let clockSkewMs: number | undefined;
 
-  /** Keeps the difference of the clocks. Answers that took long prove nothing. */
+  /** Keeps the difference of the clocks. Slow answers are ignored, since they can be older than the end of the request. */
   function readClock(date: string | null, sentAt: number, tookMs: number): void {
     const time = Date.parse(date ?? "");
     if (Number.isNaN(time) || tookMs > CLOCK_REQUEST_MAX_MS) return;

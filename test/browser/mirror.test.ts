@@ -6,7 +6,7 @@ import { describeWithBrowser } from "../support/browser";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";
 import { isWiderThanWindow, PHONE } from "../support/public-documents";
 
-/** A mirror, and a web server with its files that knows nothing of Allclear. */
+/** A mirror, and a web server that sends its files without Allclear. */
 interface ServedMirror extends AsyncDisposable {
   site: MirrorSite;
   origin: string;

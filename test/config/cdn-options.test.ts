@@ -18,11 +18,11 @@ function configOf(env: Record<string, string>) {
 }
 
 describe("the options of a CDN", () => {
-  test("are off by default", () => {
+  test("the CDN mode is off by default", () => {
     expect(configOf({})).toEqual({ cdn: undefined, purgeUrl: undefined, purgeHeader: undefined });
   });
 
-  test("are seconds, an address and a header", async () => {
+  test("the options of the CDN mode are seconds, an address and a header", async () => {
     expect(configOf({ ALLCLEAR_CDN: "15" }).cdn).toBe(15);
     using folder = temporaryFolder();
     const file = `${folder.path}/header`;

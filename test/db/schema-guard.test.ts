@@ -80,7 +80,7 @@ describe("a database that another node migrates", () => {
     expect(at.read()).toBeUndefined();
   });
 
-  test("a database that cannot be read at the moment tells nothing about its schema", () => {
+  test("a database that cannot be read at the moment has no schema problem", () => {
     using at = followed();
     at.becomes(false);
     expect(at.read).toThrow("cannot be read now");

@@ -13,7 +13,7 @@
  * `bun test test/fleet` runs the same tests with a few rounds each, as CI does. A test gets its number of rounds from
  * `rounds(few, all)` and gives its figures to `report(…)`, both of `test/support/fleet/long.ts`. Its parts:
  *
- * - `describeWithPrograms(name, { go, debian }, body)` skips loudly,
+ * - `describeWithPrograms(name, { go, debian }, body)` skips with a message,
  * - `startS3(name)`, `startRedis()`, `startNginx(http)`, `startHaproxy(text)` start servers on free ports of loopback,
  *   which the test can `freeze()`, `thaw()`, `kill()` and `restart()`,
  * - `startLink(port)` puts a link before a server, which the test can cut, stall or slow down,

@@ -54,7 +54,7 @@ listen all
 });
 
 await describeWithPrograms("Litestream of a fleet", { go: ["litestream"] }, () => {
-  test("is the tested version", async () => {
+  test("Litestream has the tested version", async () => {
     const version = await runCommand([await litestreamPath(), "version"]);
     expect(version.trim()).toMatch(/0\.5\.18/);
   });

@@ -135,7 +135,7 @@ test("what a page no longer has is removed while another page cannot be made", a
 });
 
 describe("a place with files", () => {
-  test("files of an earlier process that nobody needs are removed, and other files are left alone", async () => {
+  test("files of an earlier process that are not needed are removed, and other files are left alone", async () => {
     const store = createTestStore();
     {
       await using earlier = await createMirrorSite({ store });

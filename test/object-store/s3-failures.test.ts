@@ -121,7 +121,7 @@ describe("a store that answers with an error", () => {
 });
 
 describe("a request", () => {
-  test("has the encoded key, the headers of the object and a signature of all of them", async () => {
+  test("a request has the encoded key, the headers of the object and a signature of all of them", async () => {
     let received = "";
     const server = answering((request) => {
       received = request;
@@ -201,7 +201,7 @@ describe("a store that does not answer", () => {
   });
 });
 
-describe("a store that dies", () => {
+describe("a store that closes its connections", () => {
   test("a refused connection is reported by its code", async () => {
     const { port } = await using(async (server) => server);
     expect(await errorOf(openAt(port).get("a"))).toEqual({
@@ -253,7 +253,7 @@ describe("a store that dies", () => {
   });
 });
 
-describe("a hostile listing", () => {
+describe("an invalid listing", () => {
   const page = (contents: string, more = "") =>
     `<?xml version="1.0"?><ListBucketResult><EncodingType>url</EncodingType>${more}${contents}</ListBucketResult>`;
   const object = (key: string, size = "1") =>
@@ -299,7 +299,7 @@ describe("a hostile listing", () => {
 describe("the store's clock", () => {
   const dated = (date: string) => answering(httpAnswer(200, "1", { ETag: '"e"', Date: date }));
 
-  test("is compared with this machine's at each answer", async () => {
+  test("the clock of a store is compared with this machine's at each answer", async () => {
     const date = new Date(TEST_START + 60_000).toUTCString();
     await withServer(dated(date), async (store) => {
       expect(store.clockSkewMs()).toBeUndefined();
@@ -308,14 +308,14 @@ describe("the store's clock", () => {
     });
   });
 
-  test("is not known from an answer without a readable date", async () => {
+  test("the clock of a store is not known from an answer without a readable date", async () => {
     await withServer(dated("yesterday"), async (store) => {
       await store.get("a");
       expect(store.clockSkewMs()).toBeUndefined();
     });
   });
 
-  test("is not known from an answer that took more than a second", async () => {
+  test("the clock of a store is not known from an answer that took more than a second", async () => {
     const asked = Promise.withResolvers<import("node:net").Socket>();
     await using server = await startRawServer((socket) => {
       socket.once("data", () => asked.resolve(socket));

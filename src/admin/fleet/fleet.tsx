@@ -11,7 +11,7 @@ interface FleetProps {
   now: number;
 }
 
-/** Settings → Fleet: the parts for more than one machine, and what is wrong with them. */
+/** Settings → Fleet: the state of the parts for more than one machine, and their alarms. */
 export function FleetScreen({ fleet, now }: FleetProps) {
   const state = fleet?.nodes?.();
   return (

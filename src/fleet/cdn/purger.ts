@@ -44,7 +44,7 @@ export interface Purger {
 
 /**
  * Purges the CDN after each public change, and once more 5 seconds later. All answers are purged at the start, since
- * an earlier process may have ended before it purged its last change. What is refused waits in memory and is sent
+ * an earlier process may have ended before it purged its last change. Tags of failed purges are kept in memory and sent
  * again. `send` is called for one request at a time.
  */
 export function startPurger(

@@ -7,7 +7,7 @@ const POLL_MS = 5 * SECOND_MS;
 /** Time without such a request after which the alarm ends. */
 const QUIET_MS = 10 * MINUTE_MS;
 
-/** Raises an alarm while peers that are not trusted send forwarding headers: a proxy is probably missing. */
+/** Raises an alarm while peers that are not trusted send forwarding headers: `--trusted-proxies` probably lacks a proxy. */
 export function watchUntrustedPeers(
   clock: Clock,
   addresses: Pick<ClientAddresses, "newestUntrusted">,

@@ -149,7 +149,7 @@ test("Fleet lists each node with its role, lag and last sign of life", async () 
   ]);
 });
 
-test("the overview warns admins of alarms, three with their details, and says nothing is calm", async () => {
+test("the overview warns admins of alarms, three with their details, and does not say that all is calm", async () => {
   const { app, fleet } = await createFleetApp();
   await using _ = app;
   await app.page({ slug: "shop", name: "Shop" });

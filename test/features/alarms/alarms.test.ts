@@ -38,7 +38,7 @@ function failWrites(): () => void {
 }
 
 describe("an alarm", () => {
-  test("is listed, logged and recorded as an event when it is raised", async () => {
+  test("an alarm is listed, logged and recorded as an event when it is raised", async () => {
     alarms.raise("mirror_stale", "The mirror in /srv/mirror was last written 6 min ago.");
     await settled();
     const detail = "The mirror in /srv/mirror was last written 6 min ago.";
@@ -70,7 +70,7 @@ describe("an alarm", () => {
     expect(app.logged).toMatchObject([{ alarm: "mirror_stale", detail }]);
   });
 
-  test("is recorded once, with the newest detail in the list, however often it is raised", async () => {
+  test("an alarm that is raised repeatedly is recorded once and listed with its newest detail", async () => {
     for (const lag of [11, 12, 13]) {
       alarms.raise("replica_lag", `b is ${lag} s behind.`);
       await settled();
@@ -79,7 +79,7 @@ describe("an alarm", () => {
     expect(alarms.list()).toMatchObject([{ detail: "b is 13 s behind." }]);
   });
 
-  test("leaves the list at once and ends after 30 seconds without its condition", async () => {
+  test("an alarm leaves the list at once and ends after 30 seconds without its condition", async () => {
     alarms.raise("valkey_unavailable", "It does not answer.");
     await app.clock.advance(MINUTE_MS);
     alarms.clear("valkey_unavailable");
@@ -95,7 +95,7 @@ describe("an alarm", () => {
     });
   });
 
-  test("goes on without a further event if it is raised again within 30 seconds", async () => {
+  test("an alarm that is raised again within 30 seconds has no further event", async () => {
     for (let turn = 0; turn < 10; turn++) {
       alarms.raise("durability_local", "One write.");
       await app.clock.advance(20 * SECOND_MS);
@@ -105,13 +105,13 @@ describe("an alarm", () => {
     expect(recorded()).toEqual([["durability_local", "raised"]]);
   });
 
-  test("that was not raised has no end", async () => {
+  test("an alarm that was not raised has no end", async () => {
     alarms.clear("log_hole");
     await app.clock.advance(MINUTE_MS);
     expect(app.events()).toEqual([]);
   });
 
-  test("hides values that look like secrets, and is cut after 1,000 characters", async () => {
+  test("a detail hides values that look like secrets, and is cut after 1,000 characters", async () => {
     const secret = `allclear_${"a".repeat(30)}`;
     alarms.raise("purge_failing", `${secret} ${"x".repeat(2_000)}`);
     await settled();
@@ -138,7 +138,7 @@ describe("after a restart, an alarm", () => {
     await restart();
   });
 
-  test("keeps its beginning and has no further event if it is raised again", async () => {
+  test("an alarm that is raised again after a restart keeps its beginning and has no further event", async () => {
     expect(alarms.list()).toMatchObject([{ kind: "mirror_stale", since: TEST_START }]);
     alarms.raise("mirror_stale", "The mirror is 7 min old.");
     await app.clock.advance(10 * MINUTE_MS);
@@ -146,7 +146,7 @@ describe("after a restart, an alarm", () => {
     expect(alarms.list()).toMatchObject([{ since: TEST_START }]);
   });
 
-  test("ends 30 seconds after its condition is found to be over", async () => {
+  test("after a restart, an alarm ends 30 seconds after its condition is found to be over", async () => {
     alarms.clear("mirror_stale");
     await app.clock.advance(30 * SECOND_MS);
     expect(recorded().at(-1)).toEqual(["mirror_stale", "cleared"]);
@@ -154,7 +154,7 @@ describe("after a restart, an alarm", () => {
     expect(alarms.list()).toEqual([]);
   });
 
-  test("ends after 5 minutes if nothing in the new process knows its condition", async () => {
+  test("after a restart, an alarm whose condition is not checked ends after 5 minutes", async () => {
     await app.clock.advance(5 * MINUTE_MS - 1);
     expect(kinds()).toEqual(["mirror_stale"]);
     await app.clock.advance(1);
@@ -163,7 +163,7 @@ describe("after a restart, an alarm", () => {
 });
 
 describe("while the database takes no changes", () => {
-  test("alarms are listed and logged, and their events are recorded once it does", async () => {
+  test("alarms are listed and logged while the database takes no changes, and recorded afterwards", async () => {
     const repair = failWrites();
     alarms.raise("lease_renewal", "The store does not answer.");
     await app.clock.advance(25 * SECOND_MS);
@@ -176,7 +176,7 @@ describe("while the database takes no changes", () => {
     expect(app.events()[0]?.data).toMatchObject({ since: toIso(TEST_START) });
   });
 
-  test("an alarm that begins and ends has no event", async () => {
+  test("an alarm that begins and ends while the database takes no changes has no event", async () => {
     const repair = failWrites();
     alarms.raise("lease_renewal", "The store does not answer.");
     alarms.clear("lease_renewal");
@@ -207,7 +207,7 @@ test("a process that must not write lists and logs its alarms, and records nothi
   await own.stop();
 });
 
-test("nothing is recorded or listed anew after the stop", async () => {
+test("no alarm is recorded or listed after the stop", async () => {
   alarms.raise("mirror_stale", "a");
   await alarms.stop();
   alarms.raise("orphans", "b");

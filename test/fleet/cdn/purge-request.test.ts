@@ -8,7 +8,7 @@ const SECRET = "kept-secret";
 const HEADER = { name: "Fastly-Key", value: SECRET };
 
 describe("a request to the purge address", () => {
-  test("has the tags in two headers and as JSON, and the credential, also in a private network", async () => {
+  test("a purge has the tags in two headers and as JSON, and the credential, also in a private network", async () => {
     await using receiver = startReceiver();
     const { egress, clock } = await createTestEgress();
     const url = `${receiver.url}?zone=1`;

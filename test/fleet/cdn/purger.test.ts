@@ -131,7 +131,7 @@ describe("purging after a change", () => {
 });
 
 describe("a purge address that fails", () => {
-  test("is asked again with growing waits, raises an alarm at the second failure, and gets every tag later", async () => {
+  test("a purge that fails is tried again with growing waits, raises an alarm at the second failure, and loses no tag", async () => {
     const site = createPurger();
     const { clock, signals, sent, alarms } = site;
     await site.started();
@@ -161,7 +161,7 @@ describe("a purge address that fails", () => {
     expect(site.purger.state().error).toBeUndefined();
   });
 
-  test("is asked again at the time that it names, at most 5 minutes later", async () => {
+  test("a purge is tried again at the time that the answer names, at most 5 minutes later", async () => {
     const site = createPurger();
     await site.started();
     site.failure = { error: "The purge address answered 429.", retryAfterMs: 40_000 };
@@ -174,7 +174,7 @@ describe("a purge address that fails", () => {
     expect(site.sent.map(([seconds]) => seconds)).toEqual([10, 50, 350, 355]);
   });
 
-  test("is asked again after it failed for a repeated purge", async () => {
+  test("a repeated purge that fails is tried again", async () => {
     const site = createPurger();
     await site.started();
     site.signals.pageChanged.emit("pag_1");

@@ -10,7 +10,7 @@ interface Needed {
 }
 
 /**
- * Describes tests that need real programs. Without one of them they are skipped, loudly. In CI, which installs those of
+ * Describes tests that need real programs. Without one of them they are skipped with a message. In CI, which installs those of
  * Debian, a missing one of these is a failure; modules of Go need the proxy, which is not everywhere.
  * Call it with `await` at the top of a file.
  */
