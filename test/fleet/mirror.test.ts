@@ -106,6 +106,15 @@ await describeWithPrograms("a mirror in a bucket", { go: S3_SERVERS }, () => {
   });
 });
 
+/** Writes the mirror of a shop into a folder. */
+async function writeShop(path: string) {
+  const { app } = await createShop();
+  const store = openObjectStore({ kind: "folder", path }, undefined, { clock: app.clock });
+  const { mirror, pass } = await startTestMirror(app, store);
+  await pass(0);
+  return { app, mirror };
+}
+
 /** Returns the examples for nginx of the documentation, with other addresses. */
 async function readExamples(replaced: Record<string, string>): Promise<string[]> {
   const text = await Bun.file(join(import.meta.dir, "../../docs/mirror.md")).text();
@@ -117,12 +126,8 @@ async function readExamples(replaced: Record<string, string>): Promise<string[]>
 await describeWithPrograms("a mirror behind nginx", { debian: ["nginx"] }, () => {
   test("the documented web server sends copies at the live paths with their media types", async () => {
     using folder = temporaryFolder();
-    const { app } = await createShop();
+    const { app, mirror } = await writeShop(folder.path);
     await using _ = app;
-    const address = { kind: "folder", path: folder.path } as const;
-    const store = openObjectStore(address, undefined, { clock: app.clock });
-    const { mirror, pass } = await startTestMirror(app, store);
-    await pass(0);
     const { promise: port, resolve } = Promise.withResolvers<number>();
     const [server = ""] = await readExamples({ "/srv/mirror": folder.path });
     await using nginx = await startNginx(({ port: own }) => {
@@ -145,12 +150,8 @@ await describeWithPrograms("a mirror behind nginx", { debian: ["nginx"] }, () =>
 
   test("the documented proxy sends copies while the server is stopped, and errors for all else", async () => {
     using folder = temporaryFolder();
-    const { app } = await createShop();
+    const { app, mirror } = await writeShop(folder.path);
     await using _ = app;
-    const address = { kind: "folder", path: folder.path } as const;
-    const store = openObjectStore(address, undefined, { clock: app.clock });
-    const { mirror, pass } = await startTestMirror(app, store);
-    await pass(0);
     const live = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",

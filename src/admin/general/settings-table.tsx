@@ -150,7 +150,7 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   },
   mirror: { label: "Mirror", isCode: true, show: ({ config }) => placeOf(config.mirror) },
   mirrorKeyId: {
-    label: "Key of the mirror",
+    label: "Access key of the mirror",
     show: ({ config }) => (config.mirrorKeyId === undefined ? NONE : "Set"),
   },
   mirrorSecret: {

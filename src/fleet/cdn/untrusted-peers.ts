@@ -18,7 +18,7 @@ export function watchUntrustedPeers(
     if (newest && clock.monotonic() - newest.at < QUIET_MS) {
       alarms.raise(
         "untrusted_proxy",
-        `The forwarding header of requests from ${newest.ip} is ignored. If it belongs to the CDN or a proxy, add its network to ALLCLEAR_TRUSTED_PROXIES: until then, all visitors behind it share one rate limit. If not, let only the CDN reach this server.`,
+        `The forwarding header of requests from ${newest.ip} is ignored. If this address is one of the CDN or of a proxy, add its network to ALLCLEAR_TRUSTED_PROXIES: until then, all visitors behind it share one rate limit. If not, let only the CDN reach this server.`,
       );
     } else {
       alarms.clear("untrusted_proxy");
