@@ -213,7 +213,7 @@ export function setterOf({ sources }: Config, name: OptionName): string | undefi
   return source === "default" ? undefined : source === "flag" ? `--${flag}` : env;
 }
 
-/** Options that set up parts for more than one machine, each of which is off by default. */
+/** Options that set up parts for more than one machine. Each is off by default. */
 const FLEET_PARTS: readonly string[] = ["mirror", "cdn", "fleetStore", "replica", "valkey"];
 
 /** Returns true if any part for more than one machine is set up. */

@@ -4,7 +4,7 @@ import { isBusy } from "./errors";
 /**
  * Takes the exclusive lock of a file, which is created; returns undefined if another process still has it after
  * `waitMs`. The caller keeps the Database and closes it: garbage collection would release the lock, and the operating
- * system does when the process dies.
+ * system does when the process ends.
  */
 export function tryFileLock(file: string, waitMs = 0): Database | undefined {
   let lock: Database | undefined;

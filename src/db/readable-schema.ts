@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { SCHEMA_VERSION } from "./migrations";
 import { type Reader, selectOne } from "./statements";
 
-/** A schema of which a build that must not migrate it cannot be sure that its statements work. */
+/** Schema that may not fit the statements of a build, which must not migrate it. */
 export interface UnreadableSchema {
   /** Schema version of the database. */
   version: number;

@@ -65,7 +65,7 @@ export function describeStore(address: StoreAddress): string {
 }
 
 function parseBucket(url: URL): S3Address {
-  // A port is no part of the name of a bucket.
+  // The name of a bucket has no port.
   if (!BUCKET.test(url.host)) throw new Error("must name a bucket after s3://");
   for (const name of url.searchParams.keys()) {
     if (name !== "endpoint" && name !== "region") {

@@ -66,7 +66,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
   let removal: Promise<void> | undefined;
   let planned: Timer | undefined;
   let isStopped = false;
-  /** Work of which one piece runs at a time. */
+  /** Tasks, which run one after another. */
   let work = Promise.resolve();
 
   function enqueue(task: () => Promise<void>): Promise<void> {

@@ -45,7 +45,7 @@ export function describeFileError(error: unknown, code: string): string {
   return text === undefined ? code : `${code}: ${text}`;
 }
 
-/** Returns true if there is no file. A folder instead of a file is no object, nor is a file below a file. */
+/** Returns true if a path has no file: nothing, a folder, or a path below a file. */
 function isMissing(error: unknown): boolean {
   return /^(ENOENT|ENOTDIR|EISDIR)$/.test(codeOf(error) ?? "");
 }

@@ -26,7 +26,7 @@ import {
   type StoredObject,
 } from "./model";
 
-/** Beginning of the names of files that are no objects: the lock, and files that are being written. */
+/** Beginning of the names of files that are not objects: the lock, and files that are being written. */
 const OWN_PREFIX = ".allclear-";
 
 /** Age in ms at which an unfinished file of a killed process is removed. */

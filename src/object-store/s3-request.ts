@@ -39,7 +39,7 @@ export interface S3Client {
   readonly name: string;
   /** Resolves to what `handle` returns for the response. */
   send<T>(request: S3Request, handle: (response: S3Response) => Promise<T>): Promise<T>;
-  /** Returns the error for a response that is no success. Reads its body. */
+  /** Returns the error for a response with an error status. Reads its body. */
   rejection(request: S3Request, response: S3Response): Promise<ObjectStoreError>;
   clockSkewMs(): number | undefined;
 }

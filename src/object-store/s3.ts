@@ -81,7 +81,7 @@ export function openBucket(
       if (response.status !== 200) throw await client.rejection(request, response);
       const xml = (await readAll(request, response, LIST_MAX_BYTES)).toString();
       const page = parseListPage(xml);
-      if (page === undefined) throw unreadable(request, "is no list of objects");
+      if (page === undefined) throw unreadable(request, "is not a list of objects");
       return page;
     });
   }

@@ -72,7 +72,7 @@ describe("a folder of objects", () => {
     expect(await store.get("b")).toBeUndefined();
   });
 
-  test("a folder in the place of an object is no object", async () => {
+  test("a folder with the name of an object is not an object", async () => {
     const path = emptyFolder();
     const store = openFolder(path);
     await store.put("a/b", ONE);

@@ -278,7 +278,7 @@ describe("an invalid listing", () => {
     ["not XML", "hello"],
     ["an error with status 200", xmlError("InternalError")],
     ["a cut page", page(object("all/clear/a")).slice(0, -5)],
-    ["a size that is no number", page(object("all/clear/a", "x"))],
+    ["a size that is not a number", page(object("all/clear/a", "x"))],
     ["a key that is not UTF-8", page(object("all/clear/%ff"))],
     ["a page without a continuation", page("", "<IsTruncated>true</IsTruncated>")],
     [
