@@ -1,7 +1,7 @@
 import { unavailable } from "../errors/problem";
 import type { Db } from "./database";
 import { SCHEMA_VERSION } from "./migrations";
-import { type UnreadableSchema, unreadableSchema } from "./readable-schema";
+import { readSchemaVersion, type UnreadableSchema, unreadableSchema } from "./readable-schema";
 import type { StatementCache } from "./statement-cache";
 
 /** Time after which a client tries again, in seconds: an upgrade takes longer than a busy database. */
@@ -9,15 +9,19 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Refuses statements while the schema of a database does not fit this build, which must not migrate it. */
 export interface SchemaGuard<Guarded extends Db> {
-  /** The database. Statements throw `unavailable` while `problem` returns one. */
+  /** The database. Its statements throw `unavailable` while there is a problem. */
   db: Guarded;
-  /** Returns why statements may not work; undefined if they do. Throws while the database cannot be read. */
+  /** Reads the schema of a new connection. Throws while the database cannot be read. */
+  check(): void;
+  /** Returns why statements were refused at the last look; undefined if they were not. */
   problem(): UnreadableSchema | undefined;
+  /** Returns the schema version at the last look; undefined before the first. */
+  version(): number | undefined;
 }
 
 /**
- * Guards a database that another node migrates. The schema is read once for each connection of `db`, whose statement
- * cache shows it. `onChange` is called when a problem begins, changes or ends.
+ * Guards a database that another node migrates. The schema is read before the first statement of each connection of
+ * `db`, which has a statement cache of its own. `onChange` is called when a problem begins, changes or ends.
  */
 export function guardSchema<Guarded extends Db>(
   db: Guarded,
@@ -25,15 +29,17 @@ export function guardSchema<Guarded extends Db>(
   own = SCHEMA_VERSION,
 ): SchemaGuard<Guarded> {
   let checked: StatementCache | undefined;
-  let current: UnreadableSchema | undefined;
+  let problem: UnreadableSchema | undefined;
+  let version: number | undefined;
 
   function check(): StatementCache {
     const { statements } = db;
     if (statements === checked) return statements;
     const found = unreadableSchema({ statements }, own);
+    version = readSchemaVersion({ statements });
     checked = statements;
-    const isOther = found?.message !== current?.message;
-    current = found;
+    const isOther = found?.message !== problem?.message;
+    problem = found;
     if (isOther) onChange(found);
     return statements;
   }
@@ -42,16 +48,15 @@ export function guardSchema<Guarded extends Db>(
     statements: {
       get() {
         const statements = check();
-        if (current) throw unavailable(current.message, RETRY_AFTER_SECONDS);
+        if (problem) throw unavailable(problem.message, RETRY_AFTER_SECONDS);
         return statements;
       },
     },
   }) as Guarded;
   return {
     db: guarded,
-    problem() {
-      check();
-      return current;
-    },
+    check: () => void check(),
+    problem: () => problem,
+    version: () => version,
   };
 }

@@ -9,7 +9,7 @@ import {
   lockOrExplain,
   openDataDirectory,
 } from "../db/data-directory";
-import { SCHEMA_VERSION } from "../db/migrations";
+import { guardSchema } from "../db/schema-guard";
 import { guardDescriptors } from "../descriptor-guard";
 import { redactText } from "../domain/redact";
 import { unavailable } from "../errors";
@@ -36,7 +36,7 @@ import { type LeaderWatch, watchLeader } from "./leader-watch";
 import { requireLitestream } from "./litestream";
 import { fleetFolder, readNode } from "./node";
 import { listenOnReplica } from "./private-listener";
-import { createReplicaDb, readingAgain } from "./replica-db";
+import { readingAgain } from "./reading-again";
 import { replicaMetrics } from "./replica-metrics";
 import { openMemory } from "./shared-memory";
 import { createUsageSender, postUsage } from "./usage";
@@ -123,16 +123,19 @@ interface Parts {
 /** Serves what is followed. Throws an OperatorError if an address cannot be used. */
 async function serveReplica(parts: Parts) {
   const { config, clock, log, following, leader, memory, nodeId, secret } = parts;
-  const db = createReplicaDb(following.db, SCHEMA_VERSION);
+  const schema = guardSchema(following.db, (problem) =>
+    problem ? log.warn(problem.message) : log.info("the schema of the primary fits again"),
+  );
+  const { db } = schema;
   const listener = listen(config, (request, peer) => app.handle(request, peer));
   const bound = { ...config, listen: { ...config.listen, port: listener.port } };
   const ctx = createContext({ config: bound, db, clock, log, random: systemRandom });
   ctx.signals.settingsChanged.on(() => followSettings(ctx));
   let prefix: string | undefined;
   following.changed.on(() => {
-    db.checkSchema();
+    schema.check();
     // Pages in memory are served on while the schema cannot be read.
-    if (db.schemaProblem() !== undefined) return;
+    if (schema.problem()) return;
     const { prefix: current } = following.state();
     if (current !== prefix) ctx.signals.databaseReplaced.emit();
     ctx.signals.databaseChangedElsewhere.emit();
@@ -152,8 +155,8 @@ async function serveReplica(parts: Parts) {
       term: leader.record()?.term,
       txid: txid === 0 ? undefined : txid,
       asOf,
-      schema: db.schema(),
-      apiProblem: db.schemaProblem() ?? (acceptsKeys() ? undefined : KEYS_UNKNOWN),
+      schema: schema.version(),
+      apiProblem: schema.problem()?.message ?? (acceptsKeys() ? undefined : KEYS_UNKNOWN),
     };
   }
 
@@ -168,7 +171,7 @@ async function serveReplica(parts: Parts) {
   const readiness = {
     ...createReadiness(),
     probe() {
-      if (db.schema() !== undefined) return;
+      if (schema.version() !== undefined) return;
       throw unavailable("The replica has no data yet.", RETRY_AFTER_SECONDS);
     },
   };

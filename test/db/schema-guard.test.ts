@@ -57,7 +57,7 @@ describe("a database that another node migrates", () => {
     expect(at.read()).toBeUndefined();
     at.applied([...MIGRATIONS, { ...NEXT, readableFrom: SCHEMA_VERSION }]);
     expect(at.read()).toBeUndefined();
-    expect(at.guard.problem()).toBeUndefined();
+    expect([at.guard.problem(), at.guard.version()]).toEqual([undefined, NEXT.number]);
     expect(at.messages).toEqual([]);
   });
 
@@ -84,9 +84,11 @@ describe("a database that another node migrates", () => {
     using at = followed();
     at.becomes(false);
     expect(at.read).toThrow("cannot be read now");
-    expect(at.guard.problem).toThrow("cannot be read now");
+    expect(at.guard.check).toThrow("cannot be read now");
+    expect([at.guard.problem(), at.guard.version()]).toEqual([undefined, undefined]);
     at.becomes(true);
-    expect(at.guard.problem()).toBeUndefined();
+    at.guard.check();
+    expect([at.guard.problem(), at.guard.version()]).toEqual([undefined, SCHEMA_VERSION]);
     expect(at.messages).toEqual([]);
   });
 
