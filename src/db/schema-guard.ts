@@ -1,4 +1,5 @@
 import { unavailable } from "../errors/problem";
+import type { Log } from "../kernel/log";
 import type { Db } from "./database";
 import { SCHEMA_VERSION } from "./migrations";
 import { readSchemaVersion, type UnreadableSchema, unreadableSchema } from "./readable-schema";
@@ -21,11 +22,11 @@ export interface SchemaGuard<Guarded extends Db> {
 
 /**
  * Guards a database that another node migrates. The schema is read before the first statement of each connection of
- * `db`, which has a statement cache of its own. `onChange` is called when a problem begins, changes or ends.
+ * `db`, which has a statement cache of its own. A problem is logged when it begins, changes or ends.
  */
 export function guardSchema<Guarded extends Db>(
   db: Guarded,
-  onChange: (problem: UnreadableSchema | undefined) => void,
+  log: Pick<Log, "info" | "warn">,
   own = SCHEMA_VERSION,
 ): SchemaGuard<Guarded> {
   let checked: StatementCache | undefined;
@@ -40,7 +41,10 @@ export function guardSchema<Guarded extends Db>(
     checked = statements;
     const isOther = found?.message !== problem?.message;
     problem = found;
-    if (isOther) onChange(found);
+    if (isOther) {
+      if (found) log.warn(found.message);
+      else log.info("the schema of the database fits again");
+    }
     return statements;
   }
 

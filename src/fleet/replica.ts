@@ -123,9 +123,7 @@ interface Parts {
 /** Serves what is followed. Throws an OperatorError if an address cannot be used. */
 async function serveReplica(parts: Parts) {
   const { config, clock, log, following, leader, memory, nodeId, secret } = parts;
-  const schema = guardSchema(following.db, (problem) =>
-    problem ? log.warn(problem.message) : log.info("the schema of the primary fits again"),
-  );
+  const schema = guardSchema(following.db, log);
   const { db } = schema;
   const listener = listen(config, (request, peer) => app.handle(request, peer));
   const bound = { ...config, listen: { ...config.listen, port: listener.port } };

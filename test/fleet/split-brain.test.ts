@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { type Link, startLink } from "../support/fleet/link";
-import { report, rounds, timeout } from "../support/fleet/long";
+import { report, rounds, durationMs } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo } from "../support/fleet/primary";
 import { startS3 } from "../support/fleet/s3";
@@ -118,7 +118,7 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
       expect(figures.lost).toBe(0);
       expect(figures.backMaxMs).toBeLessThan(25_000);
     },
-    timeout(120_000, 30 * 60_000),
+    durationMs(120_000, 30 * 60_000),
   );
 });
 

@@ -24,7 +24,7 @@ async function createReplica() {
   const followed: Db = Object.create(db, {
     statements: { get: () => connections.at(-1)?.statements },
   });
-  const guard = guardSchema(followed, () => {});
+  const guard = guardSchema(followed, log);
   const app = createApp(createContext({ ...primary.ctx, db: guard.db }));
   return {
     primary,
