@@ -37,6 +37,14 @@ export interface Signals extends ChangeSignals {
   databaseReplaced: Signal<void>;
 }
 
+/** State of a key value that the primary has told before its transaction is applied. Times in unix ms. */
+export interface NewerKeyState {
+  expiresAt: number | null;
+  revokedAt: number | null;
+  endsAt: number | null;
+  rateLimit: number;
+}
+
 /** Dependencies of services in addition to their arguments. */
 export interface AppContext {
   config: Config;
@@ -48,6 +56,8 @@ export interface AppContext {
   startedAt: number;
   /** Time of the data on a replica that has heard nothing of the primary for a minute, in unix ms. */
   shownAsOf: number | undefined;
+  /** States of key values on a replica that are newer than its database, by the hashes of the values. */
+  newerKeys: ReadonlyMap<string, NewerKeyState> | undefined;
   db: Db;
   clock: Clock;
   random: RandomBytes;

@@ -159,7 +159,8 @@ export function createContext(parts: {
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
-  const settings = { config, baseUrl, allowedNetworks, startedAt, shownAsOf: undefined };
+  const ofReplica = { shownAsOf: undefined, newerKeys: undefined };
+  const settings = { config, baseUrl, allowedNetworks, startedAt, ...ofReplica };
   const isPrimary = () => true;
   const ctx: AppContext = {
     ...settings,

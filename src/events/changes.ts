@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { mutate, type Reader, selectMany, type Tx } from "../db";
+import { mutate, type Reader, selectMany, selectOne, type Tx } from "../db";
 import { changes } from "../db/tables/changes";
 import { pages } from "../db/tables/pages";
 import type { Clock } from "../kernel/clock";
@@ -40,6 +40,11 @@ const raiseScope = mutate((orm, $: { scope: string }) =>
     .insert(changes)
     .values({ scope: $.scope, version: 1 })
     .onConflictDoUpdate({ target: changes.scope, set: { version: sql`${changes.version} + 1` } }),
+);
+
+/** Finds the version of a scope other than a page. */
+export const findVersion = selectOne((orm, $: { scope: string }) =>
+  orm.select({ version: changes.version }).from(changes).where(eq(changes.scope, $.scope)),
 );
 
 /** Lists the versions of all scopes. That of a page is the version of its content. */

@@ -11,7 +11,7 @@ export {
 } from "./audit";
 export { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
 export { type Author, authorsOf } from "./authors";
-export { type ChangeSignals, createChanges } from "./changes";
+export { type ChangeSignals, createChanges, findVersion } from "./changes";
 export { EVENTS, type EventType } from "./catalog";
 export {
   createOutbox,

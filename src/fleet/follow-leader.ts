@@ -10,24 +10,31 @@ import { levelPrefix } from "./litestream";
 /** Pause between two looks for a record of the primary, in ms. */
 const LEADER_WAIT_MS = SECOND_MS;
 
+interface LeaderDependencies {
+  folder: string;
+  /** Id of this node. */
+  node: string;
+  clock: Clock;
+  log: Log;
+  hasHints: () => boolean;
+}
+
 /** Begins to follow the log of the leader record, or of an earlier run while the store cannot be read. */
 export async function followLeader(
   store: FleetStore,
   leader: LeaderWatch,
-  { folder, node, clock, log }: { folder: string; node: string; clock: Clock; log: Log },
+  { folder, node, ...deps }: LeaderDependencies,
 ): Promise<Following> {
   const { litestream } = store;
-  const prefix = await findPrefix(leader, folder, { clock, log });
+  const prefix = await findPrefix(leader, folder, deps);
   const following = await startFollowing({
     store: store.leader,
     levelPrefix: (of, level) => levelPrefix(litestream.store, of, level),
     prefix,
     folder,
     program: litestream.program,
-    clock,
-    log,
     isPrimaryAlive: leader.isAlive,
-    hasHints: () => false,
+    ...deps,
   });
   leader.changed.on((record) => {
     // A node that is being promoted completes its copy of the log before.

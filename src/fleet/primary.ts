@@ -15,12 +15,12 @@ import { openFleetStore } from "./fleet-store";
 import { type NodeState, nodeHealthRoutes } from "./health-routes";
 import { notPrimary } from "./lease";
 import { KEYS_UNKNOWN, keysUnknown } from "./keys-unknown";
-import { type FleetNode, readNode, writeNode } from "./node";
+import { readNode, writeNode } from "./node";
 import { primaryMetrics } from "./primary-metrics";
 import { createPrimaryship, type Primaryship } from "./primaryship";
 import { setDatabaseAside } from "./set-aside";
-import { openMemory } from "./shared-memory";
-import type { NodeBeat, SharedMemory } from "./valkey";
+import { openForPrimary } from "./shared-memory";
+import type { PrimaryMemory } from "./valkey/primary-memory";
 
 /** A node whose earlier term has ended: its database has another name now. */
 export interface Superseded {
@@ -49,7 +49,7 @@ export interface RunningPrimary {
 export async function startPrimary(config: Config): Promise<RunningPrimary | Superseded> {
   const installation = openForServer(config, { leavesLog: true });
   let created: Primaryship | undefined;
-  let memory: SharedMemory | undefined;
+  let memory: PrimaryMemory | undefined;
   try {
     const { ctx, directory } = installation;
     const node = readNode(directory, ctx.random);
@@ -66,13 +66,13 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       installation.close();
       return { kept: setAside(config, ctx.random), by: claim.by.node };
     }
-    memory = await openMemory(ctx, () => beatOf(node, primary));
+    memory = await openForPrimary({ ctx, alarms, node: node.id }, primary);
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
       installation: { ...installation, close() {} },
       app: {
         ...primaryParts(ctx, primary),
-        acknowledge: acknowledgeWith(primary, config, installation),
+        acknowledge: acknowledgeWith(primary, config, installation, memory),
         shareLimits: memory?.shareLimits,
       },
       metrics: [...primaryMetrics(primary), ...(memory?.metrics ?? [])],
@@ -116,10 +116,6 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
   }
 }
 
-function beatOf({ id }: FleetNode, { isHeld, record, figures }: Primaryship): NodeBeat {
-  return { node: id, term: isHeld() ? record()?.term : undefined, txid: figures().txid };
-}
-
 /** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
 function primaryParts(ctx: AppContext, primaryship: Primaryship): AppOptions {
   const readiness = createReadiness();
@@ -147,11 +143,15 @@ function acknowledgeWith(
   primaryship: Primaryship,
   { ack }: Config,
   { ctx }: Installation,
+  memory: PrimaryMemory | undefined,
 ): Acknowledge {
   const isLocal = ack === "local";
   return createAcknowledge(ctx.db, async () => {
     if (!primaryship.isHeld()) throw notPrimary();
-    return isLocal ? "local" : primaryship.waitForUpload();
+    if (isLocal) return "local";
+    const durability = await primaryship.waitForUpload();
+    memory?.hint();
+    return durability;
   });
 }
 

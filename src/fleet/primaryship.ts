@@ -30,6 +30,8 @@ export interface Primaryship {
   leftMs(): number;
   /** Waits until all that is committed is in the store. Rejects if this node is no longer the primary. */
   waitForUpload(): Promise<Durability>;
+  /** Uploads all that is committed. Resolves to the last transaction. Rejects after `limitMs`. */
+  upload(limitMs: number): Promise<number>;
   /** Hands over: uploads everything, and lets any eligible replica take the record at once. */
   release(): Promise<void>;
   figures(): PrimaryFigures;
@@ -149,6 +151,10 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
     async waitForUpload() {
       if (!acknowledgement) throw new Error("nothing is uploaded yet");
       return acknowledgement.wait();
+    },
+    async upload(limitMs) {
+      if (!replication) throw new Error("nothing is uploaded yet");
+      return replication.sync(limitMs);
     },
     async release() {
       if (!lease || !replication) throw new Error("nothing is uploaded yet");

@@ -38,13 +38,11 @@ import { fleetFolder, readNode } from "./node";
 import { listenOnReplica } from "./private-listener";
 import { readingAgain } from "./reading-again";
 import { replicaMetrics } from "./replica-metrics";
-import { openMemory } from "./shared-memory";
+import { knowsKeys, openForReplica, useNewerKeys } from "./shared-memory";
 import { createUsageSender, postUsage } from "./usage";
-import type { SharedMemory } from "./valkey";
+import type { ReplicaMemory } from "./valkey/replica-memory";
 import { fleetToken } from "./wire";
 
-/** Time within which a replica must have heard of revoked keys, in ms. */
-const KEYS_KNOWN_MS = 2 * SECOND_MS;
 const USAGE_MS = 5 * SECOND_MS;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -75,6 +73,7 @@ export async function startReplica(config: Config): Promise<RunningReplica> {
   const clock = systemClock();
   const log = deduplicateLog(createLog(config.logLevel, redactText), clock, redactText);
   const stops: (() => unknown)[] = [() => log.flush(), () => lock.release()];
+  let memory: ReplicaMemory | undefined;
   try {
     const store = openFleetStore(config, clock);
     await requireLitestream(store.litestream.program);
@@ -82,11 +81,17 @@ export async function startReplica(config: Config): Promise<RunningReplica> {
     stops.unshift(() => leader.stop());
     const folder = join(fleetFolder(directory), "replica");
     const node = readNode(directory, systemRandom);
-    const following = await followLeader(store, leader, { folder, node: node.id, clock, log });
+    const hasHints = () => memory?.hasHints(leader.record()?.term) ?? false;
+    const following = await followLeader(store, leader, {
+      folder,
+      node: node.id,
+      clock,
+      log,
+      hasHints,
+    });
     stops.unshift(() => following.stop());
-    const beat = () => ({ node: node.id, term: undefined, txid: following.state().txid });
-    const memory = await openMemory({ config, clock, log }, beat);
-    if (memory) stops.unshift(() => memory.stop());
+    memory = await openForReplica({ config, clock, log, node: node.id }, following);
+    if (memory) stops.unshift(() => memory?.stop());
     const parts = { config, clock, log, following, leader, memory, nodeId: node.id, secret };
     const server = await serveReplica(parts);
     stops.unshift(() => server.stop());
@@ -115,7 +120,7 @@ interface Parts {
   log: Log;
   following: Following;
   leader: LeaderWatch;
-  memory: SharedMemory | undefined;
+  memory: ReplicaMemory | undefined;
   nodeId: string;
   secret: string;
 }
@@ -141,10 +146,8 @@ async function serveReplica(parts: Parts) {
     prefix = current;
   });
 
-  function acceptsKeys(): boolean {
-    const { confirmedAt = Number.NEGATIVE_INFINITY } = following.state();
-    return clock.monotonic() - confirmedAt <= KEYS_KNOWN_MS;
-  }
+  useNewerKeys(ctx, memory);
+  const acceptsKeys = () => knowsKeys(clock, following, leader, memory);
 
   function state(): NodeState {
     const { txid, asOf } = following.state();

@@ -1,14 +1,60 @@
 import type { Config } from "../config";
+import type { AppContext } from "../context";
+import type { Alarms } from "../features/alarms";
+import { findVersion } from "../events";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
-import type { NodeBeat, SharedMemory } from "./valkey";
+import { SECOND_MS } from "../kernel/time";
+import type { Following } from "./follow/follow";
+import type { LeaderWatch } from "./leader-watch";
+import type { Primaryship } from "./primaryship";
+import type { PrimaryMemory } from "./valkey/primary-memory";
+import type { ReplicaMemory } from "./valkey/replica-memory";
 
-/** Connects a node to the Valkey of its fleet. Undefined without --valkey, of which nothing is loaded then. */
-export async function openMemory(
-  deps: { config: Config; clock: Clock; log: Log },
-  beat: () => NodeBeat,
-): Promise<SharedMemory | undefined> {
+/** Time within which a replica must have heard of revoked keys, in ms. */
+const KEYS_KNOWN_MS = 2 * SECOND_MS;
+
+/** Connects a primary to the Valkey of its fleet. Undefined without --valkey, of which nothing is loaded then. */
+export async function openForPrimary(
+  { ctx, alarms, node }: { ctx: AppContext; alarms: Alarms; node: string },
+  { isHeld, record, figures, upload }: Primaryship,
+): Promise<PrimaryMemory | undefined> {
+  if (!ctx.config.valkey) return undefined;
+  const { openPrimaryMemory } = await import("./valkey/primary-memory");
+  const term = () => (isHeld() ? record()?.term : undefined);
+  return openPrimaryMemory({ ctx, alarms, node, term, txid: () => figures().txid, upload });
+}
+
+/** Connects a replica to the Valkey of its fleet. Undefined without --valkey. */
+export async function openForReplica(
+  deps: { config: Config; clock: Clock; log: Log; node: string },
+  following: Following,
+): Promise<ReplicaMemory | undefined> {
   if (!deps.config.valkey) return undefined;
-  const { openSharedMemory } = await import("./valkey");
-  return openSharedMemory({ ...deps, beat });
+  const { openReplicaMemory } = await import("./valkey/replica-memory");
+  const { hint } = following;
+  return openReplicaMemory({ ...deps, txid: () => following.state().txid, hint });
+}
+
+/** Lets a replica refuse keys whose change it has heard of, until it has applied the transactions. */
+export function useNewerKeys(ctx: AppContext, memory: ReplicaMemory | undefined): void {
+  if (!memory) return;
+  const { states, applied } = memory.newerKeys;
+  ctx.newerKeys = states;
+  ctx.signals.keysChanged.on(() => applied(findVersion(ctx.db, { scope: "keys" })?.version ?? 0));
+}
+
+/** Returns true while a replica would know of a revoked key: by a listing of the store, or by beats of the primary. */
+export function knowsKeys(
+  clock: Clock,
+  following: Following,
+  leader: LeaderWatch,
+  memory: ReplicaMemory | undefined,
+): boolean {
+  const { confirmedAt = Number.NEGATIVE_INFINITY, prefix } = following.state();
+  const record = leader.record();
+  // Beats of a primary mean nothing about the copy of an earlier one's database.
+  const heardAt = record && record.prefix === prefix && memory?.beats.knownAt(record.term);
+  const knownAt = Math.max(confirmedAt, heardAt || Number.NEGATIVE_INFINITY);
+  return clock.monotonic() - knownAt <= KEYS_KNOWN_MS;
 }

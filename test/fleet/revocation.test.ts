@@ -10,7 +10,7 @@ import { systemRandom } from "../../src/kernel/random";
 import { testConfig } from "../support/app";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
-import { report, rounds, timeout } from "../support/fleet/long";
+import { report, rounds, durationMs } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { startS3 } from "../support/fleet/s3";
 import { createTestLog } from "../support/log";
@@ -77,7 +77,7 @@ await describeWithPrograms(
         report("revoked beside the primary", { rounds: ROUNDS, median, most });
         expect(most).toBeLessThan(REFUSED_WITHIN_MS);
       },
-      timeout(60_000, 1_200_000),
+      durationMs(60_000, 1_200_000),
     );
   },
 );

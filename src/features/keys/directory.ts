@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { AppContext, NewerKeyState } from "../../context";
 import { sha256Hex } from "../../kernel/hash";
 import type { KeyState } from "./rules";
 import { listKeys, listKeyValues } from "./store";
@@ -31,7 +31,9 @@ export interface KeyDirectory {
  * Creates the directory. It reads the keys at the first look-up, and again at the first one after
  * any has changed, here or in another process. Looking up a key throws while they cannot be read.
  */
-export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): KeyDirectory {
+export function createKeyDirectory(
+  ctx: Pick<AppContext, "db" | "signals" | "newerKeys">,
+): KeyDirectory {
   let credentials: Map<string, Credential> | undefined;
   /** Version of other processes' commits at the time `credentials` was read. */
   let foreignVersion: number | undefined;
@@ -39,22 +41,34 @@ export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): Key
     credentials = undefined;
   };
   ctx.signals.keysChanged.on(forget);
+
+  function findStored(hash: string): Credential | undefined {
+    const cached = credentials?.get(hash);
+    if (cached) return cached;
+    const current = ctx.db.foreignVersion();
+    if (credentials === undefined || current !== foreignVersion) {
+      credentials = listCredentials(ctx.db);
+      foreignVersion = current;
+    }
+    return credentials.get(hash);
+  }
+
   return {
     find(value) {
-      const hash = sha256Hex(value);
-      const cached = credentials?.get(hash);
-      if (cached) return cached;
-      const current = ctx.db.foreignVersion();
-      if (credentials === undefined || current !== foreignVersion) {
-        credentials = readCredentials(ctx.db);
-        foreignVersion = current;
-      }
-      return credentials.get(hash);
+      const stored = findStored(sha256Hex(value));
+      const newer = stored && ctx.newerKeys?.get(stored.hash);
+      return newer ? withNewer(stored, newer) : stored;
     },
   };
 }
 
-function readCredentials(db: AppContext["db"]): Map<string, Credential> {
+function withNewer(stored: Credential, newer: NewerKeyState): Credential {
+  const { rateLimit, expiresAt, revokedAt, endsAt } = newer;
+  return { ...stored, key: { ...stored.key, rateLimit }, expiresAt, revokedAt, endsAt };
+}
+
+/** Reads all key values with their keys, by the hashes of the values. */
+export function listCredentials(db: AppContext["db"]): Map<string, Credential> {
   const rows = new Map(listKeys(db, {}).map((row) => [row.id, row]));
   const cached = new Map<string, KeyEntry>();
   const credentials = new Map<string, Credential>();

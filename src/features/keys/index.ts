@@ -2,7 +2,12 @@
  * API keys: their values, scopes, expiry, revocation and usage, and the directory in memory with
  * which the gateway looks up credentials. A value is shown once and never stored.
  */
-export { createKeyDirectory, type Credential, type KeyDirectory } from "./directory";
+export {
+  createKeyDirectory,
+  type Credential,
+  type KeyDirectory,
+  listCredentials,
+} from "./directory";
 export {
   countKeys,
   getKeyListing,

@@ -60,6 +60,7 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
   let client: RedisClient | undefined;
   let again: Timer | undefined;
   let pauseMs = AGAIN_MS;
+  let answersSince = Number.NEGATIVE_INFINITY;
   let isStopped = false;
   let hasFailed = false;
 
@@ -102,7 +103,7 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
       if (isStopped) return connected.close();
       client = connected;
       connected.onclose = () => fail(connected, "the connection was closed");
-      pauseMs = AGAIN_MS;
+      answersSince = clock.monotonic();
       if (hasFailed) log.info({ valkey: name }, "Valkey answers again");
       hasFailed = false;
       changed.emit(true);
@@ -124,6 +125,8 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
 
   function fail(failed: RedisClient, reason: string): void {
     if (failed !== client || isStopped) return;
+    // A server that is reachable and refuses all calls is not tried every second.
+    if (clock.monotonic() - answersSince >= AGAIN_MAX_MS) pauseMs = AGAIN_MS;
     retry(reason);
     client = undefined;
     failed.onclose = null;

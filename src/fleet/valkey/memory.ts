@@ -25,13 +25,20 @@ interface SharedMemoryDependencies {
   log: Log;
   /** State of this node for the others. */
   beat: () => NodeBeat;
+  /** Revision from which the changes of keys of this primary are complete. */
+  leastRevision?: () => number;
 }
 
 /** Connects a node to the Valkey of its fleet. Resolves also while Valkey does not answer. */
-export async function openSharedMemory(deps: SharedMemoryDependencies): Promise<SharedMemory> {
-  const { config, clock } = deps;
-  const valkey = await openValkey(deps);
-  const beats = startBeats({ valkey, clock, beat: deps.beat });
+export async function openSharedMemory({
+  config,
+  clock,
+  log,
+  beat,
+  leastRevision = () => 0,
+}: SharedMemoryDependencies): Promise<SharedMemory> {
+  const valkey = await openValkey({ config, clock, log });
+  const beats = startBeats({ valkey, clock, beat, leastRevision });
   let limiter: SharedLimiter | undefined;
   return {
     valkey,

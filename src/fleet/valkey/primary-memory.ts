@@ -1,0 +1,113 @@
+import type { AppContext } from "../../context";
+import type { Alarms } from "../../features/alarms";
+import type { Timer } from "../../kernel/clock";
+import { SECOND_MS } from "../../kernel/time";
+import { openSharedMemory, type SharedMemory } from "./memory";
+import type { Valkey } from "./client";
+import { type KeyChanges, sendKeyChanges } from "./key-changes";
+
+/** Channel on which the primary tells that a transaction is uploaded. */
+export const LOG_CHANNEL = "log";
+/** Time between two uploads of what is not uploaded by then. */
+const UPLOAD_MS = 500;
+/** Longest upload that is waited for. */
+const UPLOAD_MAX_MS = 10 * SECOND_MS;
+/** Time without an answer after which there is an alarm. */
+const ALARM_MS = 10 * SECOND_MS;
+
+export interface PrimaryMemory extends SharedMemory {
+  keys: KeyChanges;
+  /** Tells the replicas that transactions are uploaded, if they do not know. */
+  hint(): void;
+}
+
+interface PrimaryMemoryDependencies {
+  ctx: AppContext;
+  node: string;
+  /** Current term; undefined while this node may not be the primary. */
+  term: () => number | undefined;
+  /** Last transaction that is known to be uploaded. */
+  txid: () => number;
+  /** Uploads all that is committed. Resolves to the last transaction. */
+  upload(limitMs: number): Promise<number>;
+  alarms: Pick<Alarms, "raise" | "clear">;
+}
+
+/** Connects a primary to the Valkey of its fleet: it beats as such, and tells about keys and uploads. */
+export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promise<PrimaryMemory> {
+  const { ctx, node, term } = deps;
+  let keys: KeyChanges | undefined;
+  let uploaded = 0;
+  let told = 0;
+  let isUploading = false;
+  const txid = () => Math.max(uploaded, deps.txid());
+  const memory = await openSharedMemory({
+    ...ctx,
+    beat: () => ({ node, term: term(), txid: txid() }),
+    leastRevision: () => keys?.leastRevision() ?? Number.MAX_SAFE_INTEGER,
+  });
+  const { valkey, beats } = memory;
+  const changes = (keys = sendKeyChanges(ctx, valkey));
+  const forget = beats.read.on(({ revision }) => changes.seen(revision));
+
+  function hint(): void {
+    const current = txid();
+    if (current <= told || term() === undefined) return;
+    told = current;
+    valkey.send("PUBLISH", [LOG_CHANNEL, String(current)]).catch(() => {});
+  }
+
+  /** Uploads what no request waits for, such as results of checks. */
+  async function upload(): Promise<void> {
+    if (isUploading || term() === undefined) return;
+    isUploading = true;
+    try {
+      uploaded = await deps.upload(UPLOAD_MAX_MS);
+      hint();
+    } catch {
+      // The replication reports failures.
+    } finally {
+      isUploading = false;
+    }
+  }
+
+  void beats.beatNow();
+  const watch = watchAnswers(ctx, memory.valkey, deps.alarms);
+  const timer = ctx.clock.every(UPLOAD_MS, () => void upload());
+  return {
+    ...memory,
+    keys: changes,
+    hint,
+    async stop() {
+      timer.cancel();
+      watch.cancel();
+      forget();
+      changes.stop();
+      await changes.settled();
+      await memory.stop();
+    },
+  };
+}
+
+/** Raises an alarm while Valkey has not answered for ten seconds. */
+function watchAnswers(
+  { clock }: Pick<AppContext, "clock">,
+  { name, changed, isAvailable }: Valkey,
+  alarms: PrimaryMemoryDependencies["alarms"],
+): Timer {
+  let timer: Timer | undefined;
+  function look(answers: boolean): void {
+    timer?.cancel();
+    if (answers) alarms.clear("valkey_unavailable");
+    else timer = clock.after(ALARM_MS, () => alarms.raise("valkey_unavailable", silence));
+  }
+  const silence = `Valkey at ${name} has not answered for ${ALARM_MS / SECOND_MS} seconds.`;
+  const forget = changed.on(look);
+  look(isAvailable());
+  return {
+    cancel() {
+      forget();
+      timer?.cancel();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { describeWithPrograms } from "../../support/fleet/describe";
+import { eventually } from "../../support/fleet/eventually";
+import { type FleetNode, startNode } from "../../support/fleet/nodes";
+import { startRedis } from "../../support/fleet/redis";
+import { startS3 } from "../../support/fleet/s3";
+
+/** Longest time until a replica refuses a revoked key, in ms. */
+const REFUSED_MAX_MS = 2_000;
+
+async function createKey(node: FleetNode): Promise<{ id: string; value: string }> {
+  const made = await node.run("key", "create", "--name", "test", "--scope", "read:status");
+  const listed = await node.run("key", "list", "--json");
+  return {
+    id: /key_\w+/.exec(made.stdout + listed.stdout)?.[0] ?? listed.stderr,
+    value: /allclear_\w+/.exec(made.stdout)?.[0] ?? made.stderr,
+  };
+}
+
+const statusOf = async (node: FleetNode, path: string, key?: string) =>
+  (await node.call(path, key === undefined ? {} : { key })).status;
+
+await describeWithPrograms(
+  "nodes with a Valkey, in processes of their own",
+  { go: ["litestream", "versitygw"], debian: ["redis-server|valkey-server"] },
+  () => {
+    test("share limits, tell revoked keys within two seconds, and go on without Valkey", async () => {
+      await using store = await startS3();
+      await using redis = await startRedis();
+      const env = { ALLCLEAR_VALKEY_URL: redis.url };
+      await using primary = await startNode({ store, path: "fleet", env });
+      const { id, value: key } = await createKey(primary);
+      await using replica = await startNode({ store, path: "fleet", env, args: ["--replica"] });
+      const isAccepted = async () => (await statusOf(replica, "/api/v1/key", key)) === 200;
+      await eventually("the replica accepts the key", isAccepted);
+
+      const left = async (node: FleetNode) =>
+        Number((await node.call("/api/v1/key", { key })).headers.get("x-ratelimit-remaining"));
+      const before = await left(replica);
+      for (let request = 0; request < 50; request++) await left(primary);
+      // Both nodes charge one bucket, which has refilled a little.
+      expect(await left(replica)).toBeLessThan(before);
+
+      expect((await primary.run("key", "revoke", id)).code).toBe(0);
+      const committed = performance.now();
+      await eventually("the replica refuses it", async () => !(await isAccepted()));
+      expect(performance.now() - committed).toBeLessThan(REFUSED_MAX_MS);
+
+      const { value: other } = await createKey(primary);
+      await redis.kill();
+      await eventually(
+        "the replica accepts another key without Valkey",
+        async () => (await statusOf(replica, "/api/v1/key", other)) === 200,
+      );
+      expect(await statusOf(replica, "/readyz")).toBe(200);
+    }, 60_000);
+  },
+);
