@@ -55,11 +55,14 @@ interface RunningBackground extends Background {
   stop(answered: Promise<unknown>): Promise<void>;
 }
 
-/** Creates monitoring that runs no checks, for processes other than servers. */
-export function createIdleBackground(ctx: AppContext): Background {
+/** Creates monitoring that runs no checks, for processes other than primary servers. */
+export function createIdleBackground(
+  ctx: AppContext,
+  monitoring: Monitoring = createIdleMonitoring(),
+): Background {
   const egress = createEgress(ctx);
   const imports = createImportJobs(ctx);
-  return { monitoring: createIdleMonitoring(), backups: createBackups(ctx), imports, egress };
+  return { monitoring, backups: createBackups(ctx), imports, egress };
 }
 
 /** Starts checks, deliveries, mails, planned changes and the deletion of obsolete data. */

@@ -77,6 +77,7 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       },
       metrics: [...primaryMetrics(primary), ...(memory?.metrics ?? [])],
     });
+    memory?.applyHeartbeats(server.monitoring);
     // A key that a command revoked is uploaded as early as one that was revoked here.
     ctx.signals.keysChanged.on(() => void primary.waitForUpload().catch(() => {}));
     async function close(): Promise<void> {

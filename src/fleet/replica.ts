@@ -193,7 +193,7 @@ async function serveReplica(parts: Parts) {
           acceptsKeys,
         },
       }),
-    background: async () => createIdleBackground(ctx),
+    background: async () => createIdleBackground(ctx, memory?.monitoring),
   });
   app.metrics.add(...replicaMetrics(state, following.state, forwarder, clock.now));
   if (memory) app.metrics.add(...memory.metrics);

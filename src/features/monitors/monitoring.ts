@@ -41,9 +41,10 @@ export interface Monitoring {
   checkNow(id: string, steps?: StepRecorder): Promise<CheckRow>;
   /**
    * Counts the report of a job as a check of its monitor, opens a run, or keeps a message. Resolves when it is
-   * stored. Signals for paused or deleted monitors are dropped.
+   * stored. Signals for paused or deleted monitors are dropped. `arrivedAt` (unix ms) is now if omitted; a signal
+   * that arrived before an earlier one was counted counts at the time of that one.
    */
-  heartbeat(id: string, beat: Heartbeat): Promise<void>;
+  heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void>;
   /**
    * Returns the time of the next planned check in unix ms; undefined for push monitors, while the
    * monitor is checked or paused, and without an engine.

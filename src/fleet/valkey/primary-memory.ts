@@ -1,9 +1,11 @@
 import type { AppContext } from "../../context";
 import type { Alarms } from "../../features/alarms";
+import type { Monitoring } from "../../features/monitors";
 import type { Timer } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
 import { openSharedMemory, type SharedMemory } from "./memory";
 import type { Valkey } from "./client";
+import { applyHeartbeats } from "./kept-heartbeats";
 import { type KeyChanges, sendKeyChanges } from "./key-changes";
 
 /** Channel on which the primary tells that a transaction is uploaded. */
@@ -19,6 +21,8 @@ export interface PrimaryMemory extends SharedMemory {
   keys: KeyChanges;
   /** Tells the replicas that transactions are uploaded, if they do not know. */
   hint(): void;
+  /** Applies heartbeats that replicas kept while there was no primary. Called once. */
+  applyHeartbeats(monitoring: Monitoring): void;
 }
 
 interface PrimaryMemoryDependencies {
@@ -40,6 +44,7 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
   let uploaded = 0;
   let told = 0;
   let isUploading = false;
+  let heartbeats: { stop(): Promise<void> } | undefined;
   const txid = () => Math.max(uploaded, deps.txid());
   const memory = await openSharedMemory({
     ...ctx,
@@ -78,7 +83,12 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
     ...memory,
     keys: changes,
     hint,
+    applyHeartbeats(monitoring) {
+      const isPrimary = () => term() !== undefined;
+      heartbeats = applyHeartbeats(valkey, ctx.clock, monitoring, isPrimary);
+    },
     async stop() {
+      await heartbeats?.stop();
       timer.cancel();
       watch.cancel();
       forget();

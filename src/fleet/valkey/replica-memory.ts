@@ -1,9 +1,11 @@
 import type { Config } from "../../config";
+import type { Monitoring } from "../../features/monitors";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { SECOND_MS } from "../../kernel/time";
 import { openSharedMemory, type SharedMemory } from "./memory";
 import { KEYS_CHANNEL } from "./key-changes";
+import { keepHeartbeats } from "./kept-heartbeats";
 import { listenToMessages } from "./messages";
 import { createNewerKeys, type NewerKeys } from "./newer-keys";
 import { LOG_CHANNEL } from "./primary-memory";
@@ -13,6 +15,8 @@ const BEATING_MS = 2 * SECOND_MS;
 
 export interface ReplicaMemory extends SharedMemory {
   newerKeys: NewerKeys;
+  /** Keeps heartbeats while there is no primary. */
+  monitoring: Monitoring;
   /** True while messages arrive. */
   isListening(): boolean;
   /** True while hints of the primary of a term would arrive. */
@@ -50,6 +54,7 @@ export async function openReplicaMemory(deps: ReplicaMemoryDependencies): Promis
   return {
     ...memory,
     newerKeys,
+    monitoring: keepHeartbeats(valkey, clock),
     isListening: messages.isListening,
     hasHints(term) {
       const at = term === undefined ? undefined : beats.knownAt(term);

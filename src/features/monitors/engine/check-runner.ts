@@ -103,9 +103,9 @@ export class CheckRunner {
   }
 
   /** Counts the report of a job, opens a run or keeps a message. Resolves when it is stored. */
-  async receive(scheduled: ScheduledMonitor, job: Job, beat: Heartbeat): Promise<void> {
+  async receive(scheduled: ScheduledMonitor, job: Job, beat: Heartbeat, arrivedAt = Infinity) {
     const { results, scheduler, onResult } = this.#deps;
-    const begin = results.begin(scheduled);
+    const begin = results.beginAt(scheduled, arrivedAt);
     const waiter: Waiter = Promise.withResolvers();
     const signal = receiveSignal(job, scheduled.graceMs, beat, begin.at);
     if ("kind" in beat) {

@@ -131,12 +131,12 @@ export class Engine implements Monitoring {
     return check;
   }
 
-  async heartbeat(id: string, beat: Heartbeat): Promise<void> {
+  async heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void> {
     if (this.#state === "stopped") throw closing();
     this.#refresh();
     const scheduled = this.#registry.find(id);
     if (!scheduled || scheduled.isPaused) return;
-    if (scheduled.job) await this.#runner.receive(scheduled, scheduled.job, beat);
+    if (scheduled.job) await this.#runner.receive(scheduled, scheduled.job, beat, arrivedAt);
   }
 
   nextCheckAt(id: string): number | undefined {

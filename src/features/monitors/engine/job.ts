@@ -101,7 +101,7 @@ export function afterReport(
   clock: Clock,
   at: number,
 ): void {
-  job.callBy = clock.monotonic() + intervalMs + graceMs;
+  job.callBy = clock.monotonic() - (clock.now() - at) + intervalMs + graceMs;
   job.nextCallAt = callAfter(job, at);
 }
 

@@ -98,6 +98,15 @@ export class ResultProcessor {
     return { at: clock.now(), startedAt: clock.monotonic(), isInMaintenance };
   }
 
+  /** Returns the arrival of a heartbeat at a time that may have passed, after the last one and the last check. */
+  beginAt(scheduled: ScheduledMonitor, arrivedAt: number): Begin {
+    const begin = this.begin(scheduled);
+    const { heartbeatAt, lastStartedAt = Number.NEGATIVE_INFINITY } = scheduled;
+    const at = Math.min(begin.at, Math.max(arrivedAt, heartbeatAt ?? 0));
+    const startedAt = Math.max(begin.startedAt - (begin.at - at), lastStartedAt);
+    return { ...begin, at, startedAt: Math.min(startedAt, begin.startedAt) };
+  }
+
   /** Passes on a result. Returns true if the next check should come sooner. */
   take(
     kind: "check" | "heartbeat",
