@@ -39,11 +39,14 @@ export async function claimLeadership(
     const current = await readLeader(store);
     const superseded = current && compareTerms(current.record, claimant, store.name);
     if (superseded) return superseded;
-    const record = current
-      ? { ...current.record, ...ownFacts(claimant), renewal: current.record.renewal + 1 }
-      : await firstRecord(store, claimant);
     const writtenAt = clock.monotonic();
-    const leader = await writeLeader(store, current, record);
+    const leader = current
+      ? await writeLeader(store, current, {
+          ...current.record,
+          ...ownFacts(claimant),
+          renewal: current.record.renewal + 1,
+        })
+      : await createLeader(store, claimant);
     if (leader !== "changed") return { kind: "held", leader, writtenAt };
   }
   throw new OperatorError(`Other nodes keep changing the record of the primary in ${store.name}.`);
@@ -61,14 +64,37 @@ export function ownFacts({ node, run, address }: Pick<Claimant, "node" | "run" |
   };
 }
 
-/** Returns the first record of a fleet. The node's term is stored before, so that a crash is no obstacle. */
-export async function firstRecord(store: ObjectStore, claimant: Claimant): Promise<LeaderRecord> {
+/**
+ * Writes the first record of a fleet, unless another node does. The node's term is stored before, so that a start after
+ * a crash finds that the record is its own.
+ */
+export async function createLeader(
+  store: ObjectStore,
+  claimant: Claimant,
+): Promise<Leader | "changed"> {
   const { directory, node, lastTerm } = claimant;
   const term = Math.max(lastTerm, node.term ?? 0) + 1;
-  node.term = term;
-  writeNode(directory, node);
   const prefix = await freePrefix(store, term);
-  return { ...ownFacts(claimant), term, prefix, previous: null, renewal: 0 };
+  const record = { ...ownFacts(claimant), term, prefix, previous: null, renewal: 0 };
+  return writeInTerm(directory, node, term, () => writeLeader(store, undefined, record));
+}
+
+/** Stores the term of a node, and the former one again if the record was written by another node. */
+export async function writeInTerm(
+  directory: DataDirectory,
+  node: FleetNode,
+  term: number,
+  write: () => Promise<Leader | "changed">,
+): Promise<Leader | "changed"> {
+  const former = node.term;
+  const store = (value: number | undefined) => {
+    node.term = value;
+    writeNode(directory, node);
+  };
+  store(term);
+  const written = await write();
+  if (written === "changed") store(former);
+  return written;
 }
 
 /** Returns the first prefix of a term without files. */

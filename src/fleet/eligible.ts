@@ -5,9 +5,10 @@ import { redactText } from "../domain/redact";
 import { systemClock } from "../kernel/clock";
 import { createLog } from "../kernel/log";
 import { systemRandom } from "../kernel/random";
-import { firstRecord } from "./claim";
+import { ObjectStoreError } from "../object-store";
+import { createLeader } from "./claim";
 import { openFleetStore, probeStore } from "./fleet-store";
-import { readLeader, writeLeader } from "./leader";
+import { readLeader } from "./leader";
 import { readNode } from "./node";
 import {
   type Candidate,
@@ -48,20 +49,30 @@ export function openEligible(config: Config, directory: DataDirectory) {
 
   /**
    * True if this node is the primary without a promotion: the first node of a new fleet with automatic failover, or one
-   * whose promotion was interrupted, which is completed.
+   * whose promotion was interrupted, which is completed. Throws an OperatorError if the store has no conditional writes.
    */
   async function becomesPrimaryAtStart(): Promise<boolean> {
+    try {
+      return await findPlace();
+    } catch (error) {
+      // A replica also starts while the store does not answer.
+      if (!(error instanceof ObjectStoreError)) throw error;
+      log.warn({ err: error }, "the store does not answer, so this node starts as a replica");
+      return false;
+    }
+  }
+
+  async function findPlace(): Promise<boolean> {
     const hasDatabase = hasInstallation(config.dataDir);
+    if (isAutomatic) await probeStore(store, { random: systemRandom, log, isAutomatic });
     const interrupted = await findInterrupted({ node, store }, hasDatabase);
     if (interrupted) {
       await completePromotion({ directory, store }, interrupted);
       return true;
     }
     if (!isAutomatic || hasDatabase || (await readLeader(store.leader))) return false;
-    await probeStore(store, { random: systemRandom, log, isAutomatic });
     const claimant = { directory, node, run, address, lastTerm: 0 };
-    const record = await firstRecord(store.leader, claimant);
-    return (await writeLeader(store.leader, undefined, record)) !== "changed";
+    return (await createLeader(store.leader, claimant)) !== "changed";
   }
 
   function watch({ following }: RunningReplica, onPromoted: () => void): EligibleWatch {

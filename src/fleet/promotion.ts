@@ -7,11 +7,11 @@ import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, pragma } from "../db/
 import type { Alarms } from "../features/alarms";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
-import { freePrefix, ownFacts } from "./claim";
+import { freePrefix, ownFacts, writeInTerm } from "./claim";
 import type { FleetStore } from "./fleet-store";
 import { type Leader, type LeaderRecord, readLeader, writeLeader } from "./leader";
 import { holdLease } from "./lease";
-import { fleetFolder, type FleetNode, writeNode } from "./node";
+import { fleetFolder, type FleetNode } from "./node";
 import { restoreLog } from "./restore-log";
 
 /** A replica's copy of the database. */
@@ -59,15 +59,11 @@ export async function promoteReplica(
   };
   const facts = ownFacts(candidate);
   const record = { ...facts, term, prefix, previous: previous ?? null, renewal: 0 };
-  // Stored first, so that a start after a crash finds that the record is its own.
-  const formerTerm = node.term;
-  node.term = term;
-  writeNode(directory, node);
   const writtenAt = clock.monotonic();
-  const written = await writeLeader(store.leader, before, record);
+  const written = await writeInTerm(directory, node, term, () =>
+    writeLeader(store.leader, before, record),
+  );
   if (written === "changed") {
-    node.term = formerTerm;
-    writeNode(directory, node);
     throw new TakenError("Another node has become the primary meanwhile. Nothing was changed.");
   }
   log.warn({ term, node: node.id }, "this node becomes the primary");
