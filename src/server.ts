@@ -5,6 +5,7 @@ import type { AppContext } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
 import type { MetricFamily } from "./features/metrics";
 import type { Monitoring } from "./features/monitors";
+import type { Gateway } from "./http";
 import {
   ALARMS_SETTING,
   findSetting,
@@ -12,7 +13,7 @@ import {
   readPublicAddress,
 } from "./features/settings";
 import type { FirstRun } from "./first-run";
-import type { FleetDependencies, RunningFleet } from "./fleet";
+import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet";
 import { type Installation, openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
 import { listen } from "./listening";
@@ -33,6 +34,8 @@ interface Replacements extends Simulation {
   decorate?: (answer: Response | Promise<Response>) => Promise<Response>;
   installation?: Installation;
   app?: Omit<AppOptions, "background">;
+  /** Parts of the primary of a fleet. */
+  primary?: PrimaryParts;
   metrics?: readonly MetricFamily[];
 }
 
@@ -47,6 +50,7 @@ export async function startServer(
     app: appOptions,
     installation = openForServer(configAtStart),
     metrics = [],
+    primary,
     ...simulation
   }: Replacements = {},
 ): Promise<RunningServer> {
@@ -61,12 +65,13 @@ export async function startServer(
     let app: App | undefined;
     let fleet: RunningFleet | undefined;
     let requests = 0;
-    const listener = listen(configAtStart, (request, peer) => {
+    const handle: Gateway = (request, peer) => {
       requests += 1;
       const answer = (app as App).handle(request, peer);
       if (decorate) return decorate(answer);
       return fleet?.hold ? fleet.hold(request, answer) : answer;
-    });
+    };
+    const listener = listen(configAtStart, handle);
     // With port 0 the port is known only now. Nothing was awaited since, so no request was handled.
     const bound = { ...configAtStart, listen: { ...configAtStart.listen, port: listener.port } };
     const url = listenUrl(bound.listen);
@@ -80,11 +85,7 @@ export async function startServer(
     await nextTurn();
     const guard = guardDescriptors(listener, ctx);
     const forReplicas = bound.fleetListen
-      ? (await import("./fleet/private-listener")).listenForReplicas(
-          ctx,
-          app.handle,
-          app.readiness.nodeFields,
-        )
+      ? (await import("./fleet/private-listener")).listenForReplicas(ctx, handle, primary?.handlers)
       : undefined;
     await app.loadPages();
     await nextTurn();
@@ -99,7 +100,7 @@ export async function startServer(
       simulation,
     );
     app.metrics.add(...background.metrics, ...metrics);
-    fleet = await startFleet(ctx, { app, egress: background.egress });
+    fleet = await startFleet(ctx, { app, egress: background.egress, primary });
     if (fleet) app.metrics.add(...fleet.metrics);
     loading.resolve({ ...background, fleet });
 
@@ -140,7 +141,7 @@ async function startFleet(
   deps: FleetDependencies,
 ): Promise<RunningFleet | undefined> {
   const hasAlarms = findSetting(ctx.db, { name: ALARMS_SETTING }) !== undefined;
-  if (!usesFleet(ctx.config) && !hasAlarms) return undefined;
+  if (!usesFleet(ctx.config) && !hasAlarms && !deps.primary) return undefined;
   return (await import("./fleet")).startFleet(ctx, deps);
 }
 

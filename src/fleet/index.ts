@@ -2,9 +2,10 @@
 import type { App } from "../app";
 import type { AppContext } from "../context";
 import type { Egress } from "../egress";
-import { type Alarms, createAlarms, type Fleet } from "../features/alarms";
+import { type Alarms, createAlarms, type Fleet, type FleetState } from "../features/alarms";
 import { alarmFamilies, type MetricFamily } from "../features/metrics";
 import type { RunningMirror } from "../mirror";
+import type { NodeHandlers } from "./private-listener";
 
 export interface RunningFleet extends Fleet {
   metrics: readonly MetricFamily[];
@@ -18,14 +19,24 @@ export interface RunningFleet extends Fleet {
 export interface FleetDependencies {
   app: Pick<App, "addresses" | "loadPages">;
   egress: Egress;
+  /** Parts of the primary of a fleet; undefined on one machine. */
+  primary?: PrimaryParts | undefined;
+}
+
+/** Parts that only the primary of a fleet has. */
+export interface PrimaryParts {
+  alarms: Alarms;
+  nodes(): FleetState;
+  /** Handlers of the private listener, such as `GET /fleet/v1/status`. */
+  handlers: NodeHandlers;
 }
 
 /** Starts the parts that are set up. */
 export async function startFleet(
   ctx: AppContext,
-  { app, egress }: FleetDependencies,
+  { app, egress, primary }: FleetDependencies,
 ): Promise<RunningFleet> {
-  const alarms = createAlarms(ctx);
+  const alarms = primary?.alarms ?? createAlarms(ctx);
   const { addresses } = app;
   const mirror = await startConfiguredMirror(ctx, app, alarms);
   const cdn =
@@ -36,10 +47,11 @@ export async function startFleet(
     alarms,
     ...(mirror && { mirror: mirror.state, hold: mirror.hold }),
     ...(cdn && { cdn: cdn.state }),
+    ...(primary && { nodes: primary.nodes }),
     metrics: [...alarmFamilies(alarms), ...(mirror?.metrics ?? [])],
     async stop() {
       await Promise.all([mirror?.stop(), cdn?.stop()]);
-      await alarms.stop();
+      if (!primary) await alarms.stop();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { request as startRequest, type IncomingMessage } from "node:http";
 import { request as startSecureRequest } from "node:https";
 import type { Clock } from "../kernel/clock";
@@ -60,4 +61,43 @@ export function requestNode(request: NodeRequest, clock: Clock): Promise<Incomin
     });
     sent.end(body);
   });
+}
+
+/** The primary, as a replica reaches it. */
+export interface PrimaryAddress {
+  /** Returns the URL of the primary's private listener; undefined while none is known. */
+  primary(): string | undefined;
+  /** Token of the fleet. */
+  token: string;
+}
+
+/** Time until the primary's answer begins, in ms. */
+const POST_DEADLINE_MS = 5_000;
+
+/** Posts JSON to the primary. Throws unless it answers with success. */
+export async function postToPrimary(
+  clock: Clock,
+  { primary, token }: PrimaryAddress,
+  path: string,
+  body: unknown,
+): Promise<void> {
+  const address = primary();
+  if (address === undefined) throw new Error("no primary is known");
+  const received = await requestNode(
+    {
+      address,
+      method: "POST",
+      pathAndQuery: path,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      token,
+      deadlineMs: POST_DEADLINE_MS,
+    },
+    clock,
+  );
+  const answer = await text(received);
+  const { statusCode = 0 } = received;
+  if (statusCode < 200 || statusCode > 299) {
+    throw new Error(`the primary answered ${statusCode}: ${answer.slice(0, 200)}`);
+  }
 }

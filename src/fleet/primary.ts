@@ -1,22 +1,18 @@
-import type { Acknowledge, AppOptions } from "../app";
+import type { Acknowledge } from "../app";
 import type { Config } from "../config";
-import type { AppContext } from "../context";
 import { OperatorError } from "../db";
 import { lockOrExplain, openDataDirectory } from "../db/data-directory";
-import { SCHEMA_VERSION } from "../db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
 import { createAlarms } from "../features/alarms";
-import { createReadiness } from "../features/health";
 import { type Installation, openForServer } from "../installation";
 import type { RandomBytes } from "../kernel/random";
 import { type RunningServer, startServer } from "../server";
 import { createAcknowledge } from "./acknowledge";
 import { openFleetStore } from "./fleet-store";
-import { type NodeState, nodeHealthRoutes } from "./health-routes";
 import { notPrimary } from "./lease";
-import { KEYS_UNKNOWN, keysUnknown } from "./keys-unknown";
 import { readNode, writeNode } from "./node";
 import { primaryMetrics } from "./primary-metrics";
+import { appOptionsOf, createPrimaryParts } from "./primary-parts";
 import { createPrimaryship, type Primaryship } from "./primaryship";
 import { setDatabaseAside } from "./set-aside";
 import { openForPrimary } from "./shared-memory";
@@ -67,15 +63,17 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       return { kept: setAside(config, ctx.random), by: claim.by.node };
     }
     memory = await openForPrimary({ ctx, alarms, node: node.id }, primary);
+    const parts = createPrimaryParts({ ctx, alarms, node, store, primaryship: primary });
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
       installation: { ...installation, close() {} },
       app: {
-        ...primaryParts(ctx, primary),
+        ...appOptionsOf(ctx, primary),
         acknowledge: acknowledgeWith(primary, config, installation, memory),
         shareLimits: memory?.shareLimits,
       },
       metrics: [...primaryMetrics(primary), ...(memory?.metrics ?? [])],
+      primary: parts,
     });
     memory?.applyHeartbeats(server.monitoring);
     // A key that a command revoked is uploaded as early as one that was revoked here.
@@ -86,6 +84,7 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
     }
     async function stopServer(): Promise<void> {
       await server.stop();
+      parts.stop();
       await memory?.stop();
       await alarms.stop();
       ctx.db.close();
@@ -115,29 +114,6 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
     installation.close();
     throw error;
   }
-}
-
-/** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
-function primaryParts(ctx: AppContext, primaryship: Primaryship): AppOptions {
-  const readiness = createReadiness();
-  const { isHeld } = primaryship;
-  const state = (): NodeState => ({
-    role: isHeld() ? "primary" : "replica",
-    term: primaryship.record()?.term,
-    txid: primaryship.figures().txid || undefined,
-    asOf: isHeld() ? ctx.clock.now() : undefined,
-    schema: SCHEMA_VERSION,
-    apiProblem: isHeld() ? undefined : KEYS_UNKNOWN,
-  });
-  return {
-    readiness,
-    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
-    elsewhere: () => ({
-      answer: ({ match }) =>
-        match.route?.operation.access.kind === "key" && !isHeld() ? keysUnknown() : undefined,
-      mark() {},
-    }),
-  };
 }
 
 function acknowledgeWith(

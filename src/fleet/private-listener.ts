@@ -1,7 +1,6 @@
 import { type Gateway, toProblem } from "../http";
 import type { Config, ListenAddress } from "../config";
 import type { AppContext } from "../context";
-import { VERSION } from "../version";
 import { type Listener, listen } from "../listening";
 import { createUsageHandler } from "./usage-routes";
 import {
@@ -22,9 +21,13 @@ interface PrivateRoutes {
   token: string;
   /** Answers forwarded requests; undefined on a node that is not the primary. */
   gateway(): Gateway | undefined;
-  /** Handlers of the other paths, such as `POST /fleet/v1/usage`. */
-  handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+  handlers: NodeHandlers;
 }
+
+/** Handlers of requests of other nodes by method and path, such as `POST /fleet/v1/usage`. */
+export type NodeHandlers = Readonly<
+  Record<string, (request: Request) => Response | Promise<Response>>
+>;
 
 /** Headers that a forwarded request carries for this listener alone. */
 const BETWEEN_NODES = [TOKEN_HEADER, ORIGIN_HEADER, CLIENT_HEADER, FORWARDED_HEADER, "host"];
@@ -38,7 +41,7 @@ export function listenPrivately(address: ListenAddress, routes: PrivateRoutes): 
 export function listenForReplicas(
   ctx: AppContext,
   gateway: Gateway,
-  status: () => object = () => ({}),
+  handlers: NodeHandlers = {},
 ): Listener | undefined {
   const { fleetListen, fleetSecret } = ctx.config;
   if (!fleetListen || fleetSecret === undefined) return undefined;
@@ -46,8 +49,8 @@ export function listenForReplicas(
     token: fleetToken(fleetSecret),
     gateway: () => (ctx.isPrimary() ? gateway : undefined),
     handlers: {
+      ...handlers,
       [`POST ${USAGE_PATH}`]: createUsageHandler(ctx),
-      [`GET ${STATUS_PATH}`]: () => Response.json({ version: VERSION, ...status() }),
     },
   });
 }

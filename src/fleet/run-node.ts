@@ -110,7 +110,7 @@ function createRoles(config: Config, options: NodeOptions) {
 
   async function runReplica(): Promise<Role | "stop"> {
     const { startReplica } = await import("./replica");
-    const replica = await startReplica(config);
+    const replica = await startReplica(config, { isEligible: options.isEligible });
     const promoted = Promise.withResolvers<"primary">();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
     const watch = eligible?.watch(replica, () => promoted.resolve("primary"));

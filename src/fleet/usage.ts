@@ -1,15 +1,10 @@
-import { text } from "node:stream/consumers";
 import type { AppContext } from "../context";
 import type { HourCounts, KeyUse } from "../features/keys";
-import { SECOND_MS } from "../kernel/time";
-import { requestNode } from "./node-client";
-import { USAGE_PATH } from "./wire";
 
 /** Rows that are kept while no primary takes them: one for each hour of a key's value. */
 export const ROWS_MAX = 100_000;
 /** Rows of one batch. */
 export const BATCH_MAX = 2_000;
-const DEADLINE_MS = 5 * SECOND_MS;
 
 /** Uses of a key's value in one hour. */
 export interface UsageRow extends HourCounts {
@@ -94,28 +89,4 @@ function merge(row: UsageRow, { lastUse }: KeyUse, counts: HourCounts): void {
   row.ok += counts.ok;
   row.clientError += counts.clientError;
   row.limited += counts.limited;
-}
-
-/** Posts a batch to the primary. Throws unless it says that the batch was stored. */
-export async function postUsage(
-  { clock }: Pick<AppContext, "clock">,
-  { primary, token }: { primary(): string | undefined; token: string },
-  batch: UsageBatch,
-): Promise<void> {
-  const address = primary();
-  if (address === undefined) throw new Error("no primary is known");
-  const received = await requestNode(
-    {
-      address,
-      method: "POST",
-      pathAndQuery: USAGE_PATH,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(batch),
-      token,
-      deadlineMs: DEADLINE_MS,
-    },
-    clock,
-  );
-  const answer = await text(received);
-  if (received.statusCode !== 200) throw new Error(`the primary answered ${answer.slice(0, 200)}`);
 }

@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeWithPrograms } from "../support/fleet/describe";
-import { type FleetNode, startNode } from "../support/fleet/nodes";
+import { fleetToken, TOKEN_HEADER } from "../../src/fleet/wire";
+import { FLEET_SECRET, type FleetNode, startNode } from "../support/fleet/nodes";
 import { startS3 } from "../support/fleet/s3";
 import { eventually } from "../support/fleet/eventually";
 
@@ -75,6 +76,18 @@ await describeWithPrograms(
         const sum = "SELECT sum(ok) AS uses FROM api_key_hours";
         return (database.query<{ uses: number }, []>(sum).get()?.uses ?? 0) >= 2;
       });
+
+      // The primary knows its replica.
+      const headers = { [TOKEN_HEADER]: fleetToken(FLEET_SECRET) };
+      await eventually("the primary knows the replica", async () => {
+        const answer = await fetch(`${primary.privateUrl}/fleet/v1/status`, { headers });
+        const { nodes } = (await answer.json()) as { nodes: { role: string }[] };
+        return nodes.map(({ role }) => role).join() === "primary,replica";
+      });
+      const self = await fetch(`${replica.privateUrl}/fleet/v1/status`, { headers });
+      expect(await self.json()).toMatchObject({ role: "replica", term: 1 });
+      expect((await fetch(`${replica.privateUrl}/fleet/v1/status`)).status).toBe(401);
+      expect(await statusOf(replica, "/fleet/v1/status")).toBe(404);
 
       // Without the primary pages are served and changes are refused.
       await primary.kill();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createUsageHandler } from "../../src/fleet/usage-routes";
-import { createUsageSender, postUsage, ROWS_MAX, type UsageBatch } from "../../src/fleet/usage";
+import { createUsageSender, ROWS_MAX, type UsageBatch } from "../../src/fleet/usage";
+import { postToPrimary } from "../../src/fleet/node-client";
 import { listenPrivately } from "../../src/fleet/private-listener";
 import { type KeyUse, usageOfKey } from "../../src/features/keys";
 import { sha256Hex } from "../../src/kernel/hash";
@@ -140,13 +141,14 @@ describe("usage that a replica gathers", () => {
     );
     const primary = () => `http://127.0.0.1:${listener.port}`;
     const batch = { node: "n", sequence: 1, rows: [] };
-    await postUsage(app.ctx, { primary, token: "t" }, batch);
-    expect(postUsage(app.ctx, { primary, token: "u" }, batch)).rejects.toThrow("SECRET");
-    expect(postUsage(app.ctx, { primary: () => undefined, token: "t" }, batch)).rejects.toThrow();
+    const { clock } = app;
+    const post = (body: UsageBatch, token = "t", address: () => string | undefined = primary) =>
+      postToPrimary(clock, { primary: address, token }, "/fleet/v1/usage", body);
+    await post(batch);
+    expect(post(batch, "u")).rejects.toThrow("SECRET");
+    expect(post(batch, "t", () => undefined)).rejects.toThrow("no primary");
     app.ctx.db.close();
-    expect(
-      postUsage(app.ctx, { primary, token: "t" }, { ...batch, sequence: 2 }),
-    ).rejects.toThrow();
+    expect(post({ ...batch, sequence: 2 })).rejects.toThrow("503");
     await listener.close();
   });
 });

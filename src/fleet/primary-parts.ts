@@ -1,0 +1,85 @@
+import type { AppOptions } from "../app";
+import type { AppContext } from "../context";
+import { formatTxid } from "../db/followed-files";
+import { SCHEMA_VERSION } from "../db/migrations";
+import { describeStore } from "../domain/store-address";
+import type { Alarms, FleetState } from "../features/alarms";
+import { createReadiness } from "../features/health";
+import { VERSION } from "../version";
+import type { FleetStore } from "./fleet-store";
+import { type NodeState, nodeHealthRoutes } from "./health-routes";
+import type { PrimaryParts } from "./index";
+import { KEYS_UNKNOWN, keysUnknown } from "./keys-unknown";
+import type { FleetNode } from "./node";
+import { createNodeRegistry, type NodeReport } from "./node-registry";
+import type { Primaryship } from "./primaryship";
+import { STATUS_PATH } from "./wire";
+
+/** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
+export function appOptionsOf(
+  ctx: Pick<AppContext, "clock" | "db">,
+  primaryship: Primaryship,
+): AppOptions {
+  const readiness = createReadiness();
+  const { isHeld } = primaryship;
+  const state = (): NodeState => ({
+    role: isHeld() ? "primary" : "replica",
+    term: primaryship.record()?.term,
+    txid: primaryship.figures().txid || undefined,
+    asOf: isHeld() ? ctx.clock.now() : undefined,
+    schema: SCHEMA_VERSION,
+    apiProblem: isHeld() ? undefined : KEYS_UNKNOWN,
+  });
+  return {
+    readiness,
+    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
+    elsewhere: () => ({
+      answer: ({ match }) =>
+        match.route?.operation.access.kind === "key" && !isHeld() ? keysUnknown() : undefined,
+      mark() {},
+    }),
+  };
+}
+
+interface Dependencies {
+  ctx: Pick<AppContext, "clock" | "config">;
+  alarms: Alarms;
+  node: FleetNode;
+  store: FleetStore;
+  primaryship: Primaryship;
+}
+
+/** Knows the replicas of the primary. `stop` ends the checks of them. */
+export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop(): void } {
+  const { ctx, alarms, node, store, primaryship } = deps;
+  const own = (): NodeReport => {
+    const { txid } = primaryship.figures();
+    return {
+      node: node.id,
+      isEligible: true,
+      version: VERSION,
+      schema: SCHEMA_VERSION,
+      txid: txid === 0 ? null : formatTxid(txid),
+      lagSeconds: null,
+      clockSkewMs: store.leader.clockSkewMs() ?? null,
+    };
+  };
+  const registry = createNodeRegistry({ clock: ctx.clock, alarms }, own);
+  const { failover, ack, fleetStore } = ctx.config;
+  const nodes = (): FleetState => ({
+    term: primaryship.record()?.term,
+    store: fleetStore ? describeStore(fleetStore) : "",
+    failover,
+    ack,
+    nodes: registry.list(),
+  });
+  return {
+    alarms,
+    nodes,
+    handlers: {
+      [`POST ${STATUS_PATH}`]: registry.take,
+      [`GET ${STATUS_PATH}`]: () => Response.json({ ...nodes(), alarms: alarms.list() }),
+    },
+    stop: registry.stop,
+  };
+}

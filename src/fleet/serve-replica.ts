@@ -1,0 +1,153 @@
+import { createApp } from "../app";
+import { createIdleBackground } from "../background";
+import { type Config, listenUrl } from "../config";
+import { guardSchema } from "../db/schema-guard";
+import { guardDescriptors } from "../descriptor-guard";
+import { unavailable } from "../errors";
+import { createReadiness } from "../features/health";
+import { createKeyUsage } from "../features/keys";
+import { followSettings } from "../features/settings";
+import { createContext } from "../installation";
+import type { Clock } from "../kernel/clock";
+import type { Log } from "../kernel/log";
+import { systemRandom } from "../kernel/random";
+import { SECOND_MS } from "../kernel/time";
+import { listen } from "../listening";
+import { VERSION } from "../version";
+import { showDelay } from "./delay";
+import { createElsewhere } from "./elsewhere";
+import type { FleetStore } from "./fleet-store";
+import type { Following } from "./follow/follow";
+import { createForwarder } from "./forward";
+import { nodeHealthRoutes, type NodeState, presentNode } from "./health-routes";
+import { KEYS_UNKNOWN } from "./keys-unknown";
+import type { LeaderWatch } from "./leader-watch";
+import { postToPrimary } from "./node-client";
+import { type NodeReport, startReporting } from "./node-registry";
+import { listenOnReplica } from "./private-listener";
+import { readingAgain } from "./reading-again";
+import { replicaMetrics } from "./replica-metrics";
+import { knowsKeys, useNewerKeys } from "./shared-memory";
+import { createUsageSender } from "./usage";
+import type { ReplicaMemory } from "./valkey/replica-memory";
+import { fleetToken, STATUS_PATH, USAGE_PATH } from "./wire";
+
+const USAGE_MS = 5 * SECOND_MS;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Parts of a replica that its server needs. */
+interface Parts {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  store: FleetStore;
+  following: Following;
+  leader: LeaderWatch;
+  memory: ReplicaMemory | undefined;
+  nodeId: string;
+  isEligible: boolean;
+  secret: string;
+}
+
+/** Serves what is followed. Throws an OperatorError if an address cannot be used. */
+export async function serveReplica(parts: Parts) {
+  const { config, clock, log, store, following, leader, memory, nodeId, isEligible, secret } =
+    parts;
+  const schema = guardSchema(following.db, log);
+  const { db } = schema;
+  const listener = listen(config, (request, peer) => app.handle(request, peer));
+  const bound = { ...config, listen: { ...config.listen, port: listener.port } };
+  const ctx = createContext({ config: bound, db, clock, log, random: systemRandom });
+  ctx.signals.settingsChanged.on(() => followSettings(ctx));
+  let prefix: string | undefined;
+  following.changed.on(() => {
+    schema.check();
+    // Pages in memory are served on while the schema cannot be read.
+    if (schema.problem()) return;
+    const { prefix: current } = following.state();
+    if (current !== prefix) ctx.signals.databaseReplaced.emit();
+    ctx.signals.databaseChangedElsewhere.emit();
+    if (prefix === undefined) followSettings(ctx);
+    prefix = current;
+  });
+
+  useNewerKeys(ctx, memory);
+  const acceptsKeys = () => knowsKeys(clock, following, leader, memory);
+
+  function state(): NodeState {
+    const { txid, asOf } = following.state();
+    return {
+      role: "replica",
+      term: leader.record()?.term,
+      txid: txid === 0 ? undefined : txid,
+      asOf,
+      schema: schema.version(),
+      apiProblem: schema.problem()?.message ?? (acceptsKeys() ? undefined : KEYS_UNKNOWN),
+    };
+  }
+
+  const token = fleetToken(secret);
+  const primary = () => leader.record()?.address ?? undefined;
+  const forwarder = createForwarder({ clock, log, token, primary });
+  const run = Buffer.from(systemRandom(8)).toString("hex");
+  const post = (path: string, body: unknown) =>
+    postToPrimary(clock, { primary, token }, path, body);
+  const sender = createUsageSender(ctx, `${nodeId}-${run}`, (batch) => post(USAGE_PATH, batch));
+  const usage = createKeyUsage(ctx, sender.send);
+  const readiness = {
+    ...createReadiness(),
+    probe() {
+      if (schema.version() !== undefined) return;
+      throw unavailable("The replica has no data yet.", RETRY_AFTER_SECONDS);
+    },
+  };
+  const app = createApp(ctx, {
+    usage,
+    readiness,
+    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
+    wrap: (contexts, handle) => readingAgain(db, contexts, handle),
+    shareLimits: memory?.shareLimits,
+    elsewhere: (limiter) =>
+      createElsewhere(ctx, {
+        limiter,
+        forwarder,
+        followed: {
+          txid: () => following.state().txid,
+          waitFor: following.waitFor,
+          asOf: () => following.state().asOf,
+          acceptsKeys,
+        },
+      }),
+    background: async () => createIdleBackground(ctx, memory?.monitoring),
+  });
+  app.metrics.add(...replicaMetrics(state, following.state, forwarder, clock.now));
+  if (memory) app.metrics.add(...memory.metrics);
+  const guard = guardDescriptors(listener, ctx);
+  const timers = [
+    showDelay(ctx, () => following.state().asOf),
+    // Sends again what the primary did not take.
+    clock.every(USAGE_MS, () => void sender.send([])),
+    startReporting(clock, report, (state) => post(STATUS_PATH, state)),
+  ];
+  function report(): NodeReport {
+    const { txid, as_of: _, lag_seconds: lagSeconds, schema } = presentNode(state(), clock.now());
+    const clockSkewMs = store.leader.clockSkewMs() ?? null;
+    return { node: nodeId, isEligible, version: VERSION, schema, txid, lagSeconds, clockSkewMs };
+  }
+
+  const status = () => ({ node: nodeId, version: VERSION, ...presentNode(state(), clock.now()) });
+  const forNodes = listenOnReplica(config, token, status);
+  await app.loadPages();
+
+  return {
+    url: listenUrl(bound.listen),
+    async stop() {
+      readiness.isDraining = true;
+      guard.stop();
+      for (const timer of timers) timer.cancel();
+      await Promise.all([listener.stop(), forNodes?.stop()]);
+      usage.stop();
+      await usage.flush();
+    },
+  };
+}
