@@ -7,28 +7,7 @@ import { fleetToken, TOKEN_HEADER } from "../../src/fleet/wire";
 import { FLEET_SECRET, type FleetNode, startNode } from "../support/fleet/nodes";
 import { startS3 } from "../support/fleet/s3";
 import { eventually } from "../support/fleet/eventually";
-
-const PAGE = "pages:\n  - slug: acme\n    name: Acme\n    components:\n      - name: API\n";
-
-/** Creates a page and returns the value of a key. */
-async function prepare(node: FleetNode, ...scopes: string[]): Promise<string> {
-  const file = join(node.folder, "acme.yaml");
-  writeFileSync(file, PAGE);
-  const applied = await node.run("apply", file);
-  expect([applied.code, applied.stderr]).toEqual([0, expect.any(String)]);
-  return keyOf(node, ...scopes);
-}
-
-async function keyOf(node: FleetNode, ...scopes: string[]): Promise<string> {
-  const made = await node.run(
-    "key",
-    "create",
-    "--name",
-    "test",
-    ...scopes.flatMap((s) => ["--scope", s]),
-  );
-  return /allclear_\w+/.exec(made.stdout)?.[0] ?? made.stderr;
-}
+import { applyPage, createKeyAt } from "../support/fleet/keys";
 
 const statusOf = async (node: FleetNode, path: string, key?: string) =>
   (await node.call(path, key === undefined ? {} : { key })).status;
@@ -40,7 +19,8 @@ await describeWithPrograms(
     test("follows the primary, forwards changes, sees them, counts for the primary and outlives it", async () => {
       await using store = await startS3();
       await using primary = await startNode({ store, path: "fleet" });
-      const key = await prepare(primary, "read:status", "write:incidents");
+      await applyPage(primary);
+      const { value: key } = await createKeyAt(primary, "read:status", "write:incidents");
       await using replica = await startNode({ store, path: "fleet", args: ["--replica"] });
       await eventually(
         "the replica serves the page",
@@ -66,7 +46,7 @@ await describeWithPrograms(
       );
 
       // A key that a command made, and revoked, on the primary.
-      const other = await keyOf(primary, "read:status");
+      const { value: other } = await createKeyAt(primary, "read:status");
       await eventually(
         "the new key is known",
         async () => (await statusOf(replica, "/api/v1/components", other)) === 200,
