@@ -27,6 +27,8 @@ export interface FleetDependencies {
 export interface PrimaryParts {
   alarms: Alarms;
   nodes(): FleetState;
+  /** Resolves once all nodes serve what was committed before the call. */
+  whenApplied(): Promise<void>;
   /** Handlers of the private listener, such as `GET /fleet/v1/status`. */
   handlers: NodeHandlers;
 }
@@ -42,7 +44,12 @@ export async function startFleet(
   const cdn =
     ctx.config.cdn === undefined
       ? undefined
-      : (await import("./cdn")).startCdn(ctx, { alarms, egress, addresses });
+      : (await import("./cdn")).startCdn(ctx, {
+          alarms,
+          egress,
+          addresses,
+          ...(primary && { whenApplied: primary.whenApplied }),
+        });
   return {
     alarms,
     ...(mirror && { mirror: mirror.state, hold: mirror.hold }),

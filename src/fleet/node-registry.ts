@@ -3,11 +3,14 @@ import { schemaErrors } from "../errors";
 import type { Alarms, FleetNode } from "../features/alarms";
 import type { Clock, Timer } from "../kernel/clock";
 import { Nullable } from "../kernel/schema";
+import type { Signal } from "../kernel/signal";
 import { MINUTE_MS, SECOND_MS } from "../kernel/time";
 import { plural } from "../kernel/text";
 
-/** Interval of the reports of a replica, and of the checks of all of them. */
+/** Longest time between two reports of a replica, and the interval of the checks of all of them. */
 export const REPORT_MS = 5 * SECOND_MS;
+/** Shortest time between two reports. */
+const PROGRESS_MS = SECOND_MS;
 /** Lag from which a replica is behind. */
 const BEHIND_SECONDS = 10;
 /** Silence from which a replica counts as gone, and from which it is forgotten. */
@@ -51,6 +54,8 @@ export interface NodeRegistry {
   take(request: Request): Promise<Response>;
   /** Lists the primary, then the replicas by name. */
   list(): FleetNode[];
+  /** Resolves once all replicas that are not gone have applied a transaction. */
+  whenApplied(txid: number): Promise<void>;
   stop(): void;
 }
 
@@ -68,10 +73,28 @@ export function createNodeRegistry(
   own: () => NodeReport,
 ): NodeRegistry {
   const replicas = new Map<string, KnownNode>();
+  const waiting = new Map<() => void, number>();
   const startedAt = clock.now();
   const timer: Timer = clock.every(REPORT_MS, check);
 
+  function hasApplied(txid: number): boolean {
+    const since = clock.now() - GONE_MS;
+    return [...replicas.values()].every(
+      ({ seenAt, txid: applied }) => seenAt < since || Number.parseInt(applied ?? "0", 16) >= txid,
+    );
+  }
+
+  /** Ends the waits for transactions that all replicas have. */
+  function endWaits(): void {
+    for (const [resolve, txid] of waiting) {
+      if (!hasApplied(txid)) continue;
+      waiting.delete(resolve);
+      resolve();
+    }
+  }
+
   function check(): void {
+    endWaits();
     const now = clock.now();
     for (const [name, { seenAt }] of replicas) {
       if (now - seenAt > FORGET_MS) replicas.delete(name);
@@ -104,6 +127,7 @@ export function createNodeRegistry(
       if (replicas.has(report.node) || replicas.size < NODES_MAX) {
         replicas.set(report.node, { ...report, seenAt: clock.now() });
       }
+      endWaits();
       return new Response(null, { status: 204 });
     },
     list() {
@@ -114,7 +138,14 @@ export function createNodeRegistry(
         ...sorted.map((node) => present(node, "replica")),
       ];
     },
-    stop: () => timer.cancel(),
+    whenApplied(txid) {
+      if (hasApplied(txid)) return Promise.resolve();
+      return new Promise((resolve) => waiting.set(resolve, txid));
+    },
+    stop() {
+      timer.cancel();
+      for (const resolve of waiting.keys()) resolve();
+    },
   };
 }
 
@@ -158,21 +189,38 @@ function skewOf({ node, clockSkewMs }: NodeReport): string[] {
 }
 
 /**
- * Sends the state of a replica to the primary every 5 seconds, one report after the other. A report that does not
- * arrive is not repeated. `post` rejects in time if there is no answer.
+ * Sends the state of a replica to the primary every 5 seconds, and within a second after `changed`, one report after
+ * the other. A report that does not arrive is not repeated. `post` rejects in time if there is no answer.
  */
 export function startReporting(
   clock: Clock,
+  changed: Pick<Signal<void>, "on">,
   report: () => NodeReport,
   post: (report: NodeReport) => Promise<void>,
 ): Timer {
   let isSending = false;
-  return clock.every(REPORT_MS, () => {
-    if (isSending) return;
+  let progress: Timer | undefined;
+
+  function send(): void {
+    progress?.cancel();
+    progress = undefined;
+    if (isSending) return sendSoon();
     isSending = true;
-    void post(report()).then(
-      () => void (isSending = false),
-      () => void (isSending = false),
-    );
-  });
+    const end = () => void (isSending = false);
+    void post(report()).then(end, end);
+  }
+
+  function sendSoon(): void {
+    progress ??= clock.after(PROGRESS_MS, send);
+  }
+
+  const stop = changed.on(sendSoon);
+  const timer = clock.every(REPORT_MS, send);
+  return {
+    cancel() {
+      stop();
+      progress?.cancel();
+      timer.cancel();
+    },
+  };
 }

@@ -76,6 +76,11 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
   return {
     alarms,
     nodes,
+    async whenApplied() {
+      // The number of a transaction is known once it is in the store.
+      await primaryship.waitForUpload();
+      await registry.whenApplied(primaryship.figures().txid);
+    },
     handlers: {
       [`POST ${STATUS_PATH}`]: registry.take,
       [`GET ${STATUS_PATH}`]: () => Response.json({ ...nodes(), alarms: alarms.list() }),

@@ -127,7 +127,7 @@ export async function serveReplica(parts: Parts) {
     showDelay(ctx, () => following.state().asOf),
     // Sends again what the primary did not take.
     clock.every(USAGE_MS, () => void sender.send([])),
-    startReporting(clock, report, (state) => post(STATUS_PATH, state)),
+    startReporting(clock, following.changed, report, (state) => post(STATUS_PATH, state)),
   ];
   function report(): NodeReport {
     const { txid, as_of: _, lag_seconds: lagSeconds, schema } = presentNode(state(), clock.now());

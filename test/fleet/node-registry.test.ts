@@ -5,6 +5,7 @@ import {
   type NodeReport,
   startReporting,
 } from "../../src/fleet/node-registry";
+import { createSignal } from "../../src/kernel/signal";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { createTestClock, settle, TEST_START, type TestClock } from "../support/clock";
 
@@ -144,11 +145,70 @@ describe("the registry raises alarms", () => {
   });
 });
 
+describe("a wait for the replicas of a primary", () => {
+  /** Returns a function that tells if all replicas have the transaction 43. */
+  function waitFor43(): () => boolean {
+    let isOver = false;
+    void registry.whenApplied(43).then(() => (isOver = true));
+    return () => isOver;
+  }
+
+  test("is over at once without replicas", async () => {
+    const isOver = waitFor43();
+    await settle();
+    expect(isOver()).toBe(true);
+  });
+
+  test("ends when the last of them has applied the transaction", async () => {
+    await report();
+    await report({ node: "trondheim", txid: null });
+    const isOver = waitFor43();
+    await report({ txid: "000000000000002b" });
+    expect(isOver()).toBe(false);
+    await report({ node: "trondheim", txid: "000000000000002c" });
+    expect(isOver()).toBe(true);
+  });
+
+  test("ends without those that are gone, and when the primary stops", async () => {
+    await report();
+    const first = waitFor43();
+    await clock.advance(35 * SECOND_MS);
+    expect(first()).toBe(true);
+    await report();
+    const second = waitFor43();
+    registry.stop();
+    await settle();
+    expect(second()).toBe(true);
+  });
+});
+
+describe("reports of a replica", () => {
+  test("follow a change within a second, and not more often", async () => {
+    const changed = createSignal<void>();
+    const sentAt: number[] = [];
+    const timer = startReporting(
+      clock,
+      changed,
+      () => REPORT,
+      async () => void sentAt.push(clock.now() - TEST_START),
+    );
+    for (let step = 0; step < 20; step++) {
+      changed.emit();
+      await clock.advance(100);
+    }
+    expect(sentAt).toEqual([1_000, 2_000]);
+    timer.cancel();
+    await clock.advance(MINUTE_MS);
+    expect(sentAt.length).toBe(2);
+  });
+});
+
 test("a replica reports every 5 seconds, one report after the other, also after a failure", async () => {
   let sent = 0;
   let finish: PromiseWithResolvers<void> = Promise.withResolvers();
   const timer = startReporting(
     clock,
+    createSignal<void>(),
     () => REPORT,
     async (given) => {
       expect(given).toBe(REPORT);
@@ -162,7 +222,10 @@ test("a replica reports every 5 seconds, one report after the other, also after 
   await settle();
   finish = Promise.withResolvers();
   finish.resolve();
+  // What was due is sent within a second.
+  await clock.advance(SECOND_MS);
+  expect(sent).toBe(2);
   await clock.advance(10 * SECOND_MS);
-  expect(sent).toBe(3);
+  expect(sent).toBe(4);
   timer.cancel();
 });
