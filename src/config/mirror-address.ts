@@ -1,4 +1,5 @@
-import { relative, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { folderAddress, parseStoreAddress, type StoreAddress } from "../domain/store-address";
 
 /** Names of the options of the mirror. */
@@ -30,13 +31,25 @@ export function contradictions(
     .filter(isGiven)
     .map((name) => `${nameOf(name)} is only for a mirror in a bucket.`);
   const dataDir = values["dataDir"];
-  if (mirror && typeof dataDir === "string" && isWithin(mirror.path, resolve(dataDir))) {
+  if (mirror && typeof dataDir === "string" && isWithin(mirror.path, dataDir)) {
     problems.push(`${nameOf("mirror")} must not contain the data directory, which is private.`);
   }
   return problems;
 }
 
-/** Returns true if a path is that of a folder or of something in it. */
+/** Returns true if a path is that of a folder or of something in it, also through links. */
 function isWithin(folder: string, path: string): boolean {
-  return !relative(folder, path).startsWith("..");
+  const way = relative(withoutLinks(folder), withoutLinks(resolve(path)));
+  return way !== ".." && !way.startsWith("../") && !isAbsolute(way);
+}
+
+/** Returns an absolute path without the links in its existing part. */
+function withoutLinks(path: string): string {
+  for (let part = path; ; part = dirname(part)) {
+    try {
+      return join(realpathSync(part), relative(part, path));
+    } catch {
+      if (part === dirname(part)) return path;
+    }
+  }
 }

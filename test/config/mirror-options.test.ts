@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { resolve } from "node:path";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { loadConfig, readConfig, writeConfig } from "../../src/config";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const KEYS = { ALLCLEAR_MIRROR_KEY_ID: "AKIA1", ALLCLEAR_MIRROR_SECRET: "hidden-secret" };
 
@@ -61,6 +63,20 @@ describe("the options of the mirror", () => {
     expect(load("/srv", { ALLCLEAR_DATA_DIR: "/srv/data" })).toEqual([message]);
     expect(load("/srv/data/mirror", { ALLCLEAR_DATA_DIR: "/srv/data" })).toBeObject();
     expect(load("/srv/data-mirror", { ALLCLEAR_DATA_DIR: "/srv/data" })).toBeObject();
+    expect(load("/srv", { ALLCLEAR_DATA_DIR: "/srv/..data" })).toEqual([message]);
+  });
+
+  test("a folder that contains the data directory through a link is rejected", () => {
+    using folder = temporaryFolder();
+    const { path } = folder;
+    mkdirSync(join(path, "site/data"), { recursive: true });
+    symlinkSync("site/data", join(path, "data"));
+    symlinkSync("site", join(path, "mirror"));
+    const problem = [expect.stringContaining("must not contain the data directory")];
+    const dataDir = (name: string) => ({ ALLCLEAR_DATA_DIR: join(path, name) });
+    expect(load(join(path, "site"), dataDir("data"))).toEqual(problem);
+    expect(load(join(path, "mirror"), dataDir("site/data/new"))).toEqual(problem);
+    expect(load(join(path, "other"), dataDir("data"))).toBeObject();
   });
 
   test("the options reach another process as they are", () => {
