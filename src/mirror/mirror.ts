@@ -4,7 +4,7 @@ import type { Timer } from "../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
 import { within } from "../kernel/within";
 import type { ObjectStore } from "../object-store";
-import { createMirrorFiles, type Position } from "./files";
+import { createMirrorFiles, namePaths, type Position } from "./files";
 import { createUpdates, type UpdateDependencies } from "./update";
 
 /** Time for which changes are gathered before they are written. */
@@ -19,8 +19,6 @@ const RETRY_MS = { first: 5 * SECOND_MS, max: MINUTE_MS };
 const HOLD_MS = 10 * SECOND_MS;
 /** Longest time for which a stop waits for the last update. */
 const STOP_MS = 5 * SECOND_MS;
-/** Number of paths that an alarm names. */
-const PATHS_NAMED = 8;
 
 /** Path of a form of the dashboard in a URL. */
 const DASHBOARD = /^[a-z]+:\/\/[^/]*\/admin\//;
@@ -133,14 +131,14 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       if (paths.length > 0) await files.writeIndex(copied?.asOf, position?.());
       alarms.clear("mirror_removal");
     } catch (failure) {
-      const others = paths.length - PATHS_NAMED;
-      const named = paths.slice(0, PATHS_NAMED).join(", ");
-      alarms.raise(
-        "mirror_removal",
-        `The mirror ${store.name} still has ${named}${others > 0 ? ` and ${others} more files` : ""}. The removal is tried again.`,
-      );
+      warnOf(paths);
       throw failure;
     }
+  }
+
+  function warnOf(paths: readonly string[]): void {
+    const detail = `The mirror ${store.name} still has ${namePaths(paths)}. The removal is tried again.`;
+    alarms.raise("mirror_removal", detail);
   }
 
   /** Cancels the running update and removes files if a page was deleted, made private or got another slug. */
@@ -229,7 +227,10 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       const isForm = request.method === "POST" && DASHBOARD.test(request.url);
       if (!isForm) return answer;
       return Promise.resolve(answer).then(async (response) => {
-        if (removal) await within(clock, HOLD_MS, removal, () => {});
+        if (!removal) return response;
+        await within(clock, HOLD_MS, removal, () => {});
+        const left = updates.listGone();
+        if (left.length > 0) warnOf(left);
         return response;
       });
     },

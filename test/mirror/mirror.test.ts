@@ -272,6 +272,29 @@ describe("pages that are no longer public", () => {
     resolve();
   });
 
+  test("an answer that waited in vain for a removal raises an alarm with the paths", async () => {
+    await using site = await createShops();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    site.store.faults.hold = { path: /^status\/other\/index/, until: promise };
+    await change(site, site.other, { name: "Renamed" });
+    await site.app.clock.advance(SECOND_MS);
+    const answer = site.mirror.hold(
+      new Request("http://status.test/admin/pages", { method: "POST" }),
+      makePrivate(site, site.other).then(() => new Response("done")),
+    );
+    await site.app.clock.advance(1);
+    expect(site.alarms.size).toBe(0);
+    await site.app.clock.advance(10 * SECOND_MS);
+    await answer;
+    expect(site.alarms.get("mirror_removal")).toStartWith(
+      "The mirror s3://status still has status/other/",
+    );
+    resolve();
+    await site.mirror.settled();
+    expect(site.alarms.size).toBe(0);
+    expect(pathsOf(site, "other")).toEqual([]);
+  });
+
   test("a write that arrives after it failed and after the removal is removed by the next attempt", async () => {
     await using site = await createShops();
     site.store.faults.put = /^status\/shop\//;
