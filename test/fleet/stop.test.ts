@@ -25,8 +25,11 @@ describe("without its lease a primary", () => {
     expect([refused.status, refused.body.code]).toEqual([503, "unavailable"]);
     expect(refused.headers.get("retry-after")).toBe("5");
     expect((await site.get(id)).status).toBe("scheduled");
+    expect((await site.app.call("/readyz")).status).toBe(200);
+    expect((await site.app.call("/readyz/write")).status).toBe(503);
     lease.isHeld = true;
     expect((await site.post()).status).toBe(201);
+    expect((await site.app.call("/readyz/write")).status).toBe(200);
   });
 
   test("begins no check, and the time counts as one without data", async () => {

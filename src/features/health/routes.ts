@@ -7,6 +7,7 @@ import { Nullable, OneOf } from "../../kernel/schema";
 import type { Readiness } from "./readiness";
 
 const RETRY_AFTER_SECONDS = 5;
+const NOT_PRIMARY = "This server is not the primary of its fleet now.";
 
 const Health = Type.Object({ status: OneOf(["ok"]) }, { title: "Health" });
 
@@ -29,9 +30,11 @@ const Ready = Type.Object(
  * the database, and `/readyz/write` that changes can be stored, by a write.
  */
 export function healthRoutes(
-  { db }: Pick<AppContext, "db">,
+  ctx: Pick<AppContext, "db" | "isPrimary">,
   readiness: Readiness,
 ): readonly PlainRoute[] {
+  const { db } = ctx;
+
   function requireReady(): void {
     if (readiness.isDraining)
       throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
@@ -81,6 +84,7 @@ export function healthRoutes(
       path: "/readyz/write",
       handle: async () => {
         requireReady();
+        if (!ctx.isPrimary()) throw unavailable(NOT_PRIMARY, RETRY_AFTER_SECONDS);
         const state = await db.checkStorage();
         if (state.fault) throw unavailable(STORAGE_FAULTS[state.fault], RETRY_AFTER_SECONDS);
         return answer(presentReadiness(state));
