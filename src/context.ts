@@ -37,6 +37,14 @@ export interface Signals extends ChangeSignals {
   databaseReplaced: Signal<void>;
 }
 
+/** Record of attempts to send outside of the database, so that the next primary does not repeat those that have ended. */
+export interface AttemptRecord {
+  /** Notes that an attempt begins. Resolves to its outcome if one is noted. Never rejects. */
+  begin(id: string, attempt: number): Promise<object | undefined>;
+  /** Notes the outcome of an attempt. Never rejects. */
+  end(id: string, attempt: number, outcome: object): Promise<void>;
+}
+
 /** State of a key value that the primary has told before its transaction is applied. Times in unix ms. */
 export interface NewerKeyState {
   expiresAt: number | null;
@@ -58,6 +66,8 @@ export interface AppContext {
   shownAsOf: number | undefined;
   /** States of key values on a replica that are newer than its database, by the hashes of the values. */
   newerKeys: ReadonlyMap<string, NewerKeyState> | undefined;
+  /** Record of attempts on the primary of a fleet with Valkey. */
+  attempts: AttemptRecord | undefined;
   db: Db;
   clock: Clock;
   random: RandomBytes;

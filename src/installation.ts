@@ -159,8 +159,8 @@ export function createContext(parts: {
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
-  const ofReplica = { shownAsOf: undefined, newerKeys: undefined };
-  const settings = { config, baseUrl, allowedNetworks, startedAt, ...ofReplica };
+  const ofFleet = { shownAsOf: undefined, newerKeys: undefined, attempts: undefined };
+  const settings = { config, baseUrl, allowedNetworks, startedAt, ...ofFleet };
   const isPrimary = () => true;
   const ctx: AppContext = {
     ...settings,

@@ -64,6 +64,7 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
     }
     memory = await openForPrimary({ ctx, alarms, node: node.id }, primary);
     const parts = createPrimaryParts({ ctx, alarms, node, store, primaryship: primary });
+    ctx.attempts = memory?.attempts;
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
       installation: { ...installation, close() {} },

@@ -3,6 +3,7 @@
  * the processor to requests, results that share commits, waits after faults, and times that survive changes of
  * the clock.
  */
+export { attemptOnce } from "./attempt-once";
 export { createLoadThrottle, type LoadThrottle } from "./load-throttle";
 export { QueueChanges } from "./queue-changes";
 export { RESULTS_PER_COMMIT, ResultRecorder } from "./result-recorder";

@@ -1,8 +1,9 @@
-import type { AppContext } from "../../context";
+import type { AppContext, AttemptRecord } from "../../context";
 import type { Alarms } from "../../features/alarms";
 import type { Monitoring } from "../../features/monitors";
 import type { Timer } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
+import { recordAttempts } from "./attempts";
 import { openSharedMemory, type SharedMemory } from "./memory";
 import type { Valkey } from "./client";
 import { applyHeartbeats } from "./kept-heartbeats";
@@ -19,6 +20,7 @@ const ALARM_MS = 10 * SECOND_MS;
 
 export interface PrimaryMemory extends SharedMemory {
   keys: KeyChanges;
+  attempts: AttemptRecord;
   /** Tells the replicas that transactions are uploaded, if they do not know. */
   hint(): void;
   /** Applies heartbeats that replicas kept while there was no primary. Called once. */
@@ -82,6 +84,7 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
   return {
     ...memory,
     keys: changes,
+    attempts: recordAttempts(valkey, term),
     hint,
     applyHeartbeats(monitoring) {
       const isPrimary = () => term() !== undefined;

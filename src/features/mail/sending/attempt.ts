@@ -1,9 +1,10 @@
 import type { AppContext } from "../../../context";
 import type { MailSettings } from "../settings";
 import type { Reader } from "../../../db";
+import { attemptOnce } from "../../outgoing";
 import { toMessage } from "../compose";
 import { findForSending, type MailRow } from "../queue-store";
-import type { Reply } from "../smtp/reply";
+import { type Reply, withoutAddresses } from "../smtp/reply";
 import type { MailEnvelope } from "../smtp/session-options";
 import { classifyReply } from "../rules";
 import { isSuppressed } from "../suppressions";
@@ -17,6 +18,8 @@ import type { RelayPool } from "./relay-pool";
 interface Written {
   envelope: Omit<MailEnvelope, "dsn">;
   message: Uint8Array;
+  /** Number of the attempt, from 1. */
+  attempt: number;
 }
 
 /** Stages at which the relay was about to take the message. */
@@ -39,7 +42,14 @@ export async function attemptMail(
 ): Promise<Attempted> {
   const written = await writeMail(ctx, deps, mailId);
   if ("outcome" in written) return written;
-  const reply = await sendOver(deps.pool, written, mailId);
+  const name = { id: mailId, attempt: written.attempt };
+  const send = () => sendOver(deps.pool, written, mailId);
+  // A fault of the relay is no result of the mail.
+  const reply = await attemptOnce(ctx, name, send, (sent) =>
+    classifyReply(sent).result === "relay_unavailable"
+      ? undefined
+      : { ...sent, text: withoutAddresses(sent.text) },
+  );
   const { result } = classifyReply(reply);
   if (result === "relay_unavailable") {
     return { outcome: result, reply, isBrokenOff: BROKEN_OFF.has(reply.stage) };
@@ -80,7 +90,11 @@ async function messageOf(
   const composed = await template(mail, { ctx, settings });
   if (composed === "unwanted") return undefined;
   const from = envelopeFrom(ctx.db, settings, mail.id);
-  return { envelope: { from, to: mail.recipient }, message: toMessage(composed) };
+  return {
+    envelope: { from, to: mail.recipient },
+    message: toMessage(composed),
+    attempt: mail.tries + 1,
+  };
 }
 
 function envelopeFrom(reader: Reader, settings: MailSettings, mailId: string): string {

@@ -2,6 +2,7 @@ import type { AppContext } from "../../../context";
 import { type Egress, Fault, type HttpAnswer, readBody } from "../../../egress";
 import type { RecordedEvent } from "../../../events";
 import { SECOND_MS } from "../../../kernel/time";
+import { attemptOnce } from "../../outgoing";
 import { findForTry } from "../delivery-store";
 import type { Message } from "../formats/format";
 import { secretsInForce, signatureHeaders } from "../secrets";
@@ -49,7 +50,7 @@ type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryResult | 
  * code of outgoing requests.
  */
 export function createAttempt(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log" | "signals">,
+  ctx: Pick<AppContext, "attempts" | "baseUrl" | "clock" | "db" | "log" | "signals">,
   egress: Egress,
   readHeadline?: ReadHeadline,
 ): Attempt {
@@ -93,34 +94,43 @@ export function createAttempt(
       return failed("The message could not be written.");
     }
 
-    const deadline = new AbortController();
-    const abort = () => deadline.abort();
-    const timer = clock.after(TRY_TIMEOUT_MS, abort);
-    stopping.addEventListener("abort", abort);
-    try {
-      const answer = await egress.request({
-        url,
-        method: "POST",
-        headers: { ...message.headers, ...signature },
-        body: message.body,
-        maxBodyBytes: ANSWER_BYTES_MAX,
-        policy: "webhook",
-        signal: deadline.signal,
-      });
-      if (answer instanceof Fault) {
-        return answer.kind === "local" ? "local_fault" : failed(answer.message);
+    const { body, headers } = message;
+    const send = async (): Promise<TryResult | NoTry> => {
+      const deadline = new AbortController();
+      const abort = () => deadline.abort();
+      const timer = clock.after(TRY_TIMEOUT_MS, abort);
+      stopping.addEventListener("abort", abort);
+      if (stopping.aborted) abort();
+      try {
+        const answer = await egress.request({
+          url,
+          method: "POST",
+          headers: { ...headers, ...signature },
+          body,
+          maxBodyBytes: ANSWER_BYTES_MAX,
+          policy: "webhook",
+          signal: deadline.signal,
+        });
+        if (answer instanceof Fault) {
+          return answer.kind === "local" ? "local_fault" : failed(answer.message);
+        }
+        return {
+          at,
+          latencyMs: Math.round(clock.monotonic() - startedAt),
+          statusCode: answer.status,
+          error: null,
+          answer: await answerText(answer, secretsIn(webhook)),
+          retryAfter: answer.headers.get("retry-after"),
+        };
+      } finally {
+        timer.cancel();
+        stopping.removeEventListener("abort", abort);
       }
-      return {
-        at,
-        latencyMs: Math.round(clock.monotonic() - startedAt),
-        statusCode: answer.status,
-        error: null,
-        answer: await answerText(answer, secretsIn(webhook)),
-        retryAfter: answer.headers.get("retry-after"),
-      };
-    } finally {
-      timer.cancel();
-      stopping.removeEventListener("abort", abort);
-    }
+    };
+    const name = { id: deliveryId, attempt: row.delivery.tries + 1 };
+    // An aborted attempt does not count. A response is too large to be noted.
+    return attemptOnce(ctx, name, send, (result) =>
+      stopping.aborted || typeof result === "string" ? undefined : { ...result, answer: null },
+    );
   };
 }
