@@ -20,7 +20,9 @@ export function readInvocation(
   const problems: string[] = [];
   const { positionals, flags } = tokenize(command, args, problems);
 
-  const expected = command.positionals ?? [];
+  const { insteadOfPositionals: instead } = command;
+  const isReplaced = instead !== undefined && flags.has(instead);
+  const expected = isReplaced ? [] : (command.positionals ?? []);
   for (const name of expected.slice(positionals.length)) problems.push(`${name} is missing.`);
   for (const extra of positionals.slice(expected.length)) problems.push(`Unexpected: ${extra}`);
   for (const flag of command.flags ?? []) {

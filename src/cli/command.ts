@@ -60,6 +60,8 @@ export interface Command {
   isInternal?: boolean;
   /** Names of its positional arguments, all of them required. */
   positionals?: readonly string[];
+  /** Flag with which it takes no positional arguments. */
+  insteadOfPositionals?: string;
   flags?: readonly Flag[];
   /** Exit code of every failure, also of wrong usage, for a command that other programs run. */
   failureCode?: ExitCode;

@@ -3,8 +3,10 @@ import { applyCommand, exportCommand } from "./apply";
 import { backupCommand } from "./backup";
 import type { Command } from "./command";
 import { copyDatabaseCommand } from "./copy-database";
+import { examineDatabaseCommand } from "./examine-database";
 import { importCommands } from "./import";
 import { demoCommand } from "./demo";
+import { fleetCommands } from "./fleet";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { mailCommands } from "./mail";
@@ -30,9 +32,14 @@ export const COMMANDS: readonly Command[] = [
   restoreCommand,
   promoteCommand,
   demoteCommand,
+  ...fleetCommands,
   healthcheckCommand,
   openapiCommand,
 ];
 
 /** Commands that only this program runs. */
-export const INTERNAL_COMMANDS: readonly Command[] = [copyDatabaseCommand, answerImportCommand];
+export const INTERNAL_COMMANDS: readonly Command[] = [
+  copyDatabaseCommand,
+  answerImportCommand,
+  examineDatabaseCommand,
+];

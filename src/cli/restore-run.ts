@@ -3,8 +3,9 @@ import { lockOrExplain, openDataDirectory } from "../db/data-directory";
 import { shellWord } from "../db/file-access";
 import type { CredentialKind } from "../db/live-credentials";
 import { restoreDatabase, type RestoreReport } from "../db/restore";
+import { parseInstant } from "../kernel/time";
 import { PROGRAM } from "../version";
-import type { ExitCode, Invocation, Output } from "./command";
+import { type ExitCode, type Invocation, type Output, UsageError } from "./command";
 
 /** Heading of each list of credentials, and the ways to revoke one of them: one line each. */
 const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string): string[] }> = {
@@ -35,20 +36,44 @@ const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string)
   },
 };
 
-export async function runRestore({ config, positionals, output }: Invocation): Promise<ExitCode> {
-  const [file = ""] = positionals;
+export async function runRestore(invocation: Invocation): Promise<ExitCode> {
+  const { config, positionals, isSet, value, output } = invocation;
+  const isFromStore = isSet("from-store");
+  const at = momentOf(value("at"), isFromStore);
+  if (isFromStore && !config.fleetStore) throw new UsageError(["--fleet-store is missing."]);
+  let restored = positionals[0] ?? "";
   const directory = openDataDirectory(config.dataDir);
   const lock = lockOrExplain(directory, "restore");
   let report: RestoreReport;
   try {
-    report = restoreDatabase(directory, file);
+    if (isFromStore) {
+      const { withDownloadedDatabase } = await import("../fleet/download-database");
+      report = await withDownloadedDatabase(config, directory, at, (file, { prefix, txid }) => {
+        restored = `transaction ${txid} of ${prefix} from the fleet store`;
+        return restoreDatabase(directory, file);
+      });
+    } else {
+      report = restoreDatabase(directory, restored);
+    }
   } finally {
     lock.release();
   }
-  output.err(`Restored ${file}. All sessions have ended, and one-time links no longer work.`);
+  output.err(`Restored ${restored}. All sessions have ended, and one-time links no longer work.`);
   if (report.kept) output.err(`The replaced database is kept in ${report.kept}.`);
   describeCredentials(output, report, directory.path);
   return 0;
+}
+
+/** Returns the moment to restore, in unix ms. Throws a UsageError unless it is in the past. */
+function momentOf(text: string | undefined, isFromStore: boolean): number | undefined {
+  if (text === undefined) return undefined;
+  if (!isFromStore) throw new UsageError(["--at is only for --from-store."]);
+  const at = parseInstant(text);
+  if (at === undefined) {
+    throw new UsageError(["--at must be a time with its zone, such as 2026-03-10T12:00:00Z."]);
+  }
+  if (at > Date.now()) throw new UsageError(["--at must be in the past."]);
+  return at;
 }
 
 /** Prints which credentials stay revoked, and which of them work again. */

@@ -1,4 +1,4 @@
-import { optionNames } from "../config";
+import { FLEET_STORE_OPTION_NAMES, optionNames } from "../config";
 import type { Command } from "./command";
 
 export const restoreCommand: Command = {
@@ -6,7 +6,16 @@ export const restoreCommand: Command = {
   summary:
     "Replace the database with a backup and keep the replaced file. The server must be stopped.",
   positionals: ["FILE"],
-  options: optionNames("restore"),
+  insteadOfPositionals: "from-store",
+  flags: [
+    { name: "from-store", help: "Restore from --fleet-store, without FILE." },
+    {
+      name: "at",
+      placeholder: "TIME",
+      help: "With --from-store: restore the state of a moment, such as 2026-03-10T12:00:00Z.",
+    },
+  ],
+  options: [...optionNames("restore"), ...FLEET_STORE_OPTION_NAMES],
   // Loaded on demand, since servers start with all commands.
   run: async (invocation) => (await import("./restore-run")).runRestore(invocation),
 };

@@ -69,6 +69,14 @@ export const FLEET_OPTIONS = {
   }),
 } as const;
 
+/** Options with which a command reads the store. */
+export const FLEET_STORE_OPTION_NAMES = [
+  "fleetStore",
+  "fleetStoreKeyId",
+  "fleetStoreSecret",
+  "litestream",
+] as const;
+
 export type FleetOptionName = keyof typeof FLEET_OPTIONS;
 
 /** Returns the contradictions between options as sentences. */

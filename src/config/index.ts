@@ -2,6 +2,7 @@
 export { type GivenFlags, loadConfig } from "./load";
 export { type Config, type OptionName, optionNames, OPTIONS, setterOf, usesFleet } from "./options";
 export type { DockerAddress, DockerHosts } from "./docker-hosts";
+export { FLEET_STORE_OPTION_NAMES } from "./fleet-options";
 export type { Option } from "./option";
 export type { PurgeHeader } from "./cdn-options";
 export { certificatesError } from "./certificates";

@@ -50,7 +50,7 @@ export interface NodeReport {
 
 /** Nodes of a fleet as the primary knows them. */
 export interface NodeRegistry {
-  /** Handles the report of a replica, `POST /fleet/v1/status`. */
+  /** Handles the report of a replica, `POST /fleet/v1/nodes`. */
   take(request: Request): Promise<Response>;
   /** Lists the primary, then the replicas by name. */
   list(): FleetNode[];

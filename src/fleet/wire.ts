@@ -4,6 +4,8 @@ import { sha256 } from "../kernel/hash";
 /** Paths of the private listener. */
 export const FORWARD_PATH = "/fleet/v1/forward";
 export const USAGE_PATH = "/fleet/v1/usage";
+/** Replicas report to it, and it answers with the state of all nodes. */
+export const NODES_PATH = "/fleet/v1/nodes";
 export const STATUS_PATH = "/fleet/v1/status";
 
 /** Headers between nodes. They mean nothing on the public listener. */

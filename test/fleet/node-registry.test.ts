@@ -41,7 +41,7 @@ afterEach(() => registry.stop());
 /** Sends a report, and returns the status of the answer. */
 async function report(changes: object = {}): Promise<number> {
   const body = JSON.stringify({ ...REPORT, ...changes });
-  const request = new Request("http://a/fleet/v1/status", { method: "POST", body });
+  const request = new Request("http://a/fleet/v1/nodes", { method: "POST", body });
   return (await registry.take(request)).status;
 }
 
@@ -74,7 +74,7 @@ describe("the registry of nodes", () => {
     ["an empty name", JSON.stringify({ ...REPORT, node: "" })],
     ["a long name", JSON.stringify({ ...REPORT, node: "x".repeat(101) })],
   ])("refuses a report with %s", async (_name, body) => {
-    const request = new Request("http://a/fleet/v1/status", { method: "POST", body });
+    const request = new Request("http://a/fleet/v1/nodes", { method: "POST", body });
     expect((await registry.take(request)).status).toBe(422);
     expect(registry.list()).toHaveLength(1);
   });

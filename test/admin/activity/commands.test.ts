@@ -178,6 +178,8 @@ const SILENT: Record<string, string> = {
   "mail bounce": "it records what mail servers report",
   export: "it reads",
   restore: "it puts another database in the place, the log of changes with it",
+  "fleet status": "it reads",
+  "fleet orphans": "it reads",
   healthcheck: "it asks a server that runs",
   promote: "it asks a node that runs, which records its term",
   demote: "it asks a node that runs",

@@ -1,0 +1,9 @@
+import { examineDatabase } from "../db/row-counts";
+import type { ExitCode, Invocation } from "./command";
+import { printJson } from "./output";
+
+/** Prints the damage of a database and the rows of its tables. */
+export async function runExamine({ positionals, output }: Invocation): Promise<ExitCode> {
+  printJson(output, examineDatabase(positionals[0] ?? ""));
+  return 0;
+}
