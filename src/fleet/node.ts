@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DataDirectory } from "../db/data-directory";
@@ -42,4 +43,9 @@ export function writeNode(directory: DataDirectory, node: FleetNode): void {
 
 function nodeFile(directory: DataDirectory): string {
   return join(fleetFolder(directory), "node.json");
+}
+
+/** Returns the name of a node, which people recognise and which is unique. */
+export function nodeName({ id }: Pick<FleetNode, "id">): string {
+  return `${hostname().slice(0, 63)}/${id}`;
 }

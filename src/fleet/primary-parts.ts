@@ -10,10 +10,12 @@ import type { FleetStore } from "./fleet-store";
 import { type NodeState, nodeHealthRoutes } from "./health-routes";
 import type { PrimaryParts } from "./index";
 import { KEYS_UNKNOWN, keysUnknown } from "./keys-unknown";
-import type { FleetNode } from "./node";
+import { type FleetNode, nodeName } from "./node";
 import { createNodeRegistry, type NodeReport } from "./node-registry";
 import type { Primaryship } from "./primaryship";
-import { STATUS_PATH } from "./wire";
+import type { FleetStatus } from "./status";
+import { watchRestoreCheck } from "./restore-check-watch";
+import { NODES_PATH } from "./wire";
 
 /** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
 export function appOptionsOf(
@@ -42,7 +44,7 @@ export function appOptionsOf(
 }
 
 interface Dependencies {
-  ctx: Pick<AppContext, "clock" | "config">;
+  ctx: Pick<AppContext, "clock" | "config" | "log">;
   alarms: Alarms;
   node: FleetNode;
   store: FleetStore;
@@ -55,7 +57,7 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
   const own = (): NodeReport => {
     const { txid } = primaryship.figures();
     return {
-      node: node.id,
+      node: nodeName(node),
       isEligible: true,
       version: VERSION,
       schema: SCHEMA_VERSION,
@@ -65,6 +67,14 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
     };
   };
   const registry = createNodeRegistry({ clock: ctx.clock, alarms }, own);
+  const watch = watchRestoreCheck({
+    clock: ctx.clock,
+    log: ctx.log,
+    store: store.files,
+    alarms,
+    hasEligible: () =>
+      registry.list().some(({ role, isEligible }) => role === "replica" && isEligible),
+  });
   const { failover, ack, fleetStore } = ctx.config;
   const nodes = (): FleetState => ({
     term: primaryship.record()?.term,
@@ -82,9 +92,15 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
       await registry.whenApplied(primaryship.figures().txid);
     },
     handlers: {
-      [`POST ${STATUS_PATH}`]: registry.take,
-      [`GET ${STATUS_PATH}`]: () => Response.json({ ...nodes(), alarms: alarms.list() }),
+      [`POST ${NODES_PATH}`]: registry.take,
+      [`GET ${NODES_PATH}`]: () => {
+        const status: FleetStatus = { ...nodes(), alarms: alarms.list() };
+        return Response.json(status);
+      },
     },
-    stop: registry.stop,
+    stop() {
+      registry.stop();
+      watch.cancel();
+    },
   };
 }

@@ -8,8 +8,8 @@ import {
   openDataDirectory,
 } from "../db/data-directory";
 import { redactText } from "../domain/redact";
-import { systemClock } from "../kernel/clock";
-import { createLog } from "../kernel/log";
+import { type Clock, systemClock } from "../kernel/clock";
+import { createLog, type Log } from "../kernel/log";
 import { deduplicateLog } from "../kernel/log-dedup";
 import { systemRandom } from "../kernel/random";
 import { type FleetStore, openFleetStore } from "./fleet-store";
@@ -17,7 +17,7 @@ import type { Following } from "./follow/follow";
 import { followLeader } from "./follow-leader";
 import { type LeaderWatch, watchLeader } from "./leader-watch";
 import { requireLitestream } from "./litestream";
-import { fleetFolder, readNode } from "./node";
+import { type FleetNode, fleetFolder, readNode } from "./node";
 import { serveReplica } from "./serve-replica";
 import { openForReplica } from "./shared-memory";
 import type { ReplicaMemory } from "./valkey/replica-memory";
@@ -25,7 +25,12 @@ import type { ReplicaMemory } from "./valkey/replica-memory";
 export interface RunningReplica {
   /** URL of the server on this machine. */
   url: string;
+  clock: Clock;
+  log: Log;
   directory: DataDirectory;
+  /** Folder of the followed database. */
+  folder: string;
+  node: FleetNode;
   store: FleetStore;
   following: Following;
   leader: LeaderWatch;
@@ -71,11 +76,13 @@ export async function startReplica(
     stops.unshift(() => following.stop());
     memory = await openForReplica({ config, clock, log, node: node.id }, following);
     if (memory) stops.unshift(() => memory?.stop());
-    const own = { nodeId: node.id, isEligible, memory, secret };
+    const own = { node, isEligible, memory, secret };
     const server = await serveReplica({ config, clock, log, store, following, leader, ...own });
     stops.unshift(() => server.stop());
     log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");
-    return { url: server.url, directory, store, following, leader, stop: () => stopAll(stops) };
+    const { url } = server;
+    const parts = { clock, log, directory, folder, node, store, following, leader };
+    return { url, ...parts, stop: () => stopAll(stops) };
   } catch (error) {
     await stopAll(stops);
     throw error;

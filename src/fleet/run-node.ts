@@ -114,6 +114,9 @@ function createRoles(config: Config, options: NodeOptions) {
     const promoted = Promise.withResolvers<"primary">();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
     const watch = eligible?.watch(replica, () => promoted.resolve("primary"));
+    const nightly = isEligible
+      ? (await import("./nightly-restore")).startNightlyRestore(replica)
+      : undefined;
     begin("replica", async (command) => {
       if (command === "demote") return { isDone: false, text: "This node is a replica." };
       if (!watch) throw new OperatorError("Start this replica with --eligible to promote it.");
@@ -123,6 +126,7 @@ function createRoles(config: Config, options: NodeOptions) {
     });
     options.announceReplica(replica.url);
     const event = await Promise.race([promoted.promise, stopRequested.then(() => "stop" as const)]);
+    nightly?.cancel();
     watch?.stop();
     await replica.stop();
     return event;

@@ -23,6 +23,7 @@ import { nodeHealthRoutes, type NodeState, presentNode } from "./health-routes";
 import { KEYS_UNKNOWN } from "./keys-unknown";
 import type { LeaderWatch } from "./leader-watch";
 import { postToPrimary } from "./node-client";
+import { type FleetNode, nodeName } from "./node";
 import { type NodeReport, startReporting } from "./node-registry";
 import { listenOnReplica } from "./private-listener";
 import { readingAgain } from "./reading-again";
@@ -30,7 +31,7 @@ import { replicaMetrics } from "./replica-metrics";
 import { knowsKeys, useNewerKeys } from "./shared-memory";
 import { createUsageSender } from "./usage";
 import type { ReplicaMemory } from "./valkey/replica-memory";
-import { fleetToken, STATUS_PATH, USAGE_PATH } from "./wire";
+import { fleetToken, NODES_PATH, USAGE_PATH } from "./wire";
 
 const USAGE_MS = 5 * SECOND_MS;
 const RETRY_AFTER_SECONDS = 5;
@@ -44,15 +45,14 @@ interface Parts {
   following: Following;
   leader: LeaderWatch;
   memory: ReplicaMemory | undefined;
-  nodeId: string;
+  node: FleetNode;
   isEligible: boolean;
   secret: string;
 }
 
 /** Serves what is followed. Throws an OperatorError if an address cannot be used. */
 export async function serveReplica(parts: Parts) {
-  const { config, clock, log, store, following, leader, memory, nodeId, isEligible, secret } =
-    parts;
+  const { config, clock, log, store, following, leader, memory, node, isEligible, secret } = parts;
   const schema = guardSchema(following.db, log);
   const { db } = schema;
   const listener = listen(config, (request, peer) => app.handle(request, peer));
@@ -92,7 +92,7 @@ export async function serveReplica(parts: Parts) {
   const run = Buffer.from(systemRandom(8)).toString("hex");
   const post = (path: string, body: unknown) =>
     postToPrimary(clock, { primary, token }, path, body);
-  const sender = createUsageSender(ctx, `${nodeId}-${run}`, (batch) => post(USAGE_PATH, batch));
+  const sender = createUsageSender(ctx, `${node.id}-${run}`, (batch) => post(USAGE_PATH, batch));
   const usage = createKeyUsage(ctx, sender.send);
   const readiness = {
     ...createReadiness(),
@@ -127,15 +127,23 @@ export async function serveReplica(parts: Parts) {
     showDelay(ctx, () => following.state().asOf),
     // Sends again what the primary did not take.
     clock.every(USAGE_MS, () => void sender.send([])),
-    startReporting(clock, following.changed, report, (state) => post(STATUS_PATH, state)),
+    startReporting(clock, following.changed, report, (state) => post(NODES_PATH, state)),
   ];
   function report(): NodeReport {
     const { txid, as_of: _, lag_seconds: lagSeconds, schema } = presentNode(state(), clock.now());
     const clockSkewMs = store.leader.clockSkewMs() ?? null;
-    return { node: nodeId, isEligible, version: VERSION, schema, txid, lagSeconds, clockSkewMs };
+    return {
+      node: nodeName(node),
+      isEligible,
+      version: VERSION,
+      schema,
+      txid,
+      lagSeconds,
+      clockSkewMs,
+    };
   }
 
-  const status = () => ({ node: nodeId, version: VERSION, ...presentNode(state(), clock.now()) });
+  const status = () => ({ node: node.id, version: VERSION, ...presentNode(state(), clock.now()) });
   const forNodes = listenOnReplica(config, token, status);
   await app.loadPages();
 

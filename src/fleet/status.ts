@@ -2,7 +2,6 @@ import { text } from "node:stream/consumers";
 import type { Alarm, FleetState } from "../features/alarms";
 import type { Clock } from "../kernel/clock";
 import { requestNode } from "./node-client";
-import type { NodeReport } from "./node-registry";
 import { NODES_PATH } from "./wire";
 
 /** State of a fleet as its primary answers `GET /fleet/v1/nodes`. */
@@ -32,27 +31,4 @@ export async function fetchFleetStatus(
   const body = await text(answer);
   if (answer.statusCode !== 200) throw new Error(`it answered with status ${answer.statusCode}`);
   return JSON.parse(body) as FleetStatus;
-}
-
-/** Sends the report of a replica to the primary. Rejects if the primary did not take it. */
-export async function postReport(
-  clock: Clock,
-  { address, token }: { address: string | undefined; token: string },
-  report: NodeReport,
-): Promise<void> {
-  if (address === undefined) throw new Error("no primary is known");
-  const answer = await requestNode(
-    {
-      address,
-      method: "POST",
-      pathAndQuery: NODES_PATH,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(report),
-      token,
-      deadlineMs: DEADLINE_MS,
-    },
-    clock,
-  );
-  answer.resume();
-  if (answer.statusCode !== 204) throw new Error(`it answered with status ${answer.statusCode}`);
 }

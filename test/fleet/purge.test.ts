@@ -35,7 +35,7 @@ await describeWithPrograms("a purge of a fleet", needed, () => {
     await eventually("the replica shows the page", async () => (await page()).includes("Acme"));
     await eventually("the primary knows the replica", async () => {
       const { nodes } = (await (
-        await fetch(`${primary.privateUrl}/fleet/v1/status`, {
+        await fetch(`${primary.privateUrl}/fleet/v1/nodes`, {
           headers: { [TOKEN_HEADER]: fleetToken(FLEET_SECRET) },
         })
       ).json()) as { nodes: unknown[] };

@@ -60,7 +60,7 @@ await describeWithPrograms(
       // The primary knows its replica.
       const headers = { [TOKEN_HEADER]: fleetToken(FLEET_SECRET) };
       await eventually("the primary knows the replica", async () => {
-        const answer = await fetch(`${primary.privateUrl}/fleet/v1/status`, { headers });
+        const answer = await fetch(`${primary.privateUrl}/fleet/v1/nodes`, { headers });
         const { nodes } = (await answer.json()) as { nodes: { role: string }[] };
         return nodes.map(({ role }) => role).join() === "primary,replica";
       });
