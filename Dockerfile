@@ -10,7 +10,7 @@ COPY deploy/build.ts deploy/build.ts
 RUN bun deploy/build.ts --outfile /out/allclear && mkdir /out/data
 
 # The executable brings everything but libc, libm, libdl and libpthread.
-FROM gcr.io/distroless/base-nossl-debian12:nonroot
+FROM gcr.io/distroless/base-nossl-debian12:nonroot AS server
 COPY --from=build /out/allclear /allclear
 COPY --from=build --chown=65532:65532 /out/data /data
 # SQLite's temporary files need a place when the root file system is read-only. Passwords are verified
@@ -29,3 +29,12 @@ EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["/allclear", "healthcheck"]
 ENTRYPOINT ["/allclear"]
 CMD ["serve"]
+
+# A node of a fleet: docker build --target fleet -t allclear-fleet .
+FROM litestream/litestream:0.5.18 AS litestream
+FROM server AS fleet
+COPY --from=litestream /usr/local/bin/litestream /usr/local/bin/litestream
+ENV ALLCLEAR_LITESTREAM=/usr/local/bin/litestream
+
+# Without a target.
+FROM server
