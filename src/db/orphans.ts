@@ -1,4 +1,10 @@
 import { Database } from "bun:sqlite";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { eq, sql } from "drizzle-orm";
+import type { DataDirectory } from "./data-directory";
+import { type Reader, selectOne } from "./statements";
+import { events } from "./tables/events";
 
 /** Event of a database that was set aside, which the present history lacks. */
 export interface Orphan {
@@ -11,26 +17,70 @@ export interface Orphan {
   name: string | null;
 }
 
+/** Limit of events that are compared, far more than a primary records after it was cut off. */
+const COMPARED_MAX = 10_000;
+
+/** True for an event that is in the present history, or so old that it may have been deleted there. */
+type IsKnown = (id: string) => boolean;
+
 /**
- * Lists the events after the last common one of two databases that only the first has, oldest first. Events that
- * the second has deleted since, as they were old, are not among them.
+ * Lists the events of a database that was set aside after the last one that is known, oldest first: at most 10,000.
+ * Nothing else may use the file.
  */
-export function listOrphans(setAside: string, present: string): Orphan[] {
+function listUnknown(setAside: string, isKnown: IsKnown): Orphan[] {
   const sqlite = new Database(setAside, { readonly: true, strict: true });
   try {
-    sqlite.query("ATTACH $present AS present").run({ present });
-    return sqlite.query<Orphan, []>(ORPHANS).all();
+    const orphans: Orphan[] = [];
+    for (const event of sqlite.query<Orphan, [number]>(NEWEST).iterate(COMPARED_MAX)) {
+      if (isKnown(event.id)) break;
+      orphans.push(event);
+    }
+    return orphans.reverse();
   } finally {
     sqlite.close();
   }
 }
 
-const ORPHANS = `
+/** Lists the events of a database that was set aside which another database file lacks, oldest first. */
+export function listOrphans(setAside: string, present: string): Orphan[] {
+  const sqlite = new Database(present, { readonly: true, strict: true });
+  try {
+    const { first } = sqlite.query<{ first: string | null }, []>(OLDEST).get() ?? { first: null };
+    const find = sqlite.query("SELECT 1 FROM events WHERE id = ?");
+    return listUnknown(setAside, (id) => (first !== null && id < first) || find.get(id) !== null);
+  } finally {
+    sqlite.close();
+  }
+}
+
+const findEvent = selectOne((orm, $: { id: string }) =>
+  orm.select({ id: events.id }).from(events).where(eq(events.id, $.id)),
+);
+
+const findOldest = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ first: sql<string | null>`min(${events.id})` }).from(events),
+);
+
+/** Counts the events of a database that was set aside which the open database lacks, up to 10,000. */
+export function countOrphans(setAside: string, present: Reader): number {
+  const first = findOldest(present, {})?.first ?? null;
+  return listUnknown(
+    setAside,
+    (id) => (first !== null && id < first) || findEvent(present, { id }) !== undefined,
+  ).length;
+}
+
+const OLDEST = "SELECT min(id) AS first FROM events";
+const NEWEST = `
   SELECT id, type, at, subject_id AS subject, data ->> 'name' AS name
-  FROM main.events
-  WHERE id > ifnull(
-      (SELECT own.id FROM main.events AS own
-        WHERE EXISTS (SELECT 1 FROM present.events AS other WHERE other.id = own.id)
-        ORDER BY own.id DESC LIMIT 1), '')
-    AND id NOT IN (SELECT id FROM present.events)
-  ORDER BY id`;
+  FROM events ORDER BY id DESC LIMIT ?`;
+
+/** Returns the paths of the databases of earlier terms in a data directory. */
+export function listSetAside({ database }: Pick<DataDirectory, "database">): string[] {
+  const folder = dirname(database);
+  const pattern = new RegExp(`^${RegExp.escape(basename(database))}\\.term-\\d+(?:-\\d+)?$`);
+  return readdirSync(folder)
+    .filter((name) => pattern.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+}

@@ -21,6 +21,9 @@ const SKEW_MS = 2 * SECOND_MS;
 /** Limit of nodes, which a fleet never reaches. */
 const NODES_MAX = 200;
 
+/** Limit of databases of earlier terms that a node reports. */
+export const SET_ASIDE_MAX = 10;
+
 const Report = Type.Object({
   node: Type.String({ minLength: 1, maxLength: 100 }),
   isEligible: Type.Boolean(),
@@ -29,6 +32,10 @@ const Report = Type.Object({
   txid: Nullable(Type.String({ maxLength: 16 })),
   lagSeconds: Nullable(Type.Number()),
   clockSkewMs: Nullable(Type.Number()),
+  setAside: Type.Array(
+    Type.Object({ file: Type.String({ maxLength: 1_000 }), events: Type.Integer() }),
+    { maxItems: SET_ASIDE_MAX },
+  ),
 });
 
 /** State of a node as it reports it to the primary. */
@@ -46,6 +53,8 @@ export interface NodeReport {
   lagSeconds: number | null;
   /** Store's clock minus that of the node; null if it is not known. */
   clockSkewMs: number | null;
+  /** Databases of earlier terms, with the number of events that the present history lacks. */
+  setAside: readonly { file: string; events: number }[];
 }
 
 /** Nodes of a fleet as the primary knows them. */
@@ -110,6 +119,7 @@ export function createNodeRegistry(
       known.flatMap((node) => mismatchOf(node, self)),
     );
     alarmOf("clock_skew", [self, ...known].flatMap(skewOf));
+    alarmOf("orphans", [self, ...known].flatMap(orphansOf));
   }
 
   function alarmOf(kind: Parameters<Alarms["raise"]>[0], problems: readonly string[]): void {
@@ -186,6 +196,15 @@ function skewOf({ node, clockSkewMs }: NodeReport): string[] {
   if (clockSkewMs === null || Math.abs(clockSkewMs) <= SKEW_MS) return [];
   const seconds = Math.abs(clockSkewMs / SECOND_MS).toFixed(1);
   return [`The clock of ${node} is ${seconds} s ${clockSkewMs > 0 ? "behind" : "ahead"}.`];
+}
+
+function orphansOf({ node, setAside }: NodeReport): string[] {
+  return setAside
+    .filter(({ events }) => events > 0)
+    .map(
+      ({ file, events }) =>
+        `${node} keeps ${plural(events, "event")} of an earlier term in ${file}: see allclear fleet orphans, then remove the file.`,
+    );
 }
 
 /**

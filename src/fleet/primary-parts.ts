@@ -1,5 +1,6 @@
 import type { AppOptions } from "../app";
 import type { AppContext } from "../context";
+import type { DataDirectory } from "../db/data-directory";
 import { formatTxid } from "../db/followed-files";
 import { SCHEMA_VERSION } from "../db/migrations";
 import { describeStore } from "../domain/store-address";
@@ -15,6 +16,7 @@ import { createNodeRegistry, type NodeReport } from "./node-registry";
 import type { Primaryship } from "./primaryship";
 import type { FleetStatus } from "./status";
 import { watchRestoreCheck } from "./restore-check-watch";
+import { watchSetAside } from "./set-aside-watch";
 import { NODES_PATH } from "./wire";
 
 /** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
@@ -44,7 +46,8 @@ export function appOptionsOf(
 }
 
 interface Dependencies {
-  ctx: Pick<AppContext, "clock" | "config" | "log">;
+  ctx: Pick<AppContext, "clock" | "config" | "db" | "log">;
+  directory: DataDirectory;
   alarms: Alarms;
   node: FleetNode;
   store: FleetStore;
@@ -53,7 +56,9 @@ interface Dependencies {
 
 /** Knows the replicas of the primary. `stop` ends the checks of them. */
 export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop(): void } {
-  const { ctx, alarms, node, store, primaryship } = deps;
+  const { ctx, alarms, directory, node, store, primaryship } = deps;
+  const { clock, db, log } = ctx;
+  const setAside = watchSetAside({ clock, log, directory }, (work) => work(db));
   const own = (): NodeReport => {
     const { txid } = primaryship.figures();
     return {
@@ -64,12 +69,13 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
       txid: txid === 0 ? null : formatTxid(txid),
       lagSeconds: null,
       clockSkewMs: store.leader.clockSkewMs() ?? null,
+      setAside: setAside.list(),
     };
   };
-  const registry = createNodeRegistry({ clock: ctx.clock, alarms }, own);
+  const registry = createNodeRegistry({ clock, alarms }, own);
   const watch = watchRestoreCheck({
-    clock: ctx.clock,
-    log: ctx.log,
+    clock,
+    log,
     store: store.files,
     alarms,
     hasEligible: () =>
@@ -101,6 +107,7 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
     stop() {
       registry.stop();
       watch.cancel();
+      setAside.cancel();
     },
   };
 }

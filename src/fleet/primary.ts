@@ -63,7 +63,14 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       return { kept: setAside(config, ctx.random), by: claim.by.node };
     }
     memory = await openForPrimary({ ctx, alarms, node: node.id }, primary);
-    const parts = createPrimaryParts({ ctx, alarms, node, store, primaryship: primary });
+    const parts = createPrimaryParts({
+      ctx,
+      alarms,
+      directory,
+      node,
+      store,
+      primaryship: primary,
+    });
     ctx.attempts = memory?.attempts;
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.

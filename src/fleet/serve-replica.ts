@@ -1,6 +1,7 @@
 import { createApp } from "../app";
 import { createIdleBackground } from "../background";
 import { type Config, listenUrl } from "../config";
+import type { DataDirectory } from "../db/data-directory";
 import { guardSchema } from "../db/schema-guard";
 import { guardDescriptors } from "../descriptor-guard";
 import { unavailable } from "../errors";
@@ -8,7 +9,7 @@ import { createReadiness } from "../features/health";
 import { createKeyUsage } from "../features/keys";
 import { followSettings } from "../features/settings";
 import { createContext } from "../installation";
-import type { Clock } from "../kernel/clock";
+import type { Clock, Timer } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { systemRandom } from "../kernel/random";
 import { SECOND_MS } from "../kernel/time";
@@ -28,6 +29,7 @@ import { type NodeReport, startReporting } from "./node-registry";
 import { listenOnReplica } from "./private-listener";
 import { readingAgain } from "./reading-again";
 import { replicaMetrics } from "./replica-metrics";
+import { watchSetAside } from "./set-aside-watch";
 import { knowsKeys, useNewerKeys } from "./shared-memory";
 import { createUsageSender } from "./usage";
 import type { ReplicaMemory } from "./valkey/replica-memory";
@@ -45,6 +47,7 @@ interface Parts {
   following: Following;
   leader: LeaderWatch;
   memory: ReplicaMemory | undefined;
+  directory: DataDirectory;
   node: FleetNode;
   isEligible: boolean;
   secret: string;
@@ -52,7 +55,19 @@ interface Parts {
 
 /** Serves what is followed. Throws an OperatorError if an address cannot be used. */
 export async function serveReplica(parts: Parts) {
-  const { config, clock, log, store, following, leader, memory, node, isEligible, secret } = parts;
+  const {
+    config,
+    clock,
+    log,
+    store,
+    following,
+    leader,
+    memory,
+    directory,
+    node,
+    isEligible,
+    secret,
+  } = parts;
   const schema = guardSchema(following.db, log);
   const { db } = schema;
   const listener = listen(config, (request, peer) => app.handle(request, peer));
@@ -123,7 +138,9 @@ export async function serveReplica(parts: Parts) {
   app.metrics.add(...replicaMetrics(state, following.state, forwarder, clock.now));
   if (memory) app.metrics.add(...memory.metrics);
   const guard = guardDescriptors(listener, ctx);
-  const timers = [
+  const setAside = watchSetAside({ clock, log, directory }, (work) => db.read(() => work(db)));
+  const timers: Timer[] = [
+    setAside,
     showDelay(ctx, () => following.state().asOf),
     // Sends again what the primary did not take.
     clock.every(USAGE_MS, () => void sender.send([])),
@@ -140,6 +157,7 @@ export async function serveReplica(parts: Parts) {
       txid,
       lagSeconds,
       clockSkewMs,
+      setAside: setAside.list(),
     };
   }
 

@@ -17,6 +17,7 @@ const REPORT: NodeReport = {
   txid: "000000000000002a",
   lagSeconds: 0.4,
   clockSkewMs: 12,
+  setAside: [],
 };
 const OWN: NodeReport = { ...REPORT, node: "bergen", lagSeconds: null };
 
@@ -136,6 +137,17 @@ describe("the registry raises alarms", () => {
     });
     own = { ...OWN, clockSkewMs: null };
     expect(await after(40_000, {})).toEqual({});
+  });
+
+  test("about databases of earlier terms with events that the history lacks, also of the primary", async () => {
+    const [file, events] = ["/data/allclear.db.term-6", 3];
+    own = { ...OWN, setAside: [{ file: "/data/allclear.db.term-2", events: 1 }] };
+    expect(await after(5_000, { setAside: [{ file, events }] })).toEqual({
+      orphans:
+        "bergen keeps 1 event of an earlier term in /data/allclear.db.term-2: see allclear fleet orphans, then remove the file. oslo keeps 3 events of an earlier term in /data/allclear.db.term-6: see allclear fleet orphans, then remove the file.",
+    });
+    own = OWN;
+    expect(await after(40_000, { setAside: [{ file, events: 0 }] })).toEqual({});
   });
 
   test("and ends those of an earlier primary once it may have heard from all replicas", async () => {
