@@ -6,9 +6,6 @@ import type { MirrorDocument } from "./documents";
 /** Number of files that are written at the same time. */
 const CONCURRENT_WRITES = 16;
 
-/** Number of paths that an alarm names. */
-const PATHS_NAMED = 8;
-
 /** Name of the list of all files. */
 const INDEX = "mirror.json";
 /** The list is read by monitors and by the script of copies. */
@@ -167,11 +164,4 @@ export function createMirrorFiles(store: ObjectStore): MirrorFiles {
     },
   };
   return files;
-}
-
-/** Names the first of some paths, and counts the others. */
-export function namePaths(paths: readonly string[]): string {
-  const others = paths.length - PATHS_NAMED;
-  const named = paths.slice(0, PATHS_NAMED).join(", ");
-  return others > 0 ? `${named} and ${others} more files` : named;
 }

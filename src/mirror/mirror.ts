@@ -4,7 +4,8 @@ import type { Timer } from "../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
 import { within } from "../kernel/within";
 import type { ObjectStore } from "../object-store";
-import { createMirrorFiles, namePaths, type Position } from "./files";
+import { createMirrorFiles, type Position } from "./files";
+import { createRemovalAlarm } from "./removal-alarm";
 import { createUpdates, type UpdateDependencies } from "./update";
 
 /** Time for which changes are gathered before they are written. */
@@ -25,7 +26,7 @@ const DASHBOARD = /^[a-z]+:\/\/[^/]*\/admin\//;
 
 interface Dependencies extends UpdateDependencies {
   store: ObjectStore;
-  alarms: Pick<Alarms, "raise" | "clear">;
+  alarms: Pick<Alarms, "raise" | "clear" | "list">;
   /** Returns the position of the data in a fleet. */
   position?: () => Position | undefined;
 }
@@ -53,6 +54,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
   const { clock, log, signals } = ctx;
   const files = createMirrorFiles(store);
   const updates = createUpdates(deps, files);
+  const removalAlarm = createRemovalAlarm(store.name, alarms);
   const startedAt = clock.monotonic();
   /** Time of the newest complete copy: unix ms, and on the monotonic clock. */
   let copied: { asOf: number; at: number } | undefined;
@@ -129,16 +131,11 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     try {
       await files.remove(paths);
       if (paths.length > 0) await files.writeIndex(copied?.asOf, position?.());
-      alarms.clear("mirror_removal");
+      removalAlarm.clear();
     } catch (failure) {
-      warnOf(paths);
+      removalAlarm.raise(paths);
       throw failure;
     }
-  }
-
-  function warnOf(paths: readonly string[]): void {
-    const detail = `The mirror ${store.name} still has ${namePaths(paths)}. The removal is tried again.`;
-    alarms.raise("mirror_removal", detail);
   }
 
   /** Cancels the running update and removes files if a page was deleted, made private or got another slug. */
@@ -149,10 +146,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       try {
         await files.open();
       } catch (failure) {
-        alarms.raise(
-          "mirror_removal",
-          `The files of the mirror ${store.name} cannot be listed. It may still have those of pages that were deleted or made private. The removal is tried again.`,
-        );
+        removalAlarm.raiseUnknown();
         throw failure;
       }
       await removeGone();
@@ -179,13 +173,17 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     if (isNewDay) change("all");
     else void enqueue(renew);
     const age = clock.monotonic() - (copied?.at ?? startedAt);
-    if (age < STALE_MS) alarms.clear("mirror_stale");
-    else {
+    if (age < STALE_MS) {
+      // Before the first copy, nothing is known about the alarm of an earlier process.
+      if (copied) alarms.clear("mirror_stale");
+    } else {
       const since = copied
         ? `was last written at ${toIso(copied.asOf).slice(0, 16).replace("T", " ")} UTC`
         : "was never written";
       alarms.raise("mirror_stale", `The mirror ${store.name} ${since}. ${error ?? ""}`.trim());
     }
+    // Only a list of the files can show that those of an earlier alarm are gone.
+    if (removalAlarm.isRaised() && !files.isOpen) removalAlarm.raiseUnknown();
     ticking = planTick();
   }
 
@@ -230,7 +228,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
         if (!removal) return response;
         await within(clock, HOLD_MS, removal, () => {});
         const left = updates.listGone();
-        if (left.length > 0) warnOf(left);
+        if (left.length > 0) removalAlarm.raise(left);
         return response;
       });
     },

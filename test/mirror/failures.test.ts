@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
+import { createAlarms } from "../../src/features/alarms";
 import { deleteIncident } from "../../src/features/incidents";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { startMirror } from "../../src/mirror";
+import { createTestApp } from "../support/app";
 import { createMirrorSite, createTestStore, type MirrorSite } from "../support/mirror-site";
 
 function indexOf(site: MirrorSite): { as_of: string | null; term: unknown; txid: unknown } {
@@ -99,6 +102,39 @@ describe("a store that fails", () => {
     await site.pass(MINUTE_MS);
     expect(indexOf(site).as_of).not.toBe("2026-03-10T12:00:00.000Z");
   });
+});
+
+test("alarms of an earlier process go on while the store does not answer", async () => {
+  await using app = await createTestApp();
+  const { ctx, clock } = app;
+  const earlier = createAlarms(ctx);
+  earlier.raise("mirror_stale", "The mirror is old.");
+  earlier.raise("mirror_removal", "The mirror still has a page.");
+  await clock.advance(0);
+  await earlier.stop();
+  const store = createTestStore();
+  store.faults.list = true;
+  const alarms = createAlarms(ctx);
+  const mirror = startMirror({ ...(await app.app.loadPages()), ctx, store, alarms });
+  const states = () => app.events().map(({ data }) => [data["kind"], data["state"]]);
+  const begun = [
+    ["mirror_stale", "raised"],
+    ["mirror_removal", "raised"],
+  ];
+  for (let minute = 1; minute <= 15; minute += 1) {
+    await clock.advance(MINUTE_MS);
+    await mirror.settled();
+    expect(states()).toEqual(begun);
+  }
+  store.faults.list = false;
+  for (let minute = 1; minute <= 3; minute += 1) {
+    await clock.advance(MINUTE_MS);
+    await mirror.settled();
+  }
+  expect(alarms.list()).toEqual([]);
+  expect(states()).toHaveLength(4);
+  await mirror.stop();
+  await alarms.stop();
 });
 
 test("a page that cannot be made keeps no other page from being written, and its files stay", async () => {

@@ -68,7 +68,7 @@ describe("a folder of objects", () => {
     const store = openFolder(path);
     await store.put("b", ONE);
     symlinkSync("loop", join(path, "loop"));
-    await expect(store.remove(["loop/a", "b"])).rejects.toThrow("(ELOOP): remove loop/a.");
+    await expect(store.remove(["loop/a", "b"])).rejects.toThrow(/\(ELOOP: .*\): remove loop\/a\./);
     expect(await store.get("b")).toBeUndefined();
   });
 

@@ -68,6 +68,7 @@ export async function startTestMirror(
     alarms: {
       raise: (kind, detail) => void alarms.set(kind, detail),
       clear: (kind) => void alarms.delete(kind),
+      list: () => [],
     },
   });
   return {

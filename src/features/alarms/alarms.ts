@@ -10,8 +10,11 @@ import { readStoredAlarms, storeAlarms, type StoredAlarm, type StoredAlarms } fr
 /** Time for which a condition must have ended before its alarm does, so that people get few messages. */
 const SETTLE_MS = 30 * SECOND_MS;
 
-/** Time after the start in which the alarms of an earlier process must be raised again, or they end. */
-const CONFIRM_MS = 5 * MINUTE_MS;
+/**
+ * Time after the start in which the alarms of an earlier process must be raised again, or they end. Longer than any
+ * condition takes that is not known at once, such as a mirror that is not written for 5 minutes.
+ */
+const CONFIRM_MS = 7 * MINUTE_MS;
 
 /** Time between attempts to record events while the database takes no changes. */
 const RETRY_MS = 10 * SECOND_MS;
