@@ -1,6 +1,6 @@
 import { readFileSync, renameSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { tryFileLock } from "../db/file-lock";
 import { objectKeyError } from "../domain/object-key";
 import type { FolderAddress } from "../domain/store-address";
@@ -31,6 +31,9 @@ const OWN_PREFIX = ".allclear-";
 
 /** Age in ms at which an unfinished file of a killed process is removed. */
 const UNFINISHED_MAX_MS = 60 * 60 * 1_000;
+
+/** Files of a list that are read at once, each time with a deadline of their own. */
+const FILES_AT_ONCE = 500;
 
 /** Longest wait for another process that writes with a condition, in ms. It holds the lock for a rename. */
 const LOCK_WAIT_MS = 100;
@@ -117,26 +120,36 @@ export function openFolder(
   async function listFiles(prefix: string, startAfter: string): Promise<StoredObject[]> {
     const top = prefix.slice(0, prefix.lastIndexOf("/") + 1);
     const folder = top === "" ? path : fileOf(top.slice(0, -1));
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-      undefinedIfMissing,
-    );
-    const found: StoredObject[] = [];
-    for (const entry of entries ?? []) {
-      if (!entry.isFile()) continue;
+    const reading = readdir(folder, { recursive: true, withFileTypes: true });
+    const entries = await limited("list", prefix, reading.catch(undefinedIfMissing));
+    const files = (entries ?? []).flatMap((entry) => {
       const file = join(entry.parentPath, entry.name);
       const key = file.slice(path.length + 1);
-      if (!key.startsWith(prefix)) continue;
-      if (compareKeys(key, startAfter) <= 0 && !entry.name.startsWith(OWN_PREFIX)) continue;
-      const facts = await stat(file).catch(undefinedIfMissing);
-      if (facts === undefined) continue;
-      if (entry.name.startsWith(OWN_PREFIX)) {
-        const isOld = clock.now() - facts.mtimeMs > UNFINISHED_MAX_MS;
-        if (isOld && !entry.name.endsWith("lock")) await rm(file, { force: true });
-      } else if (objectKeyError(key) === undefined) {
-        found.push({ key, size: facts.size, modifiedAt: Math.round(facts.mtimeMs) });
-      }
+      const isListed = compareKeys(key, startAfter) > 0 || entry.name.startsWith(OWN_PREFIX);
+      return entry.isFile() && key.startsWith(prefix) && isListed ? [file] : [];
+    });
+    const found: StoredObject[] = [];
+    while (files.length > 0) {
+      const part = files.splice(-FILES_AT_ONCE);
+      const objects = await limited("list", prefix, Promise.all(part.map(readFacts)));
+      for (const object of objects) if (object) found.push(object);
     }
     return found.toSorted((a, b) => compareKeys(a.key, b.key));
+  }
+
+  /** Returns the facts of an object. Removes an unfinished file of a killed process. */
+  async function readFacts(file: string): Promise<StoredObject | undefined> {
+    const facts = await stat(file).catch(undefinedIfMissing);
+    if (facts === undefined) return undefined;
+    const name = basename(file);
+    if (name.startsWith(OWN_PREFIX)) {
+      const isOld = clock.now() - facts.mtimeMs > UNFINISHED_MAX_MS;
+      if (isOld && !name.endsWith("lock")) await rm(file, { force: true });
+      return undefined;
+    }
+    const key = file.slice(path.length + 1);
+    if (objectKeyError(key) !== undefined) return undefined;
+    return { key, size: facts.size, modifiedAt: Math.round(facts.mtimeMs) };
   }
 
   /** Removes a file, and the folders that it leaves empty. */
@@ -204,7 +217,7 @@ export function openFolder(
     },
 
     async list(prefix, startAfter = "") {
-      return limited("list", prefix, listFiles(prefix, startAfter));
+      return listFiles(prefix, startAfter);
     },
 
     async remove(keys) {

@@ -123,6 +123,23 @@ describe("a folder of objects", () => {
     expect((await store.get("a"))?.bytes).toEqual(ONE);
   });
 
+  test("each part of a long list has its own deadline", async () => {
+    const path = emptyFolder();
+    mkdirSync(path);
+    for (let index = 0; index < 1_001; index += 1) writeFileSync(join(path, `${index}`), "");
+    const clock = createTestClock();
+    const limits: number[] = [];
+    const counting = {
+      ...clock,
+      after(ms: number, then: () => void) {
+        limits.push(ms);
+        return clock.after(ms, then);
+      },
+    };
+    expect(await openFolder(path, counting).list("")).toHaveLength(1_001);
+    expect(limits).toEqual([10_000, 10_000, 10_000, 10_000]);
+  });
+
   test("a write that passes its deadline fails, and changes nothing later", async () => {
     const path = emptyFolder();
     const clock = createTestClock();
