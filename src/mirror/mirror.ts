@@ -156,6 +156,13 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     removal = removing;
   }
 
+  /** Waits for a removal, and raises the alarm if it leaves files. */
+  async function waitFor(removing: Promise<void>): Promise<void> {
+    await within(clock, HOLD_MS, removing, () => {});
+    const left = updates.listGone();
+    if (left.length > 0) removalAlarm.raise(left);
+  }
+
   /** Renews the time of a mirror without waiting changes. */
   async function renew(): Promise<void> {
     const asOf = clock.now();
@@ -225,10 +232,8 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       const isForm = request.method === "POST" && DASHBOARD.test(request.url);
       if (!isForm) return answer;
       return Promise.resolve(answer).then(async (response) => {
-        if (!removal) return response;
-        await within(clock, HOLD_MS, removal, () => {});
-        const left = updates.listGone();
-        if (left.length > 0) removalAlarm.raise(left);
+        // The change is done and answered in any case.
+        if (removal) await waitFor(removal).catch(() => {});
         return response;
       });
     },

@@ -272,6 +272,26 @@ describe("pages that are no longer public", () => {
     resolve();
   });
 
+  test("an answer is sent although the database cannot be read after the removal", async () => {
+    await using site = await createShops();
+    const { db } = site.app.ctx;
+    const answer = site.mirror.hold(
+      new Request("http://status.test/admin/pages", { method: "POST" }),
+      makePrivate(site, site.other).then(() => {
+        Object.defineProperty(db, "statements", {
+          configurable: true,
+          get() {
+            throw new Error("the disk fails");
+          },
+        });
+        return new Response("done");
+      }),
+    );
+    await site.app.clock.advance(10 * SECOND_MS);
+    expect(await (await answer).text()).toBe("done");
+    Reflect.deleteProperty(db, "statements");
+  });
+
   test("an answer that waited in vain for a removal raises an alarm with the paths", async () => {
     await using site = await createShops();
     const { promise, resolve } = Promise.withResolvers<void>();
