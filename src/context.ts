@@ -66,6 +66,11 @@ export interface AppContext {
   shownAsOf: number | undefined;
   /** States of key values on a replica that are newer than its database, by the hashes of the values. */
   newerKeys: ReadonlyMap<string, NewerKeyState> | undefined;
+  /**
+   * Waits, for two seconds at most, until all nodes know of the last change of keys, and returns those that have not
+   * confirmed it. Undefined without Valkey.
+   */
+  findNodesBehind: (() => Promise<string[]>) | undefined;
   /** Record of attempts on the primary of a fleet with Valkey. */
   attempts: AttemptRecord | undefined;
   db: Db;

@@ -159,7 +159,12 @@ export function createContext(parts: {
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
-  const ofFleet = { shownAsOf: undefined, newerKeys: undefined, attempts: undefined };
+  const ofFleet = {
+    shownAsOf: undefined,
+    newerKeys: undefined,
+    findNodesBehind: undefined,
+    attempts: undefined,
+  };
   const settings = { config, baseUrl, allowedNetworks, startedAt, ...ofFleet };
   const isPrimary = () => true;
   const ctx: AppContext = {

@@ -72,6 +72,7 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       primaryship: primary,
     });
     ctx.attempts = memory?.attempts;
+    ctx.findNodesBehind = memory?.findNodesBehind;
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
       installation: { ...installation, close() {} },

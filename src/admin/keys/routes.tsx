@@ -169,13 +169,20 @@ export function keyAdminRoutes(deps: AdminDependencies) {
       return { title, children: <RevokeKey {...page} /> };
     },
     run: (tx, { params }, actor) => revokeKey(ctx, tx, params.id, actor),
-    done: ({ name }) => ({
+    done: async ({ name }) => ({
       path: KEYS_PATH,
-      text: `“${name}” was revoked. Requests with this key are now rejected.`,
+      text: `“${name}” was revoked. ${describeReach(await ctx.findNodesBehind?.())}`,
     }),
   });
 
   return area.routes;
+}
+
+/** Says which nodes reject a revoked key; on one machine there is no list of nodes. */
+function describeReach(behind: readonly string[] | undefined): string {
+  if (behind === undefined) return "Requests with this key are now rejected.";
+  if (behind.length === 0) return "It is revoked on all nodes.";
+  return `Not confirmed yet: ${behind.join(", ")}. A node that cannot know refuses all keys.`;
 }
 
 function readFilter(text: string | undefined): KeyFilter {

@@ -15,12 +15,17 @@ export const LOG_CHANNEL = "log";
 const UPLOAD_MS = 500;
 /** Longest upload that is waited for. */
 const UPLOAD_MAX_MS = 10 * SECOND_MS;
+/** Longest wait for other nodes, and pause between two looks. */
+const CONFIRM_MS = 2 * SECOND_MS;
+const CONFIRM_LOOK_MS = 25;
 /** Time without an answer after which there is an alarm. */
 const ALARM_MS = 10 * SECOND_MS;
 
 export interface PrimaryMemory extends SharedMemory {
   keys: KeyChanges;
   attempts: AttemptRecord;
+  /** Waits until all nodes have read the last change of keys, for two seconds at most. Returns those that have not. */
+  findNodesBehind(): Promise<string[]>;
   /** Tells the replicas that transactions are uploaded, if they do not know. */
   hint(): void;
   /** Applies heartbeats that replicas kept while there was no primary. Called once. */
@@ -64,6 +69,18 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
     valkey.send("PUBLISH", [LOG_CHANNEL, String(current)]).catch(() => {});
   }
 
+  async function findNodesBehind(): Promise<string[]> {
+    const until = ctx.clock.monotonic() + CONFIRM_MS;
+    await changes.settled();
+    for (;;) {
+      await beats.beatNow();
+      const behind = beats.behind(changes.leastRevision()).filter((other) => other !== node);
+      const isOver = ctx.clock.monotonic() >= until || !valkey.isAvailable();
+      if (behind.length === 0 || isOver) return behind;
+      await new Promise<void>((resolve) => void ctx.clock.after(CONFIRM_LOOK_MS, resolve));
+    }
+  }
+
   /** Uploads what no request waits for, such as results of checks. */
   async function upload(): Promise<void> {
     if (isUploading || term() === undefined) return;
@@ -85,6 +102,7 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
     ...memory,
     keys: changes,
     attempts: recordAttempts(valkey, term),
+    findNodesBehind,
     hint,
     applyHeartbeats(monitoring) {
       const isPrimary = () => term() !== undefined;

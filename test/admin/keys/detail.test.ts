@@ -162,6 +162,20 @@ describe("revoking a key", () => {
     expect(list.attributes("a.row-link", "href")).toEqual([`${KEYS}/${id}`]);
   });
 
+  test("revoking a key in a fleet says if all nodes have confirmed it", async () => {
+    for (const [behind, text] of [
+      [[], "It is revoked on all nodes."],
+      [["n2", "n3"], "Not confirmed yet: n2, n3."],
+    ] as const) {
+      await using installation = await createKeyDashboard();
+      const { app, session, path } = installation;
+      app.ctx.findNodesBehind = () => Promise.resolve([...behind]);
+      await app.call(`${path}/revoke`, { session, form: {} });
+      const list = readHtml((await app.call(KEYS, { session })).text);
+      expect(list.texts(".flash")[0]).toContain(text);
+    }
+  });
+
   test("revoking a key twice is audited once and cannot be undone", async () => {
     await using installation = await createKeyDashboard();
     const { app, session, path, value } = installation;

@@ -220,6 +220,39 @@ await describeWithPrograms(
       expect(pair.primary.beats.behind(revision)).toEqual([]);
     });
 
+    test("the primary waits until all nodes have read a change, and names those that have not within two seconds", async () => {
+      await using server = await startRedis();
+      await using app = await createTestApp();
+      const { key } = await app.createKey();
+      await using pair = await startPair(app, server);
+      await pair.beat();
+      const { valkey } = pair.primary;
+      await valkey.send("HSET", ["seen", "n9", "0"]);
+      await valkey.send("ZADD", ["nodes", String(Date.now() + HOUR_MS), "n9"]);
+      await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
+      let behind: string[] | undefined;
+      void pair.primary.findNodesBehind().then((found) => (behind = found));
+      const startedAt = app.clock.monotonic();
+      while (behind === undefined) {
+        // Both connections have answered before the clock goes on to a deadline.
+        await valkey.send("PING", []);
+        await pair.memory.beats.beatNow();
+        await app.clock.advance(10);
+      }
+      expect(behind).toEqual(["n9"]);
+      expect(app.clock.monotonic() - startedAt).toBeGreaterThanOrEqual(2_000);
+      await valkey.send("ZREM", ["nodes", "n9"]);
+      await valkey.send("HDEL", ["seen", "n9"]);
+      await pair.beat();
+      expect(await pair.primary.findNodesBehind()).toEqual([]);
+      await server.kill();
+      await until(() => !valkey.isAvailable());
+      expect(await pair.primary.findNodesBehind()).toEqual([]);
+      const other = await app.createKey();
+      await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, other.key.id, CLI_ACTOR));
+      expect(await pair.primary.findNodesBehind()).toEqual(["n2"]);
+    });
+
     test("the primary raises an alarm after ten seconds of silence, until Valkey answers", async () => {
       await using server = await startRedis();
       await using app = await createTestApp();
