@@ -4,7 +4,7 @@ import type { AppContext } from "../context";
 import type { Egress } from "../egress";
 import { type Alarms, createAlarms, type Fleet, type FleetState } from "../features/alarms";
 import { alarmFamilies, type MetricFamily } from "../features/metrics";
-import type { RunningMirror } from "../mirror";
+import type { Position, RunningMirror } from "../mirror";
 import type { NodeHandlers } from "./private-listener";
 
 export interface RunningFleet extends Fleet {
@@ -27,6 +27,8 @@ export interface FleetDependencies {
 export interface PrimaryParts {
   alarms: Alarms;
   nodes(): FleetState;
+  /** Returns the term and the newest uploaded transaction; undefined before they are known. */
+  position(): Position | undefined;
   /** Resolves once all nodes serve what was committed before the call. */
   whenApplied(): Promise<void>;
   /** Handlers of the private listener, such as `GET /fleet/v1/status`. */
@@ -40,7 +42,7 @@ export async function startFleet(
 ): Promise<RunningFleet> {
   const alarms = primary?.alarms ?? createAlarms(ctx);
   const { addresses } = app;
-  const mirror = await startConfiguredMirror(ctx, app, alarms);
+  const mirror = await startConfiguredMirror(ctx, app, alarms, primary);
   const cdn =
     ctx.config.cdn === undefined
       ? undefined
@@ -68,6 +70,7 @@ async function startConfiguredMirror(
   ctx: AppContext,
   app: Pick<App, "loadPages">,
   alarms: Alarms,
+  primary: PrimaryParts | undefined,
 ): Promise<RunningMirror | undefined> {
   const { mirror: address, mirrorKeyId: keyId, mirrorSecret: secret } = ctx.config;
   if (!address) return undefined;
@@ -76,5 +79,12 @@ async function startConfiguredMirror(
   const { snapshots, readIncidents } = await app.loadPages();
   const credentials = keyId === undefined || secret === undefined ? undefined : { keyId, secret };
   const store = openObjectStore(address, credentials, { clock: ctx.clock });
-  return startMirror({ ctx, snapshots, readIncidents, store, alarms });
+  return startMirror({
+    ctx,
+    snapshots,
+    readIncidents,
+    store,
+    alarms,
+    ...(primary && { position: primary.position }),
+  });
 }

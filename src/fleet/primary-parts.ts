@@ -92,6 +92,11 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
   return {
     alarms,
     nodes,
+    position() {
+      const term = primaryship.record()?.term;
+      const { txid } = primaryship.figures();
+      return term === undefined || txid === 0 ? undefined : { term, txid: formatTxid(txid) };
+    },
     async whenApplied() {
       // The number of a transaction is known once it is in the store.
       await primaryship.waitForUpload();

@@ -102,6 +102,8 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
   }
 
   async function update(): Promise<void> {
+    // Another node may write the mirror by now.
+    if (!ctx.isPrimary()) return plan(RETRY_MS.first);
     const asOf = clock.now();
     const at = clock.monotonic();
     const due = changed;
@@ -111,7 +113,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       // A write that failed for this process may still have arrived.
       await (due === "all" || failures > 0 ? files.compare() : files.open());
       await removeGone();
-      isDone = await updates.write(due, () => isCancelled);
+      isDone = await updates.write(due, () => isCancelled || !ctx.isPrimary());
       if (!isDone) return plan(GATHER_MS);
       await files.writeIndex(asOf, position?.());
       copied = { asOf, at };
@@ -168,6 +170,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
     const asOf = clock.now();
     const at = clock.monotonic();
     if (changed === "all" || changed.size > 0 || updates.listGone().length > 0) return;
+    if (!ctx.isPrimary()) return;
     await files.writeIndex(asOf, position?.());
     copied = { asOf, at };
     error = undefined;

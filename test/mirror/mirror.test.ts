@@ -168,6 +168,21 @@ describe("updates of a mirror", () => {
     expect(site.paths()).toContain("index.html");
   });
 
+  test("a node that is not the primary writes nothing until it is", async () => {
+    await using site = await createShops();
+    const { ctx } = site.app;
+    await site.pass(HOUR_MS);
+    site.store.taken();
+    ctx.isPrimary = () => false;
+    ctx.baseUrl = "https://moved.test";
+    ctx.signals.settingsChanged.emit();
+    await site.pass(HOUR_MS);
+    expect(site.store.taken()).toEqual([]);
+    ctx.isPrimary = () => true;
+    await site.pass(10 * SECOND_MS);
+    expect(site.store.taken()).toContain("status/other/index.html");
+  });
+
   test("a new public address is written", async () => {
     await using site = await createShops();
     const { ctx } = site.app;

@@ -72,10 +72,11 @@ describe("a store that answers with an error", () => {
 
   test("an object that cannot be removed keeps no other from being removed", async () => {
     const keys = Array.from({ length: 40 }, (_, index) => `${index}`);
-    const asked: string[] = [];
+    // A set, since a request is repeated if the server closes its connection.
+    const asked = new Set<string>();
     const server = answering((request) => {
       const [, key = ""] = /^DELETE \S+\/(\d+) /.exec(request) ?? [];
-      asked.push(key);
+      asked.add(key);
       return key === "0" ? httpAnswer(403, xmlError("AccessDenied")) : httpAnswer(204, "");
     });
     await withServer(server, async (store) => {
@@ -84,7 +85,7 @@ describe("a store that answers with an error", () => {
         message: expect.stringContaining("remove 0."),
       });
       // Also none is removed after the error, when the caller may write again.
-      expect(asked.toSorted()).toEqual(keys.toSorted());
+      expect([...asked].toSorted()).toEqual(keys.toSorted());
     });
   });
 
