@@ -56,7 +56,13 @@ export async function probeStore(
     }
   } finally {
     await store.remove([key]).catch(() => {});
+    // A store refuses the requests of a clock that is far off, and says its own time.
+    requireClock(store, log);
   }
+}
+
+/** Throws an OperatorError for a clock that is a minute off, and warns about two seconds. */
+function requireClock(store: ObjectStore, log: Log): void {
   const skewMs = Math.abs(store.clockSkewMs() ?? 0);
   const seconds = Math.round(skewMs / 1_000);
   if (skewMs >= SKEW_MAX_MS) {
