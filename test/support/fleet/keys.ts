@@ -29,6 +29,8 @@ export async function createKeyAt(
     "--json",
     "--name",
     "test",
+    "--rate-limit",
+    "1000000",
     ...flags,
   );
   if (stdout === "") throw new Error(stderr);
