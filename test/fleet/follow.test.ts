@@ -52,6 +52,36 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     );
   });
 
+  test(
+    "counts a transaction as applied once listeners have read it, although reads have seen it before",
+    async () => {
+      log = await startFollowedLog("updates", 50);
+      await log.caughtUp(20_000);
+      const following = log.following();
+      let { txid } = following.state();
+      following.changed.on(() => {
+        txid = following.db.txid() ?? 0;
+      });
+      const ahead: number[] = [];
+      let versions = 0;
+      await log.observe(OBSERVED_MS, async () => {
+        const until = performance.now() + OBSERVED_MS;
+        for (let last = txid; performance.now() < until; last = txid) {
+          await Bun.sleep(3);
+          const { txid: counted, newest } = following.state();
+          if (counted > txid) ahead.push(counted);
+          if (await following.waitFor(newest, 0)) {
+            if (newest > txid) ahead.push(newest);
+          }
+          if (txid > last) versions += 1;
+        }
+      });
+      expect(ahead).toEqual([]);
+      expect(versions).toBeGreaterThan(3);
+    },
+    TIMEOUT_MS,
+  );
+
   describe("whose follower", () => {
     test(
       "is killed goes on with a new one, and shows no half of a transaction",

@@ -45,6 +45,7 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
   let newest: Txid = 0;
   let reach: Txid = 0;
   let seen: Txid = 0;
+  let taken: Txid = 0;
   let aheadSince: number | undefined;
   let announced = 0;
   let watch: Timer | undefined;
@@ -76,17 +77,19 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
   /** Records what is applied, and what could be. */
   function noteProgress(): void {
     const applied = follower.applied();
-    asOf.applied(applied);
     reach = fetcher?.reach(applied) ?? 0;
     if (applied !== seen || reach <= applied) aheadSince = undefined;
     if (reach > applied) aheadSince ??= clock.monotonic();
     seen = applied;
-    for (const waiter of waiters) waiter();
   }
 
-  /** Finds new versions, and repairs what does not go on. */
-  function look(): void {
+  /**
+   * Announces a new version. Only then is a transaction taken in: what is in memory, such as the keys, is older than
+   * the file before.
+   */
+  function takeIn(): void {
     const versions = db.foreignVersion();
+    const applied = db.txid() ?? 0;
     if (versions !== announced) {
       noteProgress();
       try {
@@ -96,6 +99,15 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
         log.error({ err: error }, "a change of the primary was not taken in; trying again");
       }
     }
+    if (versions !== announced || db.readability().reason !== undefined) return;
+    taken = applied;
+    asOf.applied(applied);
+    for (const waiter of waiters) waiter();
+  }
+
+  /** Takes in new versions, and repairs what does not go on. */
+  function look(): void {
+    takeIn();
     follower.check(aheadSince);
     const isReadable = db.readability().reason === undefined;
     if (!isStopped) watch = clock.after(isReadable ? WATCH_MS : UNREADABLE_WATCH_MS, look);
@@ -160,9 +172,10 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
   }
 
   async function waitFor(txid: Txid, limitMs: number): Promise<boolean> {
-    if (follower.applied() >= txid) return true;
+    takeIn();
+    if (taken >= txid) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter = () => follower.applied() >= txid && resolve(true);
+    const waiter = () => taken >= txid && resolve(true);
     waiters.add(waiter);
     const timer = clock.after(limitMs, () => resolve(false));
     return promise.finally(() => {
@@ -178,7 +191,7 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
       ...asOf.confirmed(),
       ...follower.figures(),
       prefix: follower.current()?.prefix,
-      txid: follower.applied(),
+      txid: taken,
       newest,
       unsettled: db.readability().unsettled,
     }),
