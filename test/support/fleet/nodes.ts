@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, type ServerProcess, startServer } from "../servers/server-process";
 import { litestreamPath } from "./litestream";
@@ -78,7 +79,12 @@ export async function startNode({
     },
   });
   const url = `http://127.0.0.1:${server.port}`;
+  const end = server[Symbol.asyncDispose].bind(server);
   return Object.assign(server, {
+    async [Symbol.asyncDispose]() {
+      await end();
+      endLeftovers(server.folder);
+    },
     url,
     privateUrl,
     call(target: string, { method = "GET", key, body, headers = {} }: CallOptions = {}) {
@@ -108,4 +114,18 @@ export async function startNode({
       return { code: await child.exited, stdout, stderr };
     },
   });
+}
+
+/** Ends the processes of a killed node, which name its folder in their arguments. */
+function endLeftovers(folder: string): void {
+  const entries = existsSync("/proc") ? readdirSync("/proc") : [];
+  for (const pid of entries.map(Number).filter(Number.isInteger)) {
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${folder}/`)) {
+        process.kill(pid, "SIGKILL");
+      }
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }
