@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
-import { startFleet } from "../support/fleet/fleet";
+import { killMachine, startFleet } from "../support/fleet/fleet";
 import { durationMs, report, rounds } from "../support/fleet/long";
 import type { FleetNode } from "../support/fleet/nodes";
 
@@ -44,16 +44,6 @@ async function addEndpoints(primary: FleetNode, url: URL): Promise<void> {
   const file = join(primary.folder, "webhooks.json");
   await Bun.write(file, JSON.stringify({ pages: [], webhooks }));
   expect(await primary.run("apply", file)).toMatchObject({ code: 0 });
-}
-
-/** Sends SIGKILL to the node and to its Litestream, as a machine that loses its power. */
-async function killMachine(node: FleetNode): Promise<void> {
-  const answer = await fetch("http://litestream/info", {
-    unix: `${node.folder}/fleet/litestream.sock`,
-  });
-  const { pid } = (await answer.json()) as { pid: number };
-  process.kill(pid, "SIGKILL");
-  await node.kill();
 }
 
 await describeWithPrograms("deliveries of webhooks", { go: ["versitygw", "litestream"] }, () => {

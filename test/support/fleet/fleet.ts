@@ -1,6 +1,7 @@
 import { eventually } from "./eventually";
 import { applyPage, createKeyAt } from "./keys";
 import { type FleetNode, startNode } from "./nodes";
+import { litestreamPid } from "./primary";
 import { startS3, type S3Server } from "./s3";
 
 /** A primary with replicas, each in a process of its own. */
@@ -43,6 +44,12 @@ export async function startFleet({
   }
   const owned = stack.move();
   return { store, primary, replicas, key, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Sends SIGKILL to a primary and to its Litestream, as if the machine had lost its power. */
+export async function killMachine(primary: FleetNode): Promise<void> {
+  process.kill(await litestreamPid(primary), "SIGKILL");
+  await primary.kill();
 }
 
 /** Returns a percentile of some figures, from 0 to 1, rounded to one decimal. */
