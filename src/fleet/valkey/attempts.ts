@@ -4,8 +4,6 @@ import { script } from "./script";
 
 /** Time for which an attempt is remembered, in seconds: two days. */
 const KEPT_S = 172_800;
-/** Longest wait before an attempt, in ms. No request waits for it. */
-const WAIT_MS = 250;
 
 /** Notes the begin of an attempt, unless it is noted already. Arguments: term, seconds. Answers what was noted. */
 const BEGIN = script(`
@@ -27,16 +25,14 @@ export function recordAttempts(
   return {
     async begin(id, attempt) {
       const args = [termText(), String(KEPT_S)];
-      const noted = await valkey
-        .run(BEGIN, [keyOf(id, attempt)], args, WAIT_MS)
-        .catch(() => undefined);
+      const noted = await valkey.run(BEGIN, [keyOf(id, attempt)], args).catch(() => undefined);
       const at = typeof noted === "string" ? noted.indexOf(" ") : -1;
       return at === -1 ? undefined : (JSON.parse(String(noted).slice(at + 1)) as object);
     },
     async end(id, attempt, outcome) {
       const text = `${termText()} ${JSON.stringify(outcome)}`;
       const args = [keyOf(id, attempt), text, "EX", String(KEPT_S)];
-      await valkey.send("SET", args, WAIT_MS).catch(() => {});
+      await valkey.send("SET", args).catch(() => {});
     },
   };
 }

@@ -8,6 +8,8 @@ import type { Script } from "./script";
 
 /** Longest wait for an answer, in ms. The client itself waits for a frozen server for ever. */
 export const CALL_MS = 20;
+/** Longest wait for calls that no limit waits for, in ms. */
+export const BACKGROUND_MS = 250;
 /** Longest wait for a connection, with its certificates and sign-in, in ms. */
 const CONNECT_MS = SECOND_MS;
 /** Pause before the server is tried again, doubled up to the maximum while it fails. */
@@ -26,8 +28,8 @@ export interface Valkey {
   /** Host and port, for messages. */
   readonly name: string;
   /**
-   * Sends a command. Rejects with ValkeyUnavailable after `limitMs`, or at once while the server does not answer. A
-   * failure makes it unavailable until it has answered again.
+   * Sends a command. Rejects with ValkeyUnavailable after `limitMs` (by default `BACKGROUND_MS`), or at once while the
+   * server does not answer. A failure makes it unavailable until it has answered again.
    */
   send(command: string, args: readonly string[], limitMs?: number): Promise<unknown>;
   /** Runs a script, and loads it if the server does not know it. */
@@ -151,9 +153,9 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
     changed,
     connect,
     isAvailable: () => client !== undefined,
-    send: (command, args, limitMs = CALL_MS) =>
+    send: (command, args, limitMs = BACKGROUND_MS) =>
       call((used) => used.send(command, [...args]), limitMs),
-    run: (script, keys, args, limitMs = CALL_MS) =>
+    run: (script, keys, args, limitMs = BACKGROUND_MS) =>
       call(async (used) => {
         const rest = [String(keys.length), ...keys, ...args];
         try {

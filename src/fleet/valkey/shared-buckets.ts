@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
 import { TAKE_TOKENS } from "./bucket-script";
 import { Caller, type Slice, SLICE_MS } from "./caller";
-import { CALL_MS, type Valkey } from "./client";
+import { BACKGROUND_MS, CALL_MS, type Valkey } from "./client";
 
 /** Rest of the wait with which another call is not begun. */
 const TOO_LATE_MS = 5;
@@ -204,7 +204,7 @@ export class SharedBuckets {
   }
 
   async #giveBack(caller: Caller): Promise<void> {
-    if (caller.unused > 0) await this.#call(caller, 0, CALL_MS).catch(() => {});
+    if (caller.unused > 0) await this.#call(caller, 0, BACKGROUND_MS).catch(() => {});
   }
 
   #forgetIdle(): void {
