@@ -97,6 +97,19 @@ export class BucketMap {
     return bucket ? tokensLeft(bucket, limit, this.#clock.monotonic()) : limit;
   }
 
+  /** Lowers the tokens of a caller to those that are known to be left. A caller without room keeps a full bucket. */
+  lower(id: string, limit: number, remaining: number): void {
+    const now = this.#clock.monotonic();
+    this.#now = now;
+    const bucket = this.#buckets.peek(id);
+    const spent = limit - remaining;
+    if (spent <= 0 || (!bucket && this.#buckets.size >= this.#buckets.max)) return;
+    if (bucket && limit - tokensLeft(bucket, limit, now) >= spent) return;
+    const lowered = { spent, at: now };
+    this.#renewal.ttl = timeToFullMs(lowered, limit);
+    this.#buckets.set(id, lowered, this.#renewal);
+  }
+
   #createCache(room: number): LRUCache<string, Bucket> {
     return new LRUCache({
       max: room,

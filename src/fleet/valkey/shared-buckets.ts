@@ -18,7 +18,7 @@ interface SharedBucketsOptions {
   /** Callers at the same time; those in addition have buckets of this node. */
   capacity: number;
   /** Buckets of this node, for the time without Valkey. */
-  local: () => Pick<BucketMap, "take" | "remaining">;
+  local: () => Pick<BucketMap, "take" | "remaining" | "lower">;
   /** Number of nodes that share the buckets. */
   nodes: () => number;
 }
@@ -42,7 +42,12 @@ export class SharedBuckets {
     this.#forgetting = options.clock.every(FORGET_MS, () => this.#forgetIdle());
     // Tokens of a server that is started again count no longer.
     options.valkey.changed.on((isAvailable) => {
-      if (!isAvailable) this.#forgetAll();
+      if (isAvailable) return;
+      const local = options.local();
+      for (const { id, limit, remaining } of this.#callers.values()) {
+        local.lower(id, limit, remaining);
+      }
+      this.#forgetAll();
     });
   }
 

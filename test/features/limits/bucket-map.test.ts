@@ -214,3 +214,17 @@ describe("a flood of new callers", () => {
     );
   });
 });
+
+test("a bucket is lowered to what is known to be left, and never raised", () => {
+  const clock = createTestClock();
+  const map = new BucketMap({ clock, capacity: 2, overflowLimit: 5, neighbourhood: (id) => id });
+  map.lower("a", 10, 4);
+  expect(map.remaining("a", 10)).toBe(4);
+  map.lower("a", 10, 8);
+  expect(map.remaining("a", 10)).toBe(4);
+  map.lower("b", 10, 10);
+  expect(map.size).toBe(1);
+  map.take("b", 10);
+  map.lower("c", 10, 0);
+  expect([map.size, map.remaining("c", 10)]).toEqual([2, 10]);
+});

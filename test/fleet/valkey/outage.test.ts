@@ -44,8 +44,10 @@ await describeWithPrograms(
       expect(node.valkey.isAvailable()).toBe(false);
       // No further request waits.
       expect(node.limiter.chargeKey("other", LIMIT)).not.toBeInstanceOf(Promise);
-      expect(await drain(node)).toBe(LIMIT);
-      expect(node.limiter.localDecisions()).toBe(LIMIT + 3);
+      expect(await drain(node, "third")).toBe(LIMIT);
+      // What the node knows of a bucket holds on.
+      expect(await drain(node)).toBeLessThanOrEqual(1);
+      expect(node.limiter.localDecisions()).toBeGreaterThan(LIMIT);
       server.thaw();
       await reconnect(clock, node);
       // The bucket in Valkey is still empty.
@@ -88,8 +90,8 @@ await describeWithPrograms(
       await drain(node);
       await server.kill();
       await until(() => !node.valkey.isAvailable());
-      expect(await drain(node)).toBe(LIMIT);
-      expect(await drain(node)).toBe(0);
+      expect(await drain(node, "other")).toBe(LIMIT);
+      expect(await drain(node, "other")).toBe(0);
       await server.restart();
       await reconnect(clock, node);
       // The server that was started again does not know the script.
