@@ -36,7 +36,7 @@ export function MirrorCard({ mirror, now }: { mirror: MirrorState | undefined; n
                 <State tone="ok">Up to date</State>
               ),
           },
-          { label: "Path", value: <code>{target}</code> },
+          { label: "Place", value: <code>{target}</code> },
           { label: "Written", value: <Time at={asOf} now={now} /> },
           { label: "Files", value: files.toLocaleString("en") },
           ...(error === undefined ? [] : [{ label: "Reason", value: error }]),
@@ -70,8 +70,8 @@ export function CdnCard({ cdn, now }: { cdn: CdnState | undefined; now: number }
                 <State tone="degraded">Last purge failed</State>
               ),
           },
-          { label: "Kept for", value: `${seconds.toLocaleString("en")} s` },
-          { label: "Purged by", value: purgeHost ?? "Nothing: no purge address" },
+          { label: "Cache time", value: `${seconds.toLocaleString("en")} s` },
+          { label: "Purge address", value: purgeHost ?? "None" },
           ...(purgeHost === undefined
             ? []
             : [{ label: "Last purge", value: <Time at={purgedAt} now={now} /> }]),

@@ -17,8 +17,8 @@ export function FleetScreen({ fleet, now }: FleetProps) {
   return (
     <>
       <PageHead title="Fleet">
-        A static mirror, a CDN and further machines keep status pages available when this machine is
-        not. One machine needs none of them.
+        A static mirror and a CDN keep status pages available when this machine is not. Both are
+        optional.
       </PageHead>
       <Columns
         aside={
@@ -30,7 +30,7 @@ export function FleetScreen({ fleet, now }: FleetProps) {
         }
       >
         <AlarmsCard alarms={fleet?.alarms.list() ?? []} now={now} />
-        <NodesCard nodes={state?.nodes} now={now} />
+        {state ? <NodesCard nodes={state.nodes} now={now} /> : null}
       </Columns>
     </>
   );

@@ -10,26 +10,12 @@ const GONE_MS = 10_000;
 const BEHIND_SECONDS = 10;
 
 interface NodesProps {
-  /** Undefined on one machine. */
-  nodes: readonly FleetNode[] | undefined;
+  nodes: readonly FleetNode[];
   now: number;
 }
 
 /** Primary and replicas with their lag. */
 export function NodesCard({ nodes, now }: NodesProps) {
-  if (!nodes) {
-    return (
-      <DetailCard title="Nodes" liveId="fleet-nodes">
-        <p>
-          <State tone="none">This machine alone</State>
-        </p>
-        <p class="detail-note">
-          With <code>--fleet-store</code>, replicas serve the same pages, and one of them can
-          replace this machine.
-        </p>
-      </DetailCard>
-    );
-  }
   return (
     <DetailCard
       title="Nodes"

@@ -25,16 +25,10 @@ const STALE_NOTICE = "Mirror out of dateIt was last written 6 min ago. Since 1 m
 test("on one machine, Fleet says that no part is set up and by which option each is", async () => {
   await using app = await createTestApp();
   const screen = await open(app, await app.signedIn("admin"));
-  expect(screen.texts(".detail-card h2")).toEqual(["Alarms", "Nodes", "Mirror", "CDN"]);
-  expect(screen.texts(".detail-card .state")).toEqual([
-    "No alarm",
-    "This machine alone",
-    "No mirror",
-    "Off",
-  ]);
+  expect(screen.texts(".detail-card h2")).toEqual(["Alarms", "Mirror", "CDN"]);
+  expect(screen.texts(".detail-card .state")).toEqual(["No alarm", "No mirror", "Off"]);
   expect(screen.texts(".detail-card .detail-note code")).toEqual([
     "fleet.alarm",
-    "--fleet-store",
     "--mirror",
     "--cdn",
   ]);
@@ -84,7 +78,7 @@ test.each([
 });
 
 test.each([
-  ["without a purge address", {}, ["On", "300 s", "Nothing: no purge address"]],
+  ["without a purge address", {}, ["On", "300 s", "None"]],
   [
     "with a purge",
     { purgeHost: "cdn.example", purgedAt: TEST_START - MINUTE_MS },
