@@ -19,7 +19,7 @@ export interface NodeBeat {
   txid: number;
 }
 
-/** What a node reads with its beat. */
+/** Figures that a node reads with its beat. */
 export interface BeatReading {
   /** Revision of the changes of keys. */
   revision: number;

@@ -25,7 +25,7 @@ return 1
 `);
 
 /** A heartbeat as it is kept. */
-interface KeptHeartbeat {
+interface WaitingHeartbeat {
   monitor: string;
   /** Arrival, in unix ms. */
   at: number;
@@ -38,7 +38,7 @@ export function keepHeartbeats(valkey: Pick<Valkey, "run">, clock: Clock): Monit
   return {
     ...createIdleMonitoring(),
     async heartbeat(monitor, { token, ...beat }) {
-      const kept: KeptHeartbeat = {
+      const kept: WaitingHeartbeat = {
         monitor,
         at: clock.now(),
         beat,
@@ -72,7 +72,7 @@ export function applyHeartbeats(
       ])) as [id: string, fields: [name: string, value: string]][];
       for (const [id, [, value]] of entries) {
         if (isStopped || !isPrimary()) return;
-        const { monitor, at, beat, token } = JSON.parse(value) as KeptHeartbeat;
+        const { monitor, at, beat, token } = JSON.parse(value) as WaitingHeartbeat;
         const used = token && { token: { ...token, hash: Buffer.from(token.hash, "hex") } };
         await monitoring.heartbeat(monitor, { ...beat, ...used } as Heartbeat, at);
         await valkey.send("XDEL", [STREAM, id]);

@@ -49,7 +49,7 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
   const { ctx, node, term } = deps;
   let keys: KeyChanges | undefined;
   let uploaded = 0;
-  let told = 0;
+  let hinted = 0;
   let isUploading = false;
   let heartbeats: { stop(): Promise<void> } | undefined;
   const txid = () => Math.max(uploaded, deps.txid());
@@ -64,8 +64,8 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
 
   function hint(): void {
     const current = txid();
-    if (current <= told || term() === undefined) return;
-    told = current;
+    if (current <= hinted || term() === undefined) return;
+    hinted = current;
     valkey.send("PUBLISH", [LOG_CHANNEL, String(current)]).catch(() => {});
   }
 
