@@ -17,8 +17,8 @@ export function FleetScreen({ fleet, now }: FleetProps) {
   return (
     <>
       <PageHead title="Fleet">
-        A static mirror and a CDN keep status pages available when this machine is not. Both are
-        optional.
+        A static mirror, a CDN and replicas keep status pages available when this machine is not.
+        All are optional.
       </PageHead>
       <Columns
         aside={

@@ -22,7 +22,7 @@ function eventWith(type: EventType, data: Record<string, unknown> = {}): Recorde
 
 describe("an event", () => {
   test.each(Object.keys(EVENTS) as EventType[])("%s is mailed if a choice includes it", (type) => {
-    const isChosen = !/^monitor\.|^webhook\.|^incident\.deleted$/.test(type);
+    const isChosen = !/^monitor\.|^webhook\.|^fleet\.|^incident\.deleted$/.test(type);
     expect(choiceOf(type) !== undefined).toBe(isChosen);
     expect(isMailed(eventWith(type), PAGE)).toBe(isChosen);
     expect(isMailed(eventWith(type, { notify: false }), PAGE)).toBe(false);
