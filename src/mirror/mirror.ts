@@ -1,11 +1,11 @@
 import type { Alarms, MirrorState } from "../features/alarms";
 import type { MetricFamily } from "../features/metrics";
 import type { Timer } from "../kernel/clock";
-import { DAY_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
 import { within } from "../kernel/within";
 import type { ObjectStore } from "../object-store";
 import { createMirrorFiles, type Position } from "./files";
-import { createRemovalAlarm } from "./removal-alarm";
+import { createRemovalAlarm, describeStale } from "./mirror-alarms";
 import { createUpdates, type UpdateDependencies } from "./update";
 
 /** Time for which changes are gathered before they are written. */
@@ -187,10 +187,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
       // Before the first copy, nothing is known about the alarm of an earlier process.
       if (copied) alarms.clear("mirror_stale");
     } else {
-      const since = copied
-        ? `was last written at ${toIso(copied.asOf).slice(0, 16).replace("T", " ")} UTC`
-        : "was never written";
-      alarms.raise("mirror_stale", `The mirror ${store.name} ${since}. ${error ?? ""}`.trim());
+      alarms.raise("mirror_stale", describeStale(store.name, copied?.asOf, error));
     }
     // Only a list of the files can show that those of an earlier alarm are gone.
     if (removalAlarm.isRaised() && !files.isOpen) removalAlarm.raiseUnknown();

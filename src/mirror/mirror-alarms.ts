@@ -1,3 +1,4 @@
+import { toIso } from "../kernel/time";
 import type { Alarms } from "../features/alarms";
 
 /** Number of paths that the alarm names. */
@@ -36,4 +37,13 @@ export function createRemovalAlarm(
     isRaised: () => alarms.list().some(({ kind }) => kind === "mirror_removal"),
     clear: () => alarms.clear("mirror_removal"),
   };
+}
+
+/** Returns the detail of the alarm about a mirror that was last written at `asOf`, in unix ms. */
+export function describeStale(name: string, asOf: number | undefined, error = ""): string {
+  const since =
+    asOf === undefined
+      ? "was never written"
+      : `was last written at ${toIso(asOf).slice(0, 16).replace("T", " ")} UTC`;
+  return `The mirror ${name} ${since}. ${error}`.trim();
 }
