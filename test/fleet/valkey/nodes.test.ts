@@ -8,8 +8,11 @@ import { startS3 } from "../../support/fleet/s3";
 /** Longest time until a replica refuses a revoked key, in ms. */
 const REFUSED_MAX_MS = 2_000;
 
-async function createKey(node: FleetNode): Promise<{ id: string; value: string }> {
-  const made = await node.run("key", "create", "--name", "test", "--scope", "read:status");
+async function createKey(
+  node: FleetNode,
+  scope = "read:status",
+): Promise<{ id: string; value: string }> {
+  const made = await node.run("key", "create", "--name", "test", "--scope", scope);
   const listed = await node.run("key", "list", "--json");
   return {
     id: /key_\w+/.exec(made.stdout + listed.stdout)?.[0] ?? listed.stderr,
@@ -53,6 +56,34 @@ await describeWithPrograms(
         async () => (await statusOf(replica, "/api/v1/key", other)) === 200,
       );
       expect(await statusOf(replica, "/readyz")).toBe(200);
+    }, 60_000);
+
+    test("keep heartbeats while there is no primary, which the next one applies", async () => {
+      await using store = await startS3();
+      await using redis = await startRedis();
+      const env = { ALLCLEAR_VALKEY_URL: redis.url };
+      await using primary = await startNode({ store, path: "fleet", env });
+      const { value: key } = await createKey(primary, "manage:monitors");
+      const body = { name: "backup", type: "push", config: {}, interval_seconds: 600 };
+      const made = await primary.call("/api/v1/monitors", { method: "POST", key, body });
+      const { heartbeat_url: url } = (await made.json()) as { heartbeat_url: string };
+      const path = new URL(url).pathname;
+      await using replica = await startNode({ store, path: "fleet", env, args: ["--replica"] });
+      await eventually(
+        "the replica forwards heartbeats",
+        async () => (await statusOf(replica, path)) === 200,
+      );
+      const client = new Bun.RedisClient(redis.url);
+      const count = async () => Number(await client.send("XLEN", ["hb"]));
+      await primary.kill();
+      await eventually(
+        "the replica keeps heartbeats",
+        async () => (await statusOf(replica, path)) === 200,
+      );
+      expect(await count()).toBeGreaterThan(0);
+      await primary.restart();
+      await eventually("the primary has applied them", async () => (await count()) === 0);
+      client.close();
     }, 60_000);
   },
 );
