@@ -23,8 +23,11 @@ export async function createServedMonitor(
   });
   if (created.status !== 201) throw new Error(await created.text());
   const { id } = (await created.json()) as { id: string };
-  const read = async (more: string, method = "GET") =>
-    (await server.fetch(`${path}/${id}${more}`, { key, method })).json();
+  async function read(more: string, method = "GET"): Promise<unknown> {
+    const answer = await server.fetch(`${path}/${id}${more}`, { key, method });
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  }
   return {
     check: async () => (await read("/check", "POST")) as { outcome: string; message: string },
     async outcomes() {

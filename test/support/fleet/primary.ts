@@ -1,3 +1,4 @@
+import { eventually } from "./eventually";
 import type { FleetNode } from "./nodes";
 
 /** A primary as a client with a key uses it. */
@@ -25,10 +26,15 @@ export async function connectTo(node: FleetNode): Promise<PrimaryClient> {
   };
 }
 
-/** Returns the id of the Litestream that a node has started. */
+/** Returns the id of the Litestream that a node has started, once it listens. A node is ready before. */
 export async function litestreamPid(node: FleetNode): Promise<number> {
-  const answer = await fetch("http://litestream/info", {
-    unix: `${node.folder}/fleet/litestream.sock`,
+  let pid = 0;
+  await eventually("Litestream listens", async () => {
+    const answer = await fetch("http://litestream/info", {
+      unix: `${node.folder}/fleet/litestream.sock`,
+    });
+    pid = ((await answer.json()) as { pid: number }).pid;
+    return true;
   });
-  return ((await answer.json()) as { pid: number }).pid;
+  return pid;
 }
