@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { describeWithPrograms } from "../support/fleet/describe";
+import { describeLongRun } from "../support/fleet/describe";
 import { percentile, startFleet } from "../support/fleet/fleet";
 import { durationMs, report } from "../support/fleet/long";
 
 const PER_SECOND = 50;
 const POLL_MS = 20;
 
-await describeWithPrograms("the lag of a replica", { go: ["versitygw", "litestream"] }, () => {
+await describeLongRun("the lag of a replica", { go: ["versitygw", "litestream"] }, () => {
   test(
     "writes at 50 a second are at a replica within five seconds",
     async () => {

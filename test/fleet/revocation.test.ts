@@ -8,7 +8,7 @@ import { createContext } from "../../src/installation";
 import { systemClock } from "../../src/kernel/clock";
 import { systemRandom } from "../../src/kernel/random";
 import { testConfig } from "../support/app";
-import { describeWithPrograms } from "../support/fleet/describe";
+import { describeLongRun } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { report, rounds, durationMs } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
@@ -33,7 +33,7 @@ function openCommand(primary: FleetNode) {
   return { ctx, [Symbol.dispose]: () => sqlite.close() };
 }
 
-await describeWithPrograms(
+await describeLongRun(
   "a key that is revoked beside the primary",
   { go: ["litestream", "versitygw"] },
   () => {

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describeWithPrograms } from "../support/fleet/describe";
+import { describeLongRun } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { type Link, startLink } from "../support/fleet/link";
 import { report, rounds, durationMs } from "../support/fleet/long";
@@ -46,7 +46,7 @@ function namesIn(node: FleetNode): Set<string> {
   );
 }
 
-await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () => {
+await describeLongRun("a primary", { go: ["litestream", "versitygw"] }, () => {
   test.each(Object.keys(FAULTS) as (keyof typeof FAULTS)[])(
     "that %s loses no replicated write, and acknowledges nothing once another node writes",
     async (fault) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeWithPrograms } from "../support/fleet/describe";
+import { describeLongRun } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine, percentile, startFleet } from "../support/fleet/fleet";
 import { durationMs, report, rounds } from "../support/fleet/long";
@@ -17,7 +17,7 @@ async function stateOf(node: FleetNode): Promise<string | undefined> {
   return role && `${role} ${term}`;
 }
 
-await describeWithPrograms("two candidates", { go: ["versitygw", "litestream"] }, () => {
+await describeLongRun("two candidates", { go: ["versitygw", "litestream"] }, () => {
   test(
     "of a primary that is killed make one of them the next one, which the others follow",
     async () => {

@@ -1,6 +1,7 @@
 import { describe } from "bun:test";
 import { findProgram } from "../servers/server-process";
 import { getGoProgram, type GoProgram } from "./go";
+import { IS_LONG_RUN } from "./long";
 
 interface Needed {
   /** Programs that are built on first use. */
@@ -30,6 +31,16 @@ export async function describeWithPrograms(
   }
   console.warn(`SKIPPED: “${name}”. ${reason}`);
   describe.skip(name, () => {});
+}
+
+/** Describes tests that take too long for every run: only `bun test/fleet/long.ts` runs them. */
+export async function describeLongRun(
+  name: string,
+  needed: Needed,
+  body: () => void,
+): Promise<void> {
+  if (IS_LONG_RUN) await describeWithPrograms(name, needed, body);
+  else describe.skip(name, body);
 }
 
 async function buildError(programs: readonly GoProgram[]): Promise<string | undefined> {

@@ -3,17 +3,20 @@ import { appendFileSync } from "node:fs";
 /** File to which a long run appends its figures; undefined in short runs. Set by `bun test/fleet/long.ts`. */
 const REPORT = process.env["ALLCLEAR_FLEET_REPORT"];
 
+/** True if `bun test/fleet/long.ts` runs the tests. */
+export const IS_LONG_RUN = REPORT !== undefined;
+
 /** Largest number of rounds of a long run. Set by `--rounds`. */
 const ROUNDS_MAX = Number(process.env["ALLCLEAR_FLEET_ROUNDS"] ?? Infinity);
 
 /** Returns the number of rounds of a test: few in CI, all in a long run. */
 export function rounds(few: number, all: number): number {
-  return REPORT === undefined ? few : Math.min(all, ROUNDS_MAX);
+  return IS_LONG_RUN ? Math.min(all, ROUNDS_MAX) : few;
 }
 
 /** Returns a time in ms, such as the length of a pause or the limit of a test, in short and in long runs. */
 export function durationMs(short: number, long: number): number {
-  return REPORT === undefined ? short : long;
+  return IS_LONG_RUN ? long : short;
 }
 
 /** Records the figures of a test, such as `{ runs: 50, lost: 0, backMaxMs: 900 }`. */
