@@ -87,6 +87,7 @@ export function openEligible(config: Config, directory: DataDirectory) {
       log,
       alarms: NO_ALARMS,
       copy: {
+        prefix: () => following.state().prefix,
         txid: () => following.state().txid,
         lastTerm: async () => following.db.read(() => findLastTerm(following.db, {})?.term ?? 0),
         finish: () => following.finish(FINISH_MS),

@@ -3,19 +3,24 @@ import { dirname, join } from "node:path";
 import { OperatorError } from "../db";
 import type { DataDirectory } from "../db/data-directory";
 import { removeDatabase, syncFile } from "../db/database-files";
+import { formatTxid } from "../db/followed-files";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, pragma } from "../db/open";
 import type { Alarms } from "../features/alarms";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { freePrefix, ownFacts, writeInTerm } from "./claim";
 import type { FleetStore } from "./fleet-store";
+import { SNAPSHOT_LEVEL } from "./follow/log-files";
 import { type Leader, type LeaderRecord, readLeader, writeLeader } from "./leader";
 import { holdLease } from "./lease";
+import { levelPrefix } from "./litestream";
 import { fleetFolder, type FleetNode } from "./node";
 import { restoreLog } from "./restore-log";
 
 /** A replica's copy of the database. */
 export interface PromotedCopy {
+  /** Beginning of the keys of the log that it has; undefined before the first restore. */
+  prefix(): string | undefined;
   /** Last applied transaction. */
   txid(): number;
   /** Last term in the copy; 0 without one. Needed if the store has no record. */
@@ -52,13 +57,9 @@ export async function promoteReplica(
   const last = before ? before.record.term : await copy.lastTerm();
   const term = Math.max(last, node.term ?? 0) + 1;
   const prefix = await freePrefix(store.leader, term);
-  const previous = before && {
-    term: before.record.term,
-    prefix: before.record.prefix,
-    txid: copy.txid(),
-  };
+  const previous = before ? await findLastLog(store, before.record, copy.txid()) : null;
   const facts = ownFacts(candidate);
-  const record = { ...facts, term, prefix, previous: previous ?? null, renewal: 0 };
+  const record = { ...facts, term, prefix, previous, renewal: 0 };
   const writtenAt = clock.monotonic();
   const written = await writeInTerm(directory, node, term, () =>
     writeLeader(store.leader, before, record),
@@ -74,8 +75,8 @@ export async function promoteReplica(
     writtenAt,
   );
   try {
-    const file = await completeCopy(candidate, previous?.prefix);
-    if (previous) await lease.change({ previous: { ...previous, txid: copy.txid() } });
+    const { file, txid } = await completeCopy(candidate, previous?.prefix);
+    if (previous) await lease.change({ previous: { ...previous, txid } });
     placeDatabase(directory, file);
   } finally {
     await lease.stop();
@@ -89,16 +90,51 @@ export async function completePromotion(
   { previous }: LeaderRecord,
 ): Promise<void> {
   if (!previous) return;
-  placeDatabase(directory, await restoreInto(directory, store, previous.prefix));
+  const { file } = await restoreInto(directory, store, previous.prefix);
+  placeDatabase(directory, file);
 }
 
-/** Applies the rest of the log. A copy that cannot do so is replaced by a restore from the store. */
+/** Returns the newest log. A term whose promotion was interrupted has none; `txid` is the last known transaction. */
+async function findLastLog(
+  store: FleetStore,
+  { term, prefix, previous }: LeaderRecord,
+  txid: number,
+): Promise<NonNullable<LeaderRecord["previous"]>> {
+  return previous && !(await hasBegun(store, prefix)) ? previous : { term, prefix, txid };
+}
+
+/** Returns true if a log has files from its first transaction on. */
+export async function hasBegun(
+  { leader: store, litestream }: FleetStore,
+  prefix: string,
+): Promise<boolean> {
+  const levels = Array.from({ length: SNAPSHOT_LEVEL + 1 }, (_, level) =>
+    store.list(`${levelPrefix(litestream.store, prefix, level)}${formatTxid(1)}-`),
+  );
+  return (await Promise.all(levels)).some((files) => files.length > 0);
+}
+
+/** File of a completed copy, which is not open, and its last transaction. */
+interface CompleteCopy {
+  file: string;
+  txid: number;
+}
+
+/**
+ * Applies the rest of the log with this prefix, or what is known without one. A copy that cannot do so, or that is of
+ * another log, is replaced by a restore from the store.
+ */
 async function completeCopy(
   { copy, directory, log, store }: Candidate,
   prefix: string | undefined,
-): Promise<string> {
+): Promise<CompleteCopy> {
   try {
-    return await copy.finish();
+    const own = copy.prefix();
+    if (prefix !== undefined && own !== prefix) {
+      throw new Error(`the copy has the log ${own ?? "of no term"} instead of ${prefix}`);
+    }
+    const file = await copy.finish();
+    return { file, txid: copy.txid() };
   } catch (error) {
     if (prefix === undefined) throw error;
     log.warn({ err: error }, "the copy cannot be completed; restoring the log from the store");
@@ -110,11 +146,11 @@ async function restoreInto(
   directory: DataDirectory,
   { litestream }: FleetStore,
   prefix: string,
-): Promise<string> {
+): Promise<CompleteCopy> {
   const file = join(fleetFolder(directory), "promoted.db");
   removeDatabase(file);
-  await restoreLog(litestream, prefix, file);
-  return file;
+  const { txid } = await restoreLog(litestream, prefix, file);
+  return { file, txid };
 }
 
 /** Checks a database and gives it the name of the data directory's own. Throws an OperatorError if it is damaged. */
@@ -132,13 +168,18 @@ function placeDatabase({ database }: DataDirectory, file: string): void {
   syncFile(dirname(database));
 }
 
-/** Returns the record if this node's promotion was interrupted: it is its own, and there is no database. */
+/**
+ * Returns the record if this node's promotion was interrupted: it is its own, and there is no database. Also that of the
+ * first term of a fleet if nothing was written in it.
+ */
 export async function findInterrupted(
   { node, store }: Pick<Candidate, "node" | "store">,
   hasDatabase: boolean,
 ): Promise<LeaderRecord | undefined> {
   if (hasDatabase || node.term === undefined) return undefined;
   const current = await readLeader(store.leader);
-  const isOwn = current?.record.node === node.id && current.record.term === node.term;
-  return isOwn && current.record.previous ? current.record : undefined;
+  const record = current?.record;
+  if (record?.node !== node.id || record.term !== node.term) return undefined;
+  const isFirst = record.term === 1 && !(await hasBegun(store, record.prefix));
+  return record.previous || isFirst ? record : undefined;
 }

@@ -37,7 +37,13 @@ function createReplica(store: MemoryStore, changes: Partial<Candidate["copy"]> =
     run: "run",
     address: "http://10.0.0.2:9090",
     store: { leader: store, files: store, litestream },
-    copy: { txid: () => 41, lastTerm: async () => 1, finish: async () => file, ...changes },
+    copy: {
+      prefix: () => "term-000001-1",
+      txid: () => 41,
+      lastTerm: async () => 1,
+      finish: async () => file,
+      ...changes,
+    },
     clock: createTestClock(),
     log: createTestLog("silent").log,
     alarms: createTestAlarms(),
@@ -105,6 +111,44 @@ describe("a promotion", () => {
     using replica = createReplica(store);
     await promoteReplica(replica.candidate, leader);
     expect((await readLeader(store))?.record.prefix).toBe("term-000002-2");
+  });
+
+  test("does not use a copy of an earlier log, which lacks the writes of the last term", async () => {
+    const { store } = await createFleet();
+    const later = leaderRecord({ term: 2, prefix: "term-000002-1", node: "node_b" });
+    const leader = await writeLeader(store, await readLeader(store), later);
+    if (leader === "changed") throw new Error("not written");
+    using replica = createReplica(store, {
+      finish: () => Promise.reject(new Error("not reached")),
+    });
+    // The last log is restored instead, for which there is no program here.
+    await expect(promoteReplica(replica.candidate, leader)).rejects.toThrow("litestream");
+    expect(existsSync(replica.directory.database)).toBe(false);
+    expect((await readLeader(store))?.record.previous).toMatchObject({ prefix: "term-000002-1" });
+  });
+
+  test("goes on with the log before a term in which nothing was written", async () => {
+    const { store } = await createFleet();
+    const previous = { term: 1, prefix: "term-000001-1", txid: 41 };
+    const empty = leaderRecord({ term: 2, prefix: "term-000002-1", node: "node_b", previous });
+    const leader = await writeLeader(store, await readLeader(store), empty);
+    if (leader === "changed") throw new Error("not written");
+    using replica = createReplica(store);
+    await promoteReplica(replica.candidate, leader);
+    expect((await readLeader(store))?.record).toMatchObject({ term: 3, previous });
+    expect(existsSync(replica.directory.database)).toBe(true);
+  });
+
+  test("of the first term is found as interrupted until something was written", async () => {
+    const store = createMemoryStore();
+    using replica = createReplica(store);
+    const { candidate, node } = replica;
+    node.term = 1;
+    await writeLeader(store, undefined, leaderRecord({ node: node.id }));
+    expect(await findInterrupted(candidate, false)).toMatchObject({ term: 1 });
+    const first = "0000000000000001-0000000000000001.ltx";
+    await store.put(`term-000001-1/ltx/0/${first}`, new Uint8Array(1));
+    expect(await findInterrupted(candidate, false)).toBeUndefined();
   });
 
   test("is refused with a damaged copy, and is found as interrupted at the next start", async () => {
