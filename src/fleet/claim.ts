@@ -112,14 +112,20 @@ function compareTerms(
   store: string,
 ): Extract<Claim, { kind: "superseded" }> | undefined {
   if (record.node === node.id && record.term === node.term) return undefined;
-  const other = `${record.node}${record.address === null ? "" : ` at ${record.address}`}`;
-  if (node.term === undefined) {
-    throw new OperatorError(
-      `The fleet in ${store} has a primary: ${other}. Start this node with --replica, or name another path in the store.`,
-    );
-  }
+  if (node.term === undefined) throw describeOther(record, store);
   if (record.term > node.term) return { kind: "superseded", by: record, term: node.term };
   throw new OperatorError(
-    `The record in ${store} is of term ${record.term} of ${other}, but this node has been the primary in term ${node.term}. Name the store of this node's fleet.`,
+    `The record in ${store} is of term ${record.term} of ${nameOf(record)}, but this node has been the primary in term ${node.term}. Name the store of this node's fleet.`,
   );
+}
+
+/** Returns the error of a node that cannot be the primary, since another one is. `store` is the store's name. */
+export function describeOther(record: LeaderRecord, store: string): OperatorError {
+  return new OperatorError(
+    `The fleet in ${store} has a primary: ${nameOf(record)}. Start this node with --replica, or name another path in the store.`,
+  );
+}
+
+function nameOf({ node, address }: LeaderRecord): string {
+  return address === null ? node : `${node} at ${address}`;
 }

@@ -17,6 +17,11 @@ export function fleetFolder({ database }: DataDirectory): string {
   return join(dirname(database), "fleet");
 }
 
+/** Returns the folder of a replica's copy. */
+export function replicaFolder(directory: DataDirectory): string {
+  return join(fleetFolder(directory), "replica");
+}
+
 /** Reads the identity of a data directory, or creates it. */
 export function readNode(directory: DataDirectory, random: RandomBytes): FleetNode {
   const folder = fleetFolder(directory);

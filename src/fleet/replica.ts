@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Config } from "../config";
 import { OperatorError } from "../db";
 import {
@@ -17,7 +16,7 @@ import type { Following } from "./follow/follow";
 import { followLeader } from "./follow-leader";
 import { type LeaderWatch, watchLeader } from "./leader-watch";
 import { requireLitestream } from "./litestream";
-import { type FleetNode, fleetFolder, readNode } from "./node";
+import { type FleetNode, readNode, replicaFolder } from "./node";
 import { serveReplica } from "./serve-replica";
 import { openForReplica } from "./shared-memory";
 import type { ReplicaMemory } from "./valkey/replica-memory";
@@ -63,7 +62,7 @@ export async function startReplica(
     await requireLitestream(store.litestream.program);
     const leader = watchLeader(store.leader, { clock, log });
     stops.unshift(() => leader.stop());
-    const folder = join(fleetFolder(directory), "replica");
+    const folder = replicaFolder(directory);
     const node = readNode(directory, systemRandom);
     const hasHints = () => memory?.hasHints(leader.record()?.term) ?? false;
     const following = await followLeader(store, leader, {

@@ -2,11 +2,15 @@ import { mkdirSync } from "node:fs";
 import type { Config } from "../config";
 import { OperatorError } from "../db";
 import { hasInstallation, openDataDirectory } from "../db/data-directory";
+import { systemClock } from "../kernel/clock";
 import { systemRandom } from "../kernel/random";
 import type { RunningServer } from "../server";
 import { type ControlAnswer, type ControlCommand, listenForCommands } from "./control";
 import { openEligible } from "./eligible";
-import { fleetFolder, readNode } from "./node";
+import { roleWithoutDatabase } from "./first-role";
+import { openFleetStore } from "./fleet-store";
+import { findReplicaFile } from "./follow/replica-file";
+import { fleetFolder, readNode, replicaFolder } from "./node";
 import { explainSuperseded, startPrimary } from "./primary";
 
 export interface NodeOptions {
@@ -68,12 +72,21 @@ function createRoles(config: Config, options: NodeOptions) {
   }
 
   async function firstRole(): Promise<Role> {
-    if (!isReplica) return "primary";
+    if (!isReplica) return hasInstallation(config.dataDir) ? "primary" : roleOfEmptyDirectory();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
     if (await eligible?.becomesPrimaryAtStart()) return "primary";
     // The database of an earlier term is set aside by the start as a primary.
     const hasTerm = readNode(directory, systemRandom).term !== undefined;
     return hasTerm && hasInstallation(config.dataDir) ? "primary" : "replica";
+  }
+
+  function roleOfEmptyDirectory(): Promise<Role> {
+    return roleWithoutDatabase({
+      node: readNode(directory, systemRandom),
+      store: openFleetStore(config, systemClock()),
+      rejoins: options.rejoins,
+      hasCopy: findReplicaFile(replicaFolder(directory)) !== undefined,
+    });
   }
 
   async function runPrimary(): Promise<Role | "stop"> {
