@@ -31,6 +31,8 @@ export interface LeaderRecord {
 export interface Leader {
   record: LeaderRecord;
   etag: string;
+  /** True if an attempt to write it whose answer was lost may be older than the last one. */
+  isFound?: boolean;
 }
 
 /** Returns the leader record; undefined if there is none. Throws an OperatorError for an unreadable one. */
@@ -59,7 +61,7 @@ export async function writeLeader(
   if (put !== "changed") return { record, etag: put.etag };
   const current = await readLeader(store);
   const isWritten = current && isSameRun(current.record, record) && isSameRenewal(current, record);
-  return isWritten ? current : "changed";
+  return isWritten ? { ...current, isFound: true } : "changed";
 }
 
 /** True if two records were written by one process in one term. */

@@ -99,6 +99,8 @@ export function holdLease(
       return false;
     }
     leader = next;
+    // Other nodes may have waited since an earlier attempt: only another write shows when the lease begins again.
+    if (next.isFound) return write(changes);
     renewedAt = beganAt;
     offset = beganOffset;
     alarms.clear("lease_renewal");

@@ -75,6 +75,22 @@ describe("a lease with automatic failover", () => {
     expect(lease.leftMs()).toBe(6_000);
   });
 
+  test("does not count from a repeated renewal that finds the first one stored: it is renewed once more", async () => {
+    const { clock, lease, store } = await createLease(true);
+    store.losesAnswers = true;
+    await clock.advance(5_000);
+    store.losesAnswers = false;
+    store.isDown = true;
+    await clock.advance(3_000);
+    expect(
+      (await readLeader({ ...store, get: async (key) => store.objects.get(key) }))?.record.renewal,
+    ).toBe(1);
+    store.isDown = false;
+    await clock.advance(1_000);
+    expect((await readLeader(store))?.record.renewal).toBe(2);
+    expect(lease.leftMs()).toBe(10_000);
+  });
+
   test("is not held after a jump of the wall clock until the next confirmed renewal", async () => {
     const { clock, lease } = await createLease(true);
     clock.setWallClock(clock.now() + 2_001);
