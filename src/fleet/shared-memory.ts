@@ -53,8 +53,9 @@ export function knowsKeys(
 ): boolean {
   const { confirmedAt = Number.NEGATIVE_INFINITY, prefix } = following.state();
   const record = leader.record();
-  // Beats of a primary mean nothing about the copy of an earlier one's database.
-  const heardAt = record && record.prefix === prefix && memory?.beats.knownAt(record.term);
-  const knownAt = Math.max(confirmedAt, heardAt || Number.NEGATIVE_INFINITY);
+  // Neither listings nor beats mean anything about the copy of an earlier log, to which nobody writes.
+  if (record?.prefix !== prefix) return false;
+  const heardAt = record && memory?.beats.knownAt(record.term);
+  const knownAt = Math.max(confirmedAt, heardAt ?? Number.NEGATIVE_INFINITY);
   return clock.monotonic() - knownAt <= KEYS_KNOWN_MS;
 }
