@@ -77,12 +77,26 @@ export async function startReplication(
       if (isStopped) return;
       if (clock.monotonic() - startedAt >= LASTED_MS) pauseMs = RESTART_MS;
       log.error({ code, again_in_ms: pauseMs }, "Litestream ended; starting it again");
-      restart = clock.after(pauseMs, () => {
-        restarts += 1;
-        start();
-      });
-      pauseMs = Math.min(RESTART_MAX_MS, pauseMs * 2);
+      startLater();
     });
+  }
+
+  function startLater(): void {
+    restart = clock.after(pauseMs, () => {
+      restarts += 1;
+      startOrRetry();
+    });
+    pauseMs = Math.min(RESTART_MAX_MS, pauseMs * 2);
+  }
+
+  /** Starts it, and later if that fails now, such as on a full disk. */
+  function startOrRetry(): void {
+    try {
+      start();
+    } catch (error) {
+      log.error({ err: error }, "Litestream cannot be started; trying again");
+      startLater();
+    }
   }
 
   function configuration(): string {
@@ -134,7 +148,7 @@ export async function startReplication(
       const before = localState();
       await end();
       prefix = next;
-      if (!isStopped) start();
+      if (!isStopped) startOrRetry();
       rmSync(before, { recursive: true, force: true });
     },
     async stop() {
