@@ -4,8 +4,9 @@ import { HOUR_MS, MINUTE_MS, toIso } from "../kernel/time";
 import type { ObjectStore } from "../object-store";
 import { readRestoreCheck, type RestoreCheck } from "./restore-check";
 
-/** Interval at which the last result is read. */
+/** Interval at which the last result is read, and time after the start in which the replicas have reported. */
 const LOOK_MS = 10 * MINUTE_MS;
+const FIRST_MS = MINUTE_MS;
 /** Age from which the last result is too old. */
 const OLD_MS = 26 * HOUR_MS;
 
@@ -50,5 +51,14 @@ export function watchRestoreCheck({ clock, log, store, alarms, hasEligible }: Wa
     alarms.raise("restore_test", success ?? "The log in the fleet store was never restored.");
   }
 
-  return clock.every(LOOK_MS, () => void look());
+  // An alarm of an earlier process ends if it is not raised again within 7 minutes.
+  const timers = [
+    clock.after(FIRST_MS, () => void look()),
+    clock.every(LOOK_MS, () => void look()),
+  ];
+  return {
+    cancel() {
+      for (const timer of timers) timer.cancel();
+    },
+  };
 }

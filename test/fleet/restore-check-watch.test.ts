@@ -74,3 +74,9 @@ test("a result that cannot be read changes nothing", async () => {
   await clock.advance(HOUR_MS);
   expect(raised).toBeUndefined();
 });
+
+test("the alarm is raised again soon after a start, before that of the process before would end", async () => {
+  await storeResult("The restored database is damaged: row 3 is missing.");
+  await clock.advance(MINUTE_MS);
+  expect(raised).toContain("row 3 is missing");
+});
