@@ -20,8 +20,6 @@ export interface Acknowledgement {
   wait(): Promise<Durability>;
   /** Writes that were acknowledged without an upload. */
   readonly localWrites: number;
-  /** Last transaction that is known to be in the store. */
-  readonly txid: number;
 }
 
 interface AcknowledgementDependencies {
@@ -41,7 +39,6 @@ export function createAcknowledgement({
   let running: Promise<boolean> | undefined;
   let next: Promise<boolean> | undefined;
   let localWrites = 0;
-  let txid = 0;
 
   /** Resolves to true once all is uploaded and the record is this process's own, to false after the time limit. */
   async function round(): Promise<boolean> {
@@ -49,14 +46,11 @@ export function createAcknowledgement({
     for (let leftMs = WAIT_MS; leftMs > 0; leftMs = until - clock.monotonic()) {
       try {
         const { prefix } = replication;
-        const synced = await replication.sync(leftMs);
+        await replication.sync(leftMs);
         const record = await lease.confirm();
         if (!record) throw notPrimary();
         // Nobody would read what was uploaded to another prefix.
-        if (record.prefix === prefix && replication.prefix === prefix) {
-          txid = synced;
-          return true;
-        }
+        if (record.prefix === prefix && replication.prefix === prefix) return true;
       } catch (error) {
         if (!lease.isHeld()) throw error;
       }
@@ -106,9 +100,6 @@ export function createAcknowledgement({
     },
     get localWrites() {
       return localWrites;
-    },
-    get txid() {
-      return txid;
     },
   };
 }

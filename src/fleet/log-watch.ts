@@ -49,6 +49,8 @@ export function watchLog(deps: LogWatchDependencies): { stop(): Promise<void> } 
     alarms.clear("upload_stalled");
     // An earlier change of the record may have failed.
     if (replication.prefix !== lease.record.prefix) await name(replication.prefix);
+    // Writes that were acknowledged before their upload are in the store now.
+    if (replication.prefix === lease.record.prefix) alarms.clear("durability_local");
     if (looks % LOOKS_PER_AUDIT === 0) await audit(txid);
   }
 

@@ -162,7 +162,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
       if (!(await lease.change({ released: true }))) throw notPrimary();
     },
     figures: () => ({
-      txid: acknowledgement?.txid ?? 0,
+      txid: replication?.lastTxid ?? 0,
       localWrites: acknowledgement?.localWrites ?? 0,
       restarts: replication?.restarts ?? 0,
     }),

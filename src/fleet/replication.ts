@@ -22,6 +22,8 @@ export interface Replication {
   readonly prefix: string;
   /** Number of times it was started again. */
   readonly restarts: number;
+  /** Last transaction that is known to be uploaded; 0 before the first. */
+  readonly lastTxid: number;
   /** Uploads all that is committed. Resolves to the number of the last transaction. Rejects after `limitMs`. */
   sync(limitMs: number): Promise<number>;
   /** Folder of the log's newest files on this machine. */
@@ -53,6 +55,7 @@ export async function startReplication(
   let child: Subprocess | undefined;
   let restart: Timer | undefined;
   let restarts = 0;
+  let lastTxid = 0;
   let pauseMs = RESTART_MS;
   let isStopped = false;
 
@@ -142,7 +145,13 @@ export async function startReplication(
     get restarts() {
       return restarts;
     },
-    sync: (limitMs) => socket.sync(limitMs),
+    get lastTxid() {
+      return lastTxid;
+    },
+    async sync(limitMs) {
+      lastTxid = await socket.sync(limitMs);
+      return lastTxid;
+    },
     localFiles: () => join(localState(), "ltx", "0"),
     async moveTo(next) {
       const before = localState();

@@ -106,6 +106,7 @@ describe("the watch over the log", () => {
     const replication = {
       prefix: PREFIX,
       restarts: 0,
+      lastTxid: 0,
       txid: 3 as number | undefined,
       async sync() {
         if (replication.txid === undefined) throw new Error("the store does not answer");
@@ -166,5 +167,17 @@ describe("the watch over the log", () => {
     replication.txid = 3;
     await clock.advance(10_000);
     expect(alarms.raised).not.toContain("upload_stalled");
+  });
+
+  test("ends the alarm of writes on one machine once they are uploaded, also if no other write follows", async () => {
+    const { alarms, clock, replication } = await startWatch();
+    await upload(0, [1], [2], [3]);
+    alarms.raise("durability_local", "The fleet store has not answered.");
+    replication.txid = undefined;
+    await clock.advance(10_000);
+    expect(alarms.raised).toContain("durability_local");
+    replication.txid = 3;
+    await clock.advance(10_000);
+    expect(alarms.raised).not.toContain("durability_local");
   });
 });
