@@ -123,7 +123,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   /** Completes a request that another node may have answered. Headers and charge of its answer are its own. */
   function finishElsewhere(context: GatewayContext, outcome: ElsewhereOutcome, peer: PeerOf) {
-    if (outcome instanceof Request) return answer(outcome, peer, true);
+    // The runtime knows the peer of the original request alone.
+    if (outcome instanceof Request) return answer(outcome, () => peer(context.request), true);
     if (outcome instanceof Problem) return finish(context, outcome, clock.now());
     context.body?.release();
     routes.counts.record(context.route?.index, outcome.status);

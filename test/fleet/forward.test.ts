@@ -359,7 +359,7 @@ describe("heartbeats at a replica", () => {
       ...createIdleMonitoring(),
       heartbeat: async (id: string) => void kept.push(id),
     };
-    await using pair = await createReplicaPair({ monitoring });
+    await using pair = await createReplicaPair({ monitoring, logLevel: "debug" });
     const key = await pair.primary.keyWith("manage:monitors");
     const made = await pair.primary.call("/api/v1/monitors", {
       method: "POST",
@@ -371,6 +371,8 @@ describe("heartbeats at a replica", () => {
     const answer = await pair.call(path, { method: "POST", raw: "done" });
     expect(answer.status).toBe(200);
     expect(kept).toEqual([made.body.id]);
+    // Its body was read, so it is handled as a copy.
+    expect(pair.logged.findLast(({ msg }) => msg === "request")?.["ip"]).toBe("203.0.113.7");
     expect((await pair.call(`${path}x`, { method: "POST" })).status).toBe(404);
     expect(kept.length).toBe(1);
   });
