@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../context";
-import { Problem } from "../errors";
+import { notFound, Problem } from "../errors";
 import type { Limiter } from "../features/limits";
 import { findPageBySlug } from "../features/pages";
 import {
@@ -29,6 +29,9 @@ const WRITERS_MAX = 10_000;
 
 const CHANGING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/** Paths that parsers of URLs replace by another one, which the primary would answer. No route has one. */
+const REPLACED_PATH = /[\\#\t\n\r]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 const MIN_TXID = "allclear-min-txid";
 const AS_OF = "Allclear-As-Of";
@@ -63,6 +66,7 @@ export function createElsewhere(
     const { context } = matched;
     context.charge = limiter.chargeForward(context.address);
     if (!context.charge.decision.isAllowed) return rateLimited(context.charge);
+    if (REPLACED_PATH.test(matched.url.path)) return notFound("path");
     return send(matched).catch(toProblem);
   }
 

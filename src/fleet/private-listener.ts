@@ -75,7 +75,11 @@ export async function answerNode(request: Request, routes: PrivateRoutes): Promi
     return refuse(401, "The token is not that of this fleet: ALLCLEAR_FLEET_SECRET must be equal.");
   }
   const path = pathOf(request.url);
-  if (path.startsWith(`${FORWARD_PATH}/`)) return answerForwarded(request, path, routes);
+  const isForwarded = path.startsWith(`${FORWARD_PATH}/`);
+  // No path of a client leads to the handlers of nodes.
+  if (!isForwarded && request.headers.has(ORIGIN_HEADER))
+    return refuse(400, "Not a forwarded path.");
+  if (isForwarded) return answerForwarded(request, path, routes);
   const handler = routes.handlers[`${request.method} ${path.replace(/\?.*$/, "")}`];
   if (!handler) return refuse(404, "There is no such path between nodes.");
   try {
@@ -100,7 +104,10 @@ async function answerForwarded(
   const origin = request.headers.get(ORIGIN_HEADER) ?? "";
   const client = request.headers.get(CLIENT_HEADER) ?? "";
   const url = URL.parse(origin);
-  if (!url || client === "") return refuse(400, "A forwarded request needs its origin and client.");
+  // A host such as `a\b` would become a path.
+  if (!url || url.href !== `${url.origin}/` || client === "") {
+    return refuse(400, "A forwarded request needs its origin and client.");
+  }
   const headers = withoutConnection(request.headers, [
     ...BETWEEN_NODES,
     "x-forwarded-for",
@@ -109,7 +116,7 @@ async function answerForwarded(
   headers.set("host", url.host);
   // Whole in memory: a replica sends at most what the application reads.
   const body = request.body ? await request.arrayBuffer() : undefined;
-  const inner = new Request(origin + path.slice(FORWARD_PATH.length), {
+  const inner = new Request(url.origin + path.slice(FORWARD_PATH.length), {
     method: request.method,
     headers,
     ...(body && { body }),

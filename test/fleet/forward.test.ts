@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { chargeOf, expectProblem } from "../support/app";
 import { createReplicaPair, FLEET_SECRET } from "../support/fleet/replica-pair";
+import { rawRequest } from "../support/raw-http";
 import { createIdleMonitoring } from "../../src/features/monitors";
-import { fleetToken, TOKEN_HEADER } from "../../src/fleet/wire";
+import { CLIENT_HEADER, fleetToken, ORIGIN_HEADER, TOKEN_HEADER } from "../../src/fleet/wire";
 
 const INCIDENT = { page: "acme", name: "Down", body: "It is down." };
 
@@ -375,6 +376,64 @@ describe("heartbeats at a replica", () => {
     expect(pair.logged.findLast(({ msg }) => msg === "request")?.["ip"]).toBe("203.0.113.7");
     expect((await pair.call(`${path}x`, { method: "POST" })).status).toBe(404);
     expect(kept.length).toBe(1);
+  });
+});
+
+describe("the path of a forwarded request", () => {
+  test.each([
+    "/../usage",
+    "/%2e%2e/usage",
+    "/.%2E/usage",
+    "/x/../../usage",
+    "/x\\..\\..\\usage",
+    "/x/../admin/sign-out",
+    "/x/./../admin/sign-out",
+    "/admin/.",
+    "/x#",
+  ])(
+    "%s reaches neither the primary nor the handlers of nodes, since it would become another path",
+    async (path) => {
+      const reached: string[] = [];
+      const note = (request: Request) => {
+        reached.push(request.url);
+        return new Response();
+      };
+      await using pair = await createReplicaPair({ handlers: { "POST /fleet/v1/usage": note } });
+      using server = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: (request) => pair.handle(request, () => "203.0.113.7"),
+      });
+      // The runtime leaves a URL as it was sent if it cannot parse the host.
+      const head = [`POST ${path} HTTP/1.1`, "Host: h:99999", "Content-Length: 0"];
+      const answer = await rawRequest(Number(server.port), head);
+      expect(answer?.status).toBe(404);
+      expect([reached, pair.received]).toEqual([[], []]);
+    },
+  );
+
+  test("does not lead to a handler of nodes at the private listener, nor does a host become a path", async () => {
+    const reached: string[] = [];
+    const note = (request: Request) => {
+      reached.push(request.url);
+      return new Response();
+    };
+    await using pair = await createReplicaPair({ handlers: { "POST /fleet/v1/usage": note } });
+    const send = async (path: string, origin: string) => {
+      const headers = {
+        [TOKEN_HEADER]: fleetToken(FLEET_SECRET),
+        [ORIGIN_HEADER]: origin,
+        [CLIENT_HEADER]: "203.0.113.7",
+      };
+      return (await fetch(pair.state.address + path, { method: "POST", headers })).status;
+    };
+    expect(await send("/fleet/v1/usage", "http://status.test")).toBe(400);
+    for (const origin of ["http://a\\admin", "http://a/admin", "http://a@b", "http://a#", "x"]) {
+      expect([origin, await send("/fleet/v1/forward/x", origin)]).toEqual([origin, 400]);
+    }
+    expect([reached, pair.received]).toEqual([[], []]);
+    expect(await send("/fleet/v1/forward/x", "http://status.test")).toBe(404);
+    expect(pair.received.length).toBe(1);
   });
 });
 

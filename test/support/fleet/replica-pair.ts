@@ -6,7 +6,7 @@ import { showDelay } from "../../../src/fleet/delay";
 import { createElsewhere, type Followed } from "../../../src/fleet/elsewhere";
 import { nodeHealthRoutes } from "../../../src/fleet/health-routes";
 import { createForwarder, type Forwarder } from "../../../src/fleet/forward";
-import { listenPrivately } from "../../../src/fleet/private-listener";
+import { listenPrivately, type NodeHandlers } from "../../../src/fleet/private-listener";
 import { fleetToken } from "../../../src/fleet/wire";
 import { createReadiness, type Readiness } from "../../../src/features/health";
 import type { Monitoring } from "../../../src/features/monitors";
@@ -28,6 +28,8 @@ export const FLEET_SECRET = "a fleet secret of the tests, 40 characters";
 /** A primary and a replica in one process, joined by a real private listener. */
 export interface ReplicaPair extends AsyncDisposable {
   primary: TestApp;
+  /** Application of the replica. */
+  handle: Gateway;
   /** Sends a request to the replica. */
   call(path: string, options?: CallOptions): Promise<Answer>;
   /** State of the replica, which the test changes. */
@@ -58,6 +60,8 @@ export async function createReplicaPair(
     /** Token of the replica; by default that of the primary. */
     token?: string;
     monitoring?: Monitoring;
+    /** Handlers of the primary's private listener. */
+    handlers?: NodeHandlers;
     logLevel?: "debug" | "info";
   } = {},
 ): Promise<ReplicaPair> {
@@ -84,7 +88,7 @@ export async function createReplicaPair(
               return (state.gateway ?? primary.app.handle)(request, peer);
             }
           : undefined,
-      handlers: {},
+      handlers: options.handlers ?? {},
     },
   );
   state.address = `http://127.0.0.1:${listener.port}`;
@@ -136,6 +140,7 @@ export async function createReplicaPair(
 
   return {
     primary,
+    handle: replica.handle,
     call: async (path, given = {}) => {
       const { from = "203.0.113.7" } = given;
       const request = requestOf(ctx, path, given);
