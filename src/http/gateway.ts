@@ -122,14 +122,21 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   /** Completes a request that another node may have answered. Headers and charge of its answer are its own. */
-  function finishElsewhere(context: GatewayContext, outcome: ElsewhereOutcome, peer: PeerOf) {
-    // The runtime knows the peer of the original request alone.
-    if (outcome instanceof Request) return answer(outcome, () => peer(context.request), true);
-    if (outcome instanceof Problem) return finish(context, outcome, clock.now());
+  async function finishElsewhere(context: GatewayContext, outcome: ElsewhereOutcome, peer: PeerOf) {
+    // The request that is answered here has the body in memory, for which room is reserved again.
     context.body?.release();
-    routes.counts.record(context.route?.index, outcome.status);
-    if (logsRequests) logRequest(log, context, outcome.status, clock.monotonic());
-    return outcome;
+    if (outcome instanceof Problem) return finishUnread(context, outcome, clock.now());
+    // The runtime knows the peer of the original request alone.
+    const peerOf = () => peer(context.request);
+    const response = outcome instanceof Request ? await answer(outcome, peerOf, true) : outcome;
+    const { body, request } = context;
+    if (body ? body.isUnread : isChunked(request.headers)) {
+      response.headers.set("Connection", "close");
+    }
+    if (outcome instanceof Request) return response;
+    routes.counts.record(context.route?.index, response.status);
+    if (logsRequests) logRequest(log, context, response.status, clock.monotonic());
+    return response;
   }
 
   /** Answers without the body. A chunked one may have no end, so the connection is closed too. */

@@ -377,6 +377,31 @@ describe("heartbeats at a replica", () => {
     expect((await pair.call(`${path}x`, { method: "POST" })).status).toBe(404);
     expect(kept.length).toBe(1);
   });
+
+  test("give back the room of their bodies, and close the connection of one that is not read whole", async () => {
+    const monitoring = { ...createIdleMonitoring(), heartbeat: async () => {} };
+    await using pair = await createReplicaPair({ monitoring });
+    const key = await pair.primary.keyWith("manage:monitors");
+    const made = await pair.primary.call("/api/v1/monitors", {
+      method: "POST",
+      key,
+      json: { type: "push", name: "Backup", interval_seconds: 60 },
+    });
+    pair.state.address = undefined;
+    const path = new URL(made.body.heartbeat_url).pathname;
+    const large = { method: "POST", raw: "x".repeat(100_000) };
+    // One address has room for 64 of them.
+    for (let sent = 0; sent < 100; sent++) {
+      const answer = await pair.call(path, large);
+      expect([sent, answer.status]).toEqual([sent, 200]);
+      expect(answer.headers.get("connection")).toBe("close");
+      await pair.primary.clock.advance(10_000);
+    }
+    pair.state.address = `http://127.0.0.1:${pair.listener.port}`;
+    expect((await pair.call(path, large)).headers.get("connection")).toBe("close");
+    const whole = await pair.call(path, { method: "POST", raw: "done" });
+    expect(whole.headers.get("connection")).toBeNull();
+  });
 });
 
 describe("the path of a forwarded request", () => {
