@@ -19,6 +19,7 @@ export const FLEET_OPTIONS = {
     placeholder: "URL",
     help: "Store for the log of the database: s3://bucket/path?endpoint=…&region=…, or file:///path for backups and manual failover only.",
     scope: "serve",
+    isHidden: true,
   }),
   fleetStoreKeyId: option({
     flag: undefined,
