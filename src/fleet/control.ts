@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { OperatorError } from "../db";
 import { socketPath } from "./socket-path";
 
@@ -29,6 +29,8 @@ export function listenForCommands(
       return Response.json(await run((await request.text()) as ControlCommand));
     },
   });
+  // Nobody else may promote this node, whatever the umask says.
+  chmodSync(path, 0o600);
   return { stop: () => server.stop(true) };
 }
 
