@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { environmentWithoutSettings } from "../kernel/own-program";
+import { environmentOf } from "./litestream";
 
 /** Time that a child gets to end by itself, in ms. */
 const STOP_MS = 2_000;
@@ -22,12 +22,9 @@ interface ChildOptions {
   onLine(line: string): void;
 }
 
-/**
- * Starts a program with no input. It gets the environment without the settings of the server, and without
- * AWS_CA_BUNDLE, with which Litestream does not start. Throws if the program cannot be started.
- */
+/** Starts a program with no input and the environment of Litestream without credentials. Throws if it cannot be started. */
 export function startChild(command: readonly string[], options: ChildOptions): ChildProcess {
-  const env = { ...environmentWithoutSettings(), AWS_CA_BUNDLE: undefined };
+  const env = environmentOf(undefined);
   const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe", env });
   if (options.pidFile !== undefined) writeFileSync(options.pidFile, `${child.pid}\n`);
   const outputs = [child.stdout, child.stderr].map((output) => readLines(output, options.onLine));

@@ -25,15 +25,19 @@ describe("a child process", () => {
     expect(lines.sort()).toEqual(["error", "one", "two"]);
   });
 
-  test("gets neither the settings of the server nor AWS_CA_BUNDLE", async () => {
-    process.env["ALLCLEAR_FLEET_SECRET"] = "secret";
-    process.env["AWS_CA_BUNDLE"] = "/bundle";
+  test("gets neither the settings of the server nor those of Amazon's tools and of Litestream", async () => {
+    const settings = [
+      "ALLCLEAR_FLEET_SECRET",
+      "AWS_CA_BUNDLE",
+      "AWS_SECRET_ACCESS_KEY",
+      "LITESTREAM_SECRET_ACCESS_KEY",
+    ];
+    for (const name of settings) process.env[name] = "set";
     const { child, lines } = start(
-      "console.log(Object.keys(process.env).filter((name) => /^(ALLCLEAR|AWS_CA|PATH$)/.test(name)).join())",
+      "console.log(Object.keys(process.env).filter((name) => /^(ALLCLEAR|AWS|LITESTREAM|PATH$)/.test(name)).join())",
     );
     await child.ended;
-    delete process.env["ALLCLEAR_FLEET_SECRET"];
-    delete process.env["AWS_CA_BUNDLE"];
+    for (const name of settings) delete process.env[name];
     expect(lines).toEqual(["PATH"]);
   });
 
