@@ -178,8 +178,7 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   },
   fleetStoreKeyId: {
     label: "Access key id for the store",
-    isCode: true,
-    show: ({ config }) => config.fleetStoreKeyId ?? NONE,
+    show: ({ config }) => (config.fleetStoreKeyId === undefined ? NONE : "Set"),
   },
   fleetStoreSecret: {
     label: "Secret for the store",

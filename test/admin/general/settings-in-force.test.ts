@@ -53,6 +53,27 @@ test("a flag is named as the origin before the variable that it overrides", asyn
   expect(rows["Log level"]).toEqual(["info", "--log-level"]);
 });
 
+test("secrets of a fleet are shown as set, without their values", async () => {
+  const env = {
+    ALLCLEAR_FLEET_STORE: "s3://bucket/fleet",
+    ALLCLEAR_FLEET_STORE_KEY_ID: "HIDDEN-id",
+    ALLCLEAR_FLEET_STORE_SECRET: "HIDDEN-secret",
+    ALLCLEAR_FLEET_SECRET: `HIDDEN-${"x".repeat(32)}`,
+    ALLCLEAR_VALKEY_URL: "valkeys://:HIDDEN-password@valkey.example",
+  };
+  await using app = await createTestApp({ env });
+  const session = await app.signedIn();
+  const { text } = await app.call(GENERAL, { session });
+  expect(settingsOn(text)).toMatchObject({
+    "Store of the fleet": ["s3://bucket/fleet", "ALLCLEAR_FLEET_STORE"],
+    "Access key id for the store": ["Set", "ALLCLEAR_FLEET_STORE_KEY_ID"],
+    "Secret for the store": ["Set", "ALLCLEAR_FLEET_STORE_SECRET"],
+    "Secret of the fleet": ["Set", "ALLCLEAR_FLEET_SECRET"],
+    Valkey: ["valkey.example:6379", "ALLCLEAR_VALKEY_URL"],
+  });
+  expect(text).not.toContain("HIDDEN");
+});
+
 test("the screen shows version, start, running time and the time of the server", async () => {
   await using app = await createTestApp();
   await app.clock.advance(((3 * 24 + 6) * 60 + 59) * 60_000);
