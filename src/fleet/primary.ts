@@ -59,6 +59,7 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
     const claim = await primary.begin();
     if (claim?.kind === "superseded") {
       await primary.stop();
+      await alarms.stop();
       installation.close();
       return { kept: setAside(config, ctx.random), by: claim.by.node };
     }

@@ -66,6 +66,8 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
   let acknowledgement: Acknowledgement | undefined;
   let logWatch: ReturnType<typeof watchLog> | undefined;
   let again: Timer | undefined;
+  /** A claim that was begun later than the start, and what follows it. */
+  let claiming: Promise<void> | undefined;
   let isStopped = false;
   // A failure before anything waits for it is thrown by `begin`.
   ended.catch(() => {});
@@ -129,7 +131,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
     );
     if (isStopped) return;
     again = clock.after(AGAIN_MS, () => {
-      claim().then(
+      claiming = claim().then(
         (claimed) => {
           alarms.clear("lease_renewal");
           if (claimed.kind === "superseded") end();
@@ -170,6 +172,8 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
     async stop() {
       isStopped = true;
       again?.cancel();
+      // It may take the lease and start Litestream, which end below.
+      await claiming;
       await logWatch?.stop();
       await lease?.stop();
       await replication?.stop();
