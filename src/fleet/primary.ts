@@ -16,6 +16,8 @@ import { appOptionsOf, createPrimaryParts } from "./primary-parts";
 import { createPrimaryship, type Primaryship } from "./primaryship";
 import { setDatabaseAside } from "./set-aside";
 import { openForPrimary } from "./shared-memory";
+import type { UsageBatch } from "./usage";
+import { storeUsageBatch } from "./usage-routes";
 import type { PrimaryMemory } from "./valkey/primary-memory";
 
 /** A node whose earlier term has ended: its database has another name now. */
@@ -39,10 +41,13 @@ export interface RunningPrimary {
 }
 
 /**
- * Starts the primary of a fleet. Resolves to `Superseded` if another node has begun a later term: its database is set
+ * Starts the primary of a fleet, and stores the uses of keys that the node counted as a replica. Resolves to `Superseded` if another node has begun a later term: its database is set
  * aside. Until the store answers, only reads are served.
  */
-export async function startPrimary(config: Config): Promise<RunningPrimary | Superseded> {
+export async function startPrimary(
+  config: Config,
+  unsent: readonly UsageBatch[] = [],
+): Promise<RunningPrimary | Superseded> {
   const installation = openForServer(config, { leavesLog: true });
   let created: Primaryship | undefined;
   let memory: PrimaryMemory | undefined;
@@ -86,6 +91,11 @@ export async function startPrimary(config: Config): Promise<RunningPrimary | Sup
       primary: parts,
     });
     memory?.applyHeartbeats(server.monitoring);
+    for (const batch of unsent) {
+      storeUsageBatch(ctx, batch).catch((error: unknown) =>
+        ctx.log.warn({ err: error }, "the use of keys before the promotion could not be stored"),
+      );
+    }
     // A key that a command revoked is uploaded as early as one that was revoked here.
     ctx.signals.keysChanged.on(() => void primary.waitForUpload().catch(() => {}));
     async function close(): Promise<void> {

@@ -19,6 +19,7 @@ import { requireLitestream } from "./litestream";
 import { type FleetNode, readNode, replicaFolder } from "./node";
 import { serveReplica } from "./serve-replica";
 import { openForReplica } from "./shared-memory";
+import type { UsageSender } from "./usage";
 import type { ReplicaMemory } from "./valkey/replica-memory";
 
 export interface RunningReplica {
@@ -33,6 +34,8 @@ export interface RunningReplica {
   store: FleetStore;
   following: Following;
   leader: LeaderWatch;
+  /** Uses of keys that wait for the primary. */
+  usage: Pick<UsageSender, "hold" | "takeRest">;
   /** Waits for requests in progress, sends what was counted, and ends the copy of the database. */
   stop(): Promise<void>;
 }
@@ -79,8 +82,8 @@ export async function startReplica(
     const server = await serveReplica({ config, clock, log, store, following, leader, ...own });
     stops.unshift(() => server.stop());
     log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");
-    const { url } = server;
-    const parts = { clock, log, directory, folder, node, store, following, leader };
+    const { url, usage } = server;
+    const parts = { clock, log, directory, folder, node, store, following, leader, usage };
     return { url, ...parts, stop: () => stopAll(stops) };
   } catch (error) {
     await stopAll(stops);

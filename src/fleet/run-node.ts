@@ -12,6 +12,7 @@ import { openFleetStore } from "./fleet-store";
 import { findReplicaFile } from "./follow/replica-file";
 import { fleetFolder, readNode, replicaFolder } from "./node";
 import { explainSuperseded, startPrimary } from "./primary";
+import type { UsageBatch } from "./usage";
 
 export interface NodeOptions {
   /** Shows how the server is reached. */
@@ -45,6 +46,8 @@ function createRoles(config: Config, options: NodeOptions) {
   const directory = openDataDirectory(config.dataDir);
   const folder = fleetFolder(directory);
   mkdirSync(folder, { recursive: true, mode: 0o750 });
+  /** Uses of keys that this node counted as a replica, and stores as the primary. */
+  const unsent: UsageBatch[] = [];
   let control: ReturnType<typeof listenForCommands> | undefined;
   let run: (command: ControlCommand) => Promise<ControlAnswer>;
   /** Resolves when the next role has begun. */
@@ -90,7 +93,7 @@ function createRoles(config: Config, options: NodeOptions) {
   }
 
   async function runPrimary(): Promise<Role | "stop"> {
-    const primary = await startPrimary(config);
+    const primary = await startPrimary(config, unsent.splice(0));
     if ("kept" in primary) {
       if (!isReplica && !options.rejoins) throw explainSuperseded(primary);
       return "replica";
@@ -141,7 +144,9 @@ function createRoles(config: Config, options: NodeOptions) {
     const event = await Promise.race([promoted.promise, stopRequested.then(() => "stop" as const)]);
     nightly?.cancel();
     watch?.stop();
+    if (event === "primary") replica.usage.hold();
     await replica.stop();
+    if (event === "primary") unsent.push(...replica.usage.takeRest());
     return event;
   }
 

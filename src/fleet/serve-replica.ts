@@ -167,6 +167,7 @@ export async function serveReplica(parts: Parts) {
 
   return {
     url: listenUrl(bound.listen),
+    usage: sender,
     async stop() {
       readiness.isDraining = true;
       guard.stop();

@@ -32,10 +32,7 @@ const FORGET_MS = 7 * DAY_MS;
 /** Last batch of each process by its name. */
 type Sequences = Record<string, { sequence: number; at: number }>;
 
-/**
- * Handles `POST /fleet/v1/usage`: stores a batch and its number in one transaction, so that a repeated batch counts
- * once.
- */
+/** Handles `POST /fleet/v1/usage`. */
 export function createUsageHandler(
   ctx: Pick<AppContext, "clock" | "db">,
 ): (request: Request) => Promise<Response> {
@@ -44,18 +41,25 @@ export function createUsageHandler(
     if (schemaErrors(Batch, batch).length > 0) {
       return Response.json({ detail: "The batch is not valid." }, { status: 422 });
     }
-    const { node, sequence, rows } = batch;
-    await ctx.db.write((tx) => {
-      const now = ctx.clock.now();
-      const known = (findSetting(tx, { name: SEQUENCES })?.value ?? {}) as Sequences;
-      if ((known[node]?.sequence ?? 0) >= sequence) return;
-      storeKeyUses(tx, rows.map(toKeyUse));
-      const recent = Object.entries(known).filter(([, { at }]) => at > now - FORGET_MS);
-      const value = { ...Object.fromEntries(recent), [node]: { sequence, at: now } };
-      putSetting(tx, { name: SEQUENCES, value, now });
-    });
-    return Response.json({ sequence });
+    await storeUsageBatch(ctx, batch);
+    return Response.json({ sequence: batch.sequence });
   };
+}
+
+/** Stores a batch and its number in one transaction, so that a repeated batch counts once. */
+export function storeUsageBatch(
+  { clock, db }: Pick<AppContext, "clock" | "db">,
+  { node, sequence, rows }: UsageBatch,
+): Promise<void> {
+  return db.write((tx) => {
+    const now = clock.now();
+    const known = (findSetting(tx, { name: SEQUENCES })?.value ?? {}) as Sequences;
+    if ((known[node]?.sequence ?? 0) >= sequence) return;
+    storeKeyUses(tx, rows.map(toKeyUse));
+    const recent = Object.entries(known).filter(([, { at }]) => at > now - FORGET_MS);
+    const value = { ...Object.fromEntries(recent), [node]: { sequence, at: now } };
+    putSetting(tx, { name: SEQUENCES, value, now });
+  });
 }
 
 function toKeyUse({ hash, keyId, at, ip, ...counts }: UsageRow): KeyUse {

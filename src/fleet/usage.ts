@@ -30,6 +30,10 @@ export interface UsageSender {
   send(uses: readonly KeyUse[]): Promise<void>;
   /** Number of rows that wait. */
   waiting(): number;
+  /** Sends nothing from here on, since this node becomes the primary. */
+  hold(): void;
+  /** Takes what waits. The primary may have stored the first batch already. */
+  takeRest(): UsageBatch[];
 }
 
 /** `post` sends a batch to the primary. It rejects if the batch may not have been stored. */
@@ -43,6 +47,7 @@ export function createUsageSender(
   /** Batch whose outcome is not known. */
   let pending: UsageBatch | undefined;
   let isSending = false;
+  let isHeld = false;
   let dropped = 0;
 
   function add(use: KeyUse): void {
@@ -68,10 +73,14 @@ export function createUsageSender(
   return {
     async send(uses) {
       uses.forEach(add);
-      if (isSending) return;
+      if (isSending || isHeld) return;
       isSending = true;
       try {
-        for (pending ??= nextBatch(); pending; pending = nextBatch()) await post(pending);
+        pending ??= nextBatch();
+        while (pending) {
+          await post(pending);
+          pending = isHeld ? undefined : nextBatch();
+        }
         if (dropped > 0) log.warn({ dropped }, "counts of key usage were lost: no room was left");
         dropped = 0;
       } catch (error) {
@@ -81,6 +90,13 @@ export function createUsageSender(
       }
     },
     waiting: () => rows.size + (pending?.rows.length ?? 0),
+    hold: () => void (isHeld = true),
+    takeRest() {
+      const rest: UsageBatch[] = [];
+      for (let batch = pending ?? nextBatch(); batch; batch = nextBatch()) rest.push(batch);
+      pending = undefined;
+      return rest;
+    },
   };
 }
 

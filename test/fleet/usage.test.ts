@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createUsageHandler } from "../../src/fleet/usage-routes";
+import { createUsageHandler, storeUsageBatch } from "../../src/fleet/usage-routes";
 import { createUsageSender, ROWS_MAX, type UsageBatch } from "../../src/fleet/usage";
 import { postToPrimary } from "../../src/fleet/node-client";
 import { listenPrivately } from "../../src/fleet/private-listener";
@@ -49,6 +49,24 @@ describe("a batch of key usage at the primary", () => {
     const shown = await app.call(`/admin/settings/keys/${id}`, { session: await app.signedIn() });
     expect(shown.text).toContain("203.0.113.7");
     expect(requestsOf(app, id)).toBe(4);
+  });
+
+  test("of a replica that becomes the primary counts once, also if the primary before has stored it", async () => {
+    await using app = await createTestApp();
+    const { id, hash } = await keyOf(app);
+    const sender = createUsageSender(app.ctx, "n1", async (batch) => {
+      await storeUsageBatch(app.ctx, batch);
+      throw new Error("the answer was lost");
+    });
+    await sender.send([useOf(hash, id, 3)]);
+    sender.hold();
+    await sender.send([useOf(hash, id, 4)]);
+    expect(requestsOf(app, id)).toBe(4);
+    const rest = sender.takeRest();
+    expect(rest.map(({ sequence }) => sequence)).toEqual([1, 2]);
+    expect(sender.waiting()).toBe(0);
+    for (const batch of rest) await storeUsageBatch(app.ctx, batch);
+    expect(requestsOf(app, id)).toBe(9);
   });
 
   test("counts once, however often it arrives, also to a primary that was started again", async () => {
