@@ -4,7 +4,14 @@ import { SCHEMA_VERSION } from "../db/migrations";
 import type { Clock } from "../kernel/clock";
 import type { ObjectStore } from "../object-store";
 import { VERSION } from "../version";
-import { type Leader, type LeaderRecord, prefixOf, readLeader, writeLeader } from "./leader";
+import {
+  type Leader,
+  type LeaderRecord,
+  nextPrefix,
+  prefixOf,
+  readLeader,
+  writeLeader,
+} from "./leader";
 import { type FleetNode, writeNode } from "./node";
 
 /** Outcome of a claim: the record is this process's own, or another node has begun a later term. */
@@ -74,7 +81,7 @@ export async function createLeader(
 ): Promise<Leader | "changed"> {
   const { directory, node, lastTerm } = claimant;
   const term = Math.max(lastTerm, node.term ?? 0) + 1;
-  const prefix = await freePrefix(store, term);
+  const prefix = await freePrefix(store, prefixOf(term, 1));
   const record = { ...ownFacts(claimant), term, prefix, previous: null, renewal: 0 };
   return writeInTerm(directory, node, term, () => writeLeader(store, undefined, record));
 }
@@ -97,12 +104,11 @@ export async function writeInTerm(
   return written;
 }
 
-/** Returns the first prefix of a term without files. */
-export async function freePrefix(store: ObjectStore, term: number): Promise<string> {
-  for (let sequence = 1; ; sequence++) {
-    const prefix = prefixOf(term, sequence);
-    if ((await store.list(`${prefix}/`)).length === 0) return prefix;
-  }
+/** Returns the first prefix without files: this one, or one that follows within its term. */
+export async function freePrefix(store: ObjectStore, prefix: string): Promise<string> {
+  let free = prefix;
+  while ((await store.list(`${free}/`)).length > 0) free = nextPrefix(free);
+  return free;
 }
 
 /** Returns undefined for this node's own record. */

@@ -2,6 +2,7 @@ import type { Alarms } from "../features/alarms";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { plural } from "../kernel/text";
+import { freePrefix } from "./claim";
 import type { FleetStore } from "./fleet-store";
 import { nextPrefix } from "./leader";
 import type { Lease } from "./lease";
@@ -67,7 +68,8 @@ export function watchLog(deps: LogWatchDependencies): { stop(): Promise<void> } 
       const files = plural(outcome.files, "file");
       return alarms.raise("log_hole", `The log lacked ${files}, which were uploaded again.`);
     }
-    const next = nextPrefix(replication.prefix);
+    // An earlier process may have begun the next one and ended before it was named.
+    const next = await freePrefix(store.files, nextPrefix(replication.prefix));
     alarms.raise(
       "log_hole",
       `The log ${replication.prefix} cannot be repaired from the files of this machine. A new one begins: ${next}.`,

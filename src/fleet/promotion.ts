@@ -11,7 +11,7 @@ import type { Log } from "../kernel/log";
 import { freePrefix, ownFacts, writeInTerm } from "./claim";
 import type { FleetStore } from "./fleet-store";
 import { SNAPSHOT_LEVEL } from "./follow/log-files";
-import { type Leader, type LeaderRecord, readLeader, writeLeader } from "./leader";
+import { type Leader, type LeaderRecord, prefixOf, readLeader, writeLeader } from "./leader";
 import { holdLease } from "./lease";
 import { levelPrefix } from "./litestream";
 import { fleetFolder, type FleetNode } from "./node";
@@ -56,7 +56,7 @@ export async function promoteReplica(
   const { alarms, clock, copy, directory, log, node, store } = candidate;
   const last = before ? before.record.term : await copy.lastTerm();
   const term = Math.max(last, node.term ?? 0) + 1;
-  const prefix = await freePrefix(store.leader, term);
+  const prefix = await freePrefix(store.leader, prefixOf(term, 1));
   const previous = before ? await findLastLog(store, before.record, copy.txid()) : null;
   const facts = ownFacts(candidate);
   const record = { ...facts, term, prefix, previous, renewal: 0 };

@@ -156,6 +156,15 @@ describe("the watch over the log", () => {
     expect((await readLeader(store))?.record.prefix).toBe("term-000001-2");
   });
 
+  test("does not write into a new log that an earlier process has begun", async () => {
+    const { clock, replication } = await startWatch();
+    await upload(0, [3]);
+    await store.put("term-000001-2/0000/0000000000000001-0000000000000001.ltx", BYTES);
+    await clock.advance(60_000);
+    await until(() => replication.prefix !== PREFIX);
+    expect(replication.prefix).toBe("term-000001-3");
+  });
+
   test("raises an alarm when nothing was uploaded for 30 seconds", async () => {
     const { alarms, clock, replication } = await startWatch();
     await upload(0, [1], [2], [3]);
