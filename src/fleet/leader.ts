@@ -86,6 +86,11 @@ export function nextPrefix(prefix: string): string {
 
 const PREFIX = /^term-(\d{6,15})-(\d{1,9})$/;
 
+/** Returns true for the beginning of the keys of a log. */
+export function isPrefix(text: string): boolean {
+  return PREFIX.test(text);
+}
+
 /** Parses a leader record. Throws an OperatorError for anything else; `store` is the store's name. */
 function parseLeader(bytes: Uint8Array, store: string): LeaderRecord {
   let parsed: Partial<LeaderRecord> | null = null;
@@ -102,7 +107,7 @@ function parseLeader(bytes: Uint8Array, store: string): LeaderRecord {
     typeof node === "string" &&
     typeof run === "string" &&
     typeof prefix === "string" &&
-    PREFIX.test(prefix);
+    isPrefix(prefix);
   if (!isValid) {
     throw new OperatorError(
       `${LEADER_KEY} in ${store} is not a record of Allclear. Name another path in the store, or remove this object if no node uses it.`,

@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { redactText } from "../domain/redact";
 import type { Clock, Timer } from "../kernel/clock";
 import type { Log } from "../kernel/log";
+import { isPrefix } from "./leader";
 import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";
 import { createSocket } from "./litestream-socket";
 import { socketPath } from "./socket-path";
@@ -137,6 +138,7 @@ export async function startReplication(
   }
 
   await socket.endOther();
+  removeOtherState(folder, firstPrefix);
   start();
   return {
     get prefix() {
@@ -165,6 +167,14 @@ export async function startReplication(
       await end();
     },
   };
+}
+
+/** Removes Litestream's state of earlier logs, which can be as large as a day's changes. */
+function removeOtherState(folder: string, prefix: string): void {
+  for (const name of readdirSync(folder)) {
+    if (!isPrefix(name) || name === prefix) continue;
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 /** Passes the lines of Litestream's log on. */

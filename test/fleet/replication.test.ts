@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderAddress } from "../../src/domain/store-address";
 import { startReplication } from "../../src/fleet/replication";
@@ -18,6 +18,9 @@ test("Litestream is started again until it can be, also if its program is missin
     chmodSync(program, 0o755);
   };
   write("exit 1");
+  for (const name of ["term-000001-1", "term-000007-1", "replica"]) {
+    mkdirSync(join(folder.path, "fleet", name), { recursive: true });
+  }
   const replication = await startReplication(
     {
       clock,
@@ -37,4 +40,10 @@ test("Litestream is started again until it can be, also if its program is missin
   await clock.advance(1_000);
   expect(replication.restarts).toBe(2);
   await replication.stop();
+  // What Litestream kept of another log is removed.
+  const kept = readdirSync(join(folder.path, "fleet"));
+  expect(kept.filter((name) => !name.startsWith("litestream")).toSorted()).toEqual([
+    "replica",
+    "term-000001-1",
+  ]);
 });
