@@ -62,9 +62,23 @@ export function createKeyDirectory(
   };
 }
 
+/**
+ * Adds a state that was told before its transaction is applied. It brings no value back that the database ends: it may
+ * be of a primary whose last transactions are in no history.
+ */
 function withNewer(stored: Credential, newer: NewerKeyState): Credential {
-  const { rateLimit, expiresAt, revokedAt, endsAt } = newer;
-  return { ...stored, key: { ...stored.key, rateLimit }, expiresAt, revokedAt, endsAt };
+  return {
+    ...stored,
+    key: { ...stored.key, rateLimit: newer.rateLimit },
+    expiresAt: earliest(stored.expiresAt, newer.expiresAt),
+    revokedAt: earliest(stored.revokedAt, newer.revokedAt),
+    endsAt: earliest(stored.endsAt, newer.endsAt),
+  };
+}
+
+/** Returns the first of two times; null means never. */
+function earliest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 /** Reads all key values with their keys, by the hashes of the values. */

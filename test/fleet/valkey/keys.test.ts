@@ -9,6 +9,7 @@ import { openPrimaryMemory } from "../../../src/fleet/valkey/primary-memory";
 import { openReplicaMemory } from "../../../src/fleet/valkey/replica-memory";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createContext } from "../../../src/installation";
+import { sha256Hex } from "../../../src/kernel/hash";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { systemRandom } from "../../../src/kernel/random";
 import { createTestApp, readAnswer, requestOf, type TestApp } from "../../support/app";
@@ -59,6 +60,8 @@ async function startPair(app: TestApp, server: RedisServer) {
       await primary.beats.beatNow();
       await memory.beats.beatNow();
     },
+    /** Lets the replica read the keys of the database again. */
+    readKeys: () => ctx.signals.keysChanged.emit(),
     call: async (key: string) =>
       readAnswer(await replica.handle(requestOf(ctx, "/api/v1/key", { key }), () => "203.0.113.7")),
     async [Symbol.asyncDispose]() {
@@ -251,6 +254,20 @@ await describeWithPrograms(
       const other = await app.createKey();
       await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, other.key.id, CLI_ACTOR));
       expect(await pair.primary.findNodesBehind()).toEqual(["n2"]);
+    });
+
+    test("a revoked key stays refused if an earlier primary told another change of it", async () => {
+      await using server = await startRedis();
+      await using app = await createTestApp();
+      const { key, value } = await app.createKey();
+      await using pair = await startPair(app, server);
+      const lost = { version: 99, expiresAt: null, revokedAt: null, endsAt: null, rateLimit: 5 };
+      pair.memory.newerKeys.add(new Map([[sha256Hex(value), JSON.stringify(lost)]]));
+      expect((await pair.call(value)).headers.get("x-ratelimit-limit")).toBe("5");
+      const { db } = app.ctx;
+      await db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
+      pair.readKeys();
+      expect((await pair.call(value)).body.code).toBe("revoked_key");
     });
 
     test("the primary raises an alarm after ten seconds of silence, until Valkey answers", async () => {
