@@ -15,8 +15,8 @@ export interface KeyChanges {
   leastRevision(): number;
   /** Takes the revision of Valkey: what a server that was started again has lost is written again. */
   seen(revision: number): void;
-  /** Resolves when all changes were sent, or could not be. */
-  settled(): Promise<void>;
+  /** Resolves to true when all changes were sent, to false if they could not be. */
+  settled(): Promise<boolean>;
   stop(): void;
 }
 
@@ -98,7 +98,10 @@ export function sendKeyChanges(
       if (isDue) sending = sending.then(write);
       else if (!isWriting && found < revision) send(sent.keys());
     },
-    settled: () => sending,
+    async settled() {
+      await sending;
+      return !isDue;
+    },
     stop,
   };
 }

@@ -18,6 +18,8 @@ const UPLOAD_MAX_MS = 10 * SECOND_MS;
 /** Longest wait for other nodes, and pause between two looks. */
 const CONFIRM_MS = 2 * SECOND_MS;
 const CONFIRM_LOOK_MS = 25;
+/** What is named if no node could be told, and none is known. */
+const ALL_OTHERS = "all replicas";
 /** Time without an answer after which there is an alarm. */
 const ALARM_MS = 10 * SECOND_MS;
 
@@ -71,11 +73,12 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
 
   async function findNodesBehind(): Promise<string[]> {
     const until = ctx.clock.monotonic() + CONFIRM_MS;
-    await changes.settled();
+    const isSent = await changes.settled();
     for (;;) {
       await beats.beatNow();
       const behind = beats.behind(changes.leastRevision()).filter((other) => other !== node);
       const isOver = ctx.clock.monotonic() >= until || !valkey.isAvailable();
+      if (behind.length === 0 && !isSent && !valkey.isAvailable()) return [ALL_OTHERS];
       if (behind.length === 0 || isOver) return behind;
       await new Promise<void>((resolve) => void ctx.clock.after(CONFIRM_LOOK_MS, resolve));
     }

@@ -256,6 +256,16 @@ await describeWithPrograms(
       expect(await pair.primary.findNodesBehind()).toEqual(["n2"]);
     });
 
+    test("a primary that could tell no node of a revoked key, and knows none, says so", async () => {
+      const server = await startRedis();
+      await server[Symbol.asyncDispose]();
+      await using app = await createTestApp();
+      const { key } = await app.createKey();
+      await using pair = await startPair(app, server);
+      await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
+      expect(await pair.primary.findNodesBehind()).toEqual(["all replicas"]);
+    });
+
     test("a revoked key stays refused if an earlier primary told another change of it", async () => {
       await using server = await startRedis();
       await using app = await createTestApp();
