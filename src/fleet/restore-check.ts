@@ -10,6 +10,9 @@ import { EXAMINE_COMMAND } from "./examine-command";
 import type { LitestreamSetup } from "./litestream";
 import { restoreLog } from "./restore-log";
 
+/** Beginning of the name of the folder in which a check restores. */
+export const RESTORE_CHECK = "restore-check-";
+
 /** Name of the last result in the fleet's store. */
 const RESULT_KEY = "restore-check.json";
 
@@ -56,7 +59,7 @@ export async function readRestoreCheck(store: ObjectStore): Promise<RestoreCheck
 export async function checkRestore(deps: Dependencies): Promise<RestoreCheck> {
   const { clock, litestream, log, node, store } = deps;
   const { prefix, txid, counts } = await deps.read();
-  const folder = mkdtempSync(join(deps.folder, "restore-check-"));
+  const folder = mkdtempSync(join(deps.folder, RESTORE_CHECK));
   const limit = new AbortController();
   const timer = clock.after(CHECK_MAX_MS, () => limit.abort());
   let error: string | null = null;

@@ -1,4 +1,5 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config";
 import { OperatorError } from "../db";
 import { hasInstallation, openDataDirectory } from "../db/data-directory";
@@ -12,6 +13,7 @@ import { openFleetStore } from "./fleet-store";
 import { findReplicaFile } from "./follow/replica-file";
 import { fleetFolder, readNode, replicaFolder } from "./node";
 import { explainSuperseded, startPrimary } from "./primary";
+import { RESTORE_CHECK } from "./restore-check";
 import type { UsageBatch } from "./usage";
 
 export interface NodeOptions {
@@ -146,9 +148,19 @@ function createRoles(config: Config, options: NodeOptions) {
     watch?.stop();
     if (event === "primary") replica.usage.hold();
     await replica.stop();
-    if (event === "primary") unsent.push(...replica.usage.takeRest());
+    if (event === "stop") return event;
+    unsent.push(...replica.usage.takeRest());
+    removeCopy(replica.folder);
     return event;
   }
 
   return { firstRole, runPrimary, runReplica, stop: async () => control?.stop() };
+}
+
+/** Removes what was needed to follow: the copy is the database now. A nightly restore may still be under way. */
+function removeCopy(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(RESTORE_CHECK)) continue;
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readLeader } from "../../src/fleet/leader";
 import { describeWithPrograms } from "../support/fleet/describe";
@@ -68,6 +68,10 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
 
       await expect(primary.restart()).rejects.toThrow("allclear.db.term-1");
       expect(existsSync(join(primary.folder, "allclear.db.term-1"))).toBe(true);
+      await expect(primary.restart()).rejects.toThrow("Start this node with --replica");
+      expect(existsSync(join(primary.folder, "allclear.db"))).toBe(false);
+      // The copy is the database now.
+      expect(readdirSync(join(replica.folder, "fleet", "replica"))).toEqual([]);
       expect((await client.openIncident("seven", replica)).status).toBe(201);
     },
     LIMIT_MS,
