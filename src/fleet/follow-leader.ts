@@ -17,16 +17,23 @@ interface LeaderDependencies {
   clock: Clock;
   log: Log;
   hasHints: () => boolean;
+  /** Resolves when the process is to end. */
+  stopRequested: Promise<void>;
 }
 
-/** Begins to follow the log of the leader record, or of an earlier run while the store cannot be read. */
+/**
+ * Begins to follow the log of the leader record, or of an earlier run while the store cannot be read. Resolves to
+ * undefined if the process is to end before a log is known.
+ */
 export async function followLeader(
   store: FleetStore,
   leader: LeaderWatch,
-  { folder, node, ...deps }: LeaderDependencies,
-): Promise<Following> {
+  { folder, node, stopRequested, ...deps }: LeaderDependencies,
+): Promise<Following | undefined> {
   const { litestream } = store;
-  const prefix = await findPrefix(leader, folder, deps);
+  const waited = { ...deps, folder, stopRequested, store: store.leader.name };
+  const prefix = await findPrefix(leader, waited);
+  if (prefix === undefined) return undefined;
   const following = await startFollowing({
     store: store.leader,
     levelPrefix: (of, level) => levelPrefix(litestream.store, of, level),
@@ -45,13 +52,26 @@ export async function followLeader(
 
 async function findPrefix(
   leader: LeaderWatch,
-  folder: string,
-  { clock, log }: { clock: Clock; log: Log },
-): Promise<string> {
-  for (let attempt = 0; ; attempt++) {
+  {
+    clock,
+    folder,
+    log,
+    stopRequested,
+    store,
+  }: Pick<LeaderDependencies, "clock" | "folder" | "log" | "stopRequested"> & {
+    /** Name of the store. */
+    store: string;
+  },
+): Promise<string | undefined> {
+  let isStopped = false;
+  const stop = stopRequested.then(() => void (isStopped = true));
+  for (let attempt = 0; !isStopped; attempt++) {
     const prefix = leader.record()?.prefix ?? (attempt > 1 && findReplicaFile(folder)?.prefix);
     if (prefix) return prefix;
-    if (attempt === 2) log.warn("the store has no record of a primary; waiting for one");
-    await new Promise<void>((resolve) => clock.after(LEADER_WAIT_MS, resolve));
+    if (attempt === 2)
+      log.warn({ store }, "no record of a primary was read from the store; waiting for one");
+    const pause = new Promise<void>((resolve) => clock.after(LEADER_WAIT_MS, resolve));
+    await Promise.race([pause, stop]);
   }
+  return undefined;
 }

@@ -41,13 +41,14 @@ export interface RunningReplica {
 }
 
 /**
- * Starts a replica: it reads a copy of the primary's database and sends changes to the primary. Throws an
- * OperatorError if the data directory has a database of its own.
+ * Starts a replica: it reads a copy of the primary's database and sends changes to the primary. Resolves to undefined if
+ * the process is to end before the primary is known. Throws an OperatorError if the data directory has a database of
+ * its own.
  */
 export async function startReplica(
   config: Config,
-  { isEligible = false }: { isEligible?: boolean } = {},
-): Promise<RunningReplica> {
+  { isEligible, stopRequested }: { isEligible: boolean; stopRequested: Promise<void> },
+): Promise<RunningReplica | undefined> {
   const { fleetSecret: secret } = config;
   if (!config.fleetStore) throw new OperatorError("--fleet-store is required with --replica.");
   if (secret === undefined) {
@@ -74,7 +75,12 @@ export async function startReplica(
       clock,
       log,
       hasHints,
+      stopRequested,
     });
+    if (!following) {
+      await stopAll(stops);
+      return undefined;
+    }
     stops.unshift(() => following.stop());
     memory = await openForReplica({ config, clock, log, node: node.id }, following);
     if (memory) stops.unshift(() => memory?.stop());

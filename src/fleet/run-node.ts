@@ -128,7 +128,8 @@ function createRoles(config: Config, options: NodeOptions) {
 
   async function runReplica(): Promise<Role | "stop"> {
     const { startReplica } = await import("./replica");
-    const replica = await startReplica(config, { isEligible: options.isEligible });
+    const replica = await startReplica(config, { isEligible, stopRequested });
+    if (!replica) return "stop";
     const promoted = Promise.withResolvers<"primary">();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
     const watch = eligible?.watch(replica, () => promoted.resolve("primary"));
