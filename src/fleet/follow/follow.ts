@@ -148,9 +148,13 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
   function changePrefix(name: string): void {
     if (name === prefix && (beginning || follower.current()?.prefix === name)) return;
     prefix = name;
-    beginning = (beginning ?? Promise.resolve())
+    const own = (beginning ?? Promise.resolve())
       .then(() => begin(name))
-      .finally(() => (beginning = undefined));
+      .finally(() => {
+        // Another change may wait for this one.
+        if (beginning === own) beginning = undefined;
+      });
+    beginning = own;
   }
 
   if (found?.prefix === prefix) {
