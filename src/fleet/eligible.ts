@@ -9,6 +9,7 @@ import { ObjectStoreError } from "../object-store";
 import { createLeader } from "./claim";
 import { openFleetStore, probeStore } from "./fleet-store";
 import { readLeader } from "./leader";
+import type { Lease } from "./lease";
 import { readNode } from "./node";
 import {
   type Candidate,
@@ -75,7 +76,7 @@ export function openEligible(config: Config, directory: DataDirectory) {
     return (await createLeader(store.leader, claimant)) !== "changed";
   }
 
-  function watch({ following }: RunningReplica, onPromoted: () => void): EligibleWatch {
+  function watch({ following }: RunningReplica, onPromoted: (lease: Lease) => void): EligibleWatch {
     let promoting: Promise<void> | undefined;
     const candidate: Candidate = {
       directory,
@@ -96,9 +97,9 @@ export function openEligible(config: Config, directory: DataDirectory) {
 
     function begin({ leader }: SeenRecord): Promise<void> {
       promoting ??= promoteReplica(candidate, leader)
-        .then(() => {
+        .then((lease) => {
           record.stop();
-          onPromoted();
+          onPromoted(lease);
         })
         .finally(() => (promoting = undefined));
       return promoting;

@@ -12,7 +12,7 @@ import { freePrefix, ownFacts, writeInTerm } from "./claim";
 import type { FleetStore } from "./fleet-store";
 import { SNAPSHOT_LEVEL } from "./follow/log-files";
 import { type Leader, type LeaderRecord, prefixOf, readLeader, writeLeader } from "./leader";
-import { holdLease } from "./lease";
+import { holdLease, type Lease } from "./lease";
 import { levelPrefix } from "./litestream";
 import { fleetFolder, type FleetNode } from "./node";
 import { restoreLog } from "./restore-log";
@@ -47,12 +47,13 @@ export class TakenError extends OperatorError {}
 
 /**
  * Makes a replica's copy the database of this data directory, and this node the primary of the next term. `before` is
- * the record on which the decision rests: the promotion fails with a TakenError if it was changed since.
+ * the record on which the decision rests: the promotion fails with a TakenError if it was changed since. Resolves to the
+ * lease, which is renewed until the caller stops it, so that no other candidate takes over before the primary starts.
  */
 export async function promoteReplica(
   candidate: Candidate,
   before: Leader | undefined,
-): Promise<LeaderRecord> {
+): Promise<Lease> {
   const { alarms, clock, copy, directory, log, node, store } = candidate;
   const last = before ? before.record.term : await copy.lastTerm();
   const term = Math.max(last, node.term ?? 0) + 1;
@@ -68,7 +69,6 @@ export async function promoteReplica(
     throw new TakenError("Another node has become the primary meanwhile. Nothing was changed.");
   }
   log.warn({ term, node: node.id }, "this node becomes the primary");
-  // The lease is renewed while the copy is completed, which can take long.
   const lease = holdLease(
     { store: store.leader, clock, log, alarms, isAutomatic: true },
     written,
@@ -78,10 +78,11 @@ export async function promoteReplica(
     const { file, txid } = await completeCopy(candidate, previous?.prefix);
     if (previous) await lease.change({ previous: { ...previous, txid } });
     placeDatabase(directory, file);
-  } finally {
+    return lease;
+  } catch (error) {
     await lease.stop();
+    throw error;
   }
-  return lease.record;
 }
 
 /** Completes an earlier promotion of this node that was interrupted, from the log of the term before. */

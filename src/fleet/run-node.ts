@@ -11,6 +11,7 @@ import { openEligible } from "./eligible";
 import { roleWithoutDatabase } from "./first-role";
 import { openFleetStore } from "./fleet-store";
 import { findReplicaFile } from "./follow/replica-file";
+import type { Lease } from "./lease";
 import { fleetFolder, readNode, replicaFolder } from "./node";
 import { explainSuperseded, startPrimary } from "./primary";
 import { RESTORE_CHECK } from "./restore-check";
@@ -130,9 +131,9 @@ function createRoles(config: Config, options: NodeOptions) {
     const { startReplica } = await import("./replica");
     const replica = await startReplica(config, { isEligible, stopRequested });
     if (!replica) return "stop";
-    const promoted = Promise.withResolvers<"primary">();
+    const promoted = Promise.withResolvers<Lease>();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
-    const watch = eligible?.watch(replica, () => promoted.resolve("primary"));
+    const watch = eligible?.watch(replica, promoted.resolve);
     const nightly = isEligible
       ? (await import("./nightly-restore")).startNightlyRestore(replica)
       : undefined;
@@ -147,12 +148,13 @@ function createRoles(config: Config, options: NodeOptions) {
     const event = await Promise.race([promoted.promise, stopRequested.then(() => "stop" as const)]);
     nightly?.cancel();
     watch?.stop();
-    if (event === "primary") replica.usage.hold();
+    if (event !== "stop") replica.usage.hold();
     await replica.stop();
     if (event === "stop") return event;
     unsent.push(...replica.usage.takeRest());
     removeCopy(replica.folder);
-    return event;
+    await event.stop();
+    return "primary";
   }
 
   return { firstRole, runPrimary, runReplica, stop: async () => control?.stop() };

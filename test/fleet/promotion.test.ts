@@ -162,7 +162,7 @@ describe("a promotion", () => {
     expect(await findInterrupted(candidate, true)).toBeUndefined();
   });
 
-  test("renews its lease while the copy is completed", async () => {
+  test("renews its lease while the copy is completed, and until the primary starts", async () => {
     const { leader, store } = await createFleet();
     const clock = createTestClock();
     using replica = createReplica(store, {
@@ -171,8 +171,13 @@ describe("a promotion", () => {
         return replica.file;
       },
     });
-    const record = await promoteReplica({ ...replica.candidate, clock }, leader);
-    expect(record.renewal).toBeGreaterThanOrEqual(12);
-    expect((await readLeader(store))?.record.renewal).toBe(record.renewal);
+    const lease = await promoteReplica({ ...replica.candidate, clock }, leader);
+    const { renewal } = lease.record;
+    expect(renewal).toBeGreaterThanOrEqual(12);
+    await clock.advance(10_000);
+    expect((await readLeader(store))?.record.renewal).toBe(renewal + 2);
+    await lease.stop();
+    await clock.advance(10_000);
+    expect((await readLeader(store))?.record.renewal).toBe(renewal + 2);
   });
 });
