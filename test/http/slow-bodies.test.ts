@@ -70,6 +70,8 @@ describe("bodies that arrive slowly", () => {
     await using site = await serveApp({ clock });
     const { components } = await site.app.page({}, ["API"]);
     const key = await site.app.keyWith("write:components");
+    // The time of a body begins once its route is loaded.
+    await site.app.app.loadRoutes();
     const path = `/api/v1/components/${components["API"]}`;
     using form = await beginRequest(site, `POST ${SIGN_OUT}`, [
       "Content-Type: application/x-www-form-urlencoded",
