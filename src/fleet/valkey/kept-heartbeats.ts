@@ -60,6 +60,8 @@ export function applyHeartbeats(
 ) {
   let applying: Promise<void> | undefined;
   let isStopped = false;
+  /** Entries that were applied, and that Valkey has not removed yet. */
+  const applied = new Set<string>();
 
   async function applyAll(): Promise<void> {
     for (;;) {
@@ -72,13 +74,18 @@ export function applyHeartbeats(
       ])) as [id: string, fields: [name: string, value: string]][];
       for (const [id, [, value]] of entries) {
         if (isStopped || !isPrimary()) return;
-        const { monitor, at, beat, token } = JSON.parse(value) as WaitingHeartbeat;
-        const used = token && { token: { ...token, hash: Buffer.from(token.hash, "hex") } };
-        await monitoring.heartbeat(monitor, { ...beat, ...used } as Heartbeat, at);
+        if (!applied.has(id)) await apply(JSON.parse(value) as WaitingHeartbeat);
+        applied.add(id);
         await valkey.send("XDEL", [STREAM, id]);
+        applied.delete(id);
       }
       if (entries.length < READ_MAX) return;
     }
+  }
+
+  async function apply({ monitor, at, beat, token }: WaitingHeartbeat): Promise<void> {
+    const used = token && { token: { ...token, hash: Buffer.from(token.hash, "hex") } };
+    await monitoring.heartbeat(monitor, { ...beat, ...used } as Heartbeat, at);
   }
 
   function look(): void {
