@@ -9,8 +9,9 @@ export interface LitestreamSocket {
 
 /** Time in ms for an answer that needs no upload. */
 const ANSWER_MS = 2_000;
-/** Time in ms that a process may take to end before it is killed. */
+/** Time in ms that a process may take to end before it is killed, and after which it is not waited for. */
 const END_MS = 5_000;
+const GIVE_UP_MS = 7_000;
 const LOOK_MS = 50;
 
 /** Creates the client of the socket at a path, which need not exist yet. */
@@ -49,7 +50,8 @@ export function createSocket(path: string, database: string): LitestreamSocket {
       if (typeof pid !== "number" || pid <= 1) return;
       // A second SIGTERM would interrupt the upload of the rest.
       kill(pid, "SIGTERM");
-      for (let waitedMs = 0; isAlive(pid); waitedMs += LOOK_MS) {
+      // A process that has ended seems alive for as long as its parent, which can be any, does not ask for its exit code.
+      for (let waitedMs = 0; isAlive(pid) && waitedMs < GIVE_UP_MS; waitedMs += LOOK_MS) {
         if (waitedMs === END_MS) kill(pid, "SIGKILL");
         await Bun.sleep(LOOK_MS);
       }

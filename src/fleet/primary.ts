@@ -10,10 +10,11 @@ import { type RunningServer, startServer } from "../server";
 import { createAcknowledge } from "./acknowledge";
 import { openFleetStore } from "./fleet-store";
 import { notPrimary } from "./lease";
-import { readNode, writeNode } from "./node";
+import { fleetFolder, readNode, writeNode } from "./node";
 import { primaryMetrics } from "./primary-metrics";
 import { appOptionsOf, createPrimaryParts } from "./primary-parts";
 import { createPrimaryship, type Primaryship } from "./primaryship";
+import { endLeftoverReplication } from "./replication";
 import { setDatabaseAside } from "./set-aside";
 import { openForPrimary } from "./shared-memory";
 import type { UsageBatch } from "./usage";
@@ -66,7 +67,7 @@ export async function startPrimary(
       await primary.stop();
       await alarms.stop();
       installation.close();
-      return { kept: setAside(config, ctx.random), by: claim.by.node };
+      return { kept: await setAside(config, ctx.random), by: claim.by.node };
     }
     memory = await openForPrimary({ ctx, alarms, node: node.id }, primary);
     const parts = createPrimaryParts({
@@ -124,7 +125,7 @@ export async function startPrimary(
         );
         if (failure) ctx.log.error({ err: failure.error }, "the primary could not hand over");
         await close();
-        if (!failure) setAside(config, ctx.random);
+        if (!failure) await setAside(config, ctx.random);
         return !failure;
       },
     };
@@ -153,10 +154,12 @@ function acknowledgeWith(
 }
 
 /** Gives the closed database of an ended term another name, and returns its path. */
-function setAside(config: Config, random: RandomBytes): string {
+async function setAside(config: Config, random: RandomBytes): Promise<string> {
   const directory = openDataDirectory(config.dataDir);
   const lock = lockOrExplain(directory, "serve");
   try {
+    // That of a process which was killed would go on with the file.
+    await endLeftoverReplication({ database: directory.database, folder: fleetFolder(directory) });
     // The last connection moves the log into the database when it is closed.
     closeSqlite(openSqlite(directory.database, COMMAND_BUSY_TIMEOUT_MS));
     const node = readNode(directory, random);

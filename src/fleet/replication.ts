@@ -45,6 +45,14 @@ interface ReplicationDependencies {
   folder: string;
 }
 
+/** Ends a Litestream that outlived the process which started it, such as one that was killed. */
+export function endLeftoverReplication({
+  database,
+  folder,
+}: Pick<ReplicationDependencies, "database" | "folder">): Promise<void> {
+  return createSocket(socketPath(folder, "litestream.sock"), database).endOther();
+}
+
 /** Starts Litestream for a database, and again whenever it ends. */
 export async function startReplication(
   { clock, log, litestream, database, folder }: ReplicationDependencies,

@@ -118,6 +118,7 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
       await using second = await startNode({ store, path, args });
       await hasStatus(second, "/readyz/api", 200);
       expect((await client.openIncident("one")).status).toBe(201);
+      const leftover = await litestreamPid(first);
       await first.kill();
       const killedAt = performance.now();
       for (;;) {
@@ -131,6 +132,8 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
       await hasStatus(first, "/readyz/api", 200);
       expect((await first.call("/readyz/primary")).status).toBe(503);
       expect(existsSync(join(first.folder, "allclear.db.term-1"))).toBe(true);
+      // Litestream outlived the process that was killed.
+      expect(() => process.kill(leftover, 0)).toThrow();
       expect(await recordAt(path)).toMatchObject({ term: 2 });
     },
     LIMIT_MS,
