@@ -56,7 +56,7 @@ async function askPrimary(
   try {
     return await fetchFleetStatus(clock, address, fleetToken(secret));
   } catch (error) {
-    return `The primary at ${address} does not answer: ${(error as Error).message}.`;
+    return `The primary at ${address} cannot be asked: ${(error as Error).message}.`;
   }
 }
 

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { type Problem, unavailable } from "../errors";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
-import { Overdue, requestNode } from "./node-client";
+import { describeRefusal, Overdue, requestNode } from "./node-client";
 import {
   CLIENT_HEADER,
   FORWARD_PATH,
@@ -128,7 +128,8 @@ export function createForwarder({ clock, log, token, primary }: ForwarderDepende
         const headers = headersOf(received);
         if (!headers.has(FORWARDED_HEADER)) {
           received.destroy();
-          throw new Refused(`the primary's address refused a request (${received.statusCode})`);
+          const reason = describeRefusal(received.statusCode);
+          throw new Refused(`${address} did not answer as the primary, but with ${reason}`);
         }
         counts.answered += 1;
         return toResponse(received, headers, method);

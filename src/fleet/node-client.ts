@@ -63,6 +63,11 @@ export function requestNode(request: NodeRequest, clock: Clock): Promise<Incomin
   });
 }
 
+/** Describes the status by which a node refused a request. */
+export function describeRefusal(status: number | undefined): string {
+  return `status ${status}${status === 401 ? ", since ALLCLEAR_FLEET_SECRET differs" : ""}`;
+}
+
 /** The primary, as a replica reaches it. */
 export interface PrimaryAddress {
   /** Returns the URL of the primary's private listener; undefined while none is known. */

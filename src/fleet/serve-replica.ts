@@ -109,6 +109,13 @@ export async function serveReplica(parts: Parts) {
     postToPrimary(clock, { primary, token }, path, body);
   const sender = createUsageSender(ctx, `${node.id}-${run}`, (batch) => post(USAGE_PATH, batch));
   const usage = createKeyUsage(ctx, sender.send);
+  async function sendReport(state: NodeReport): Promise<void> {
+    try {
+      await post(NODES_PATH, state);
+    } catch (error) {
+      log.warn({ err: error }, "the primary did not take the report of this replica; trying again");
+    }
+  }
   const readiness = {
     ...createReadiness(),
     probe() {
@@ -144,7 +151,7 @@ export async function serveReplica(parts: Parts) {
     showDelay(ctx, () => following.state().asOf),
     // Sends again what the primary did not take.
     clock.every(USAGE_MS, () => void sender.send([])),
-    startReporting(clock, following.changed, report, (state) => post(NODES_PATH, state)),
+    startReporting(clock, following.changed, report, sendReport),
   ];
   function report(): NodeReport {
     const { txid, as_of: _, lag_seconds: lagSeconds, schema } = presentNode(state(), clock.now());

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { Alarm, FleetState } from "../features/alarms";
 import type { Clock } from "../kernel/clock";
-import { requestNode } from "./node-client";
+import { describeRefusal, requestNode } from "./node-client";
 import { NODES_PATH } from "./wire";
 
 /** State of a fleet as its primary answers `GET /fleet/v1/nodes`. */
@@ -29,6 +29,8 @@ export async function fetchFleetStatus(
     clock,
   );
   const body = await text(answer);
-  if (answer.statusCode !== 200) throw new Error(`it answered with status ${answer.statusCode}`);
+  if (answer.statusCode !== 200) {
+    throw new Error(`it answered with ${describeRefusal(answer.statusCode)}`);
+  }
   return JSON.parse(body) as FleetStatus;
 }

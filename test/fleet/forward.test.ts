@@ -302,10 +302,12 @@ describe("a primary that does not answer", () => {
     expectProblem(await pair.call("/admin"), "unavailable");
     expect(pair.forwarder.counts().refused).toBe(2);
 
+    expect(JSON.stringify(pair.logged)).toContain("with status 200");
+
     await using stranger = await createReplicaPair({ token: fleetToken("another secret") });
     expectProblem(await stranger.call("/admin"), "unavailable");
     expect(stranger.received).toEqual([]);
-    expect(JSON.stringify(stranger.logged)).toContain("401");
+    expect(JSON.stringify(stranger.logged)).toContain("401, since ALLCLEAR_FLEET_SECRET differs");
     expect(JSON.stringify(stranger.logged)).not.toContain(fleetToken("another secret"));
   });
 });

@@ -57,7 +57,7 @@ await describeWithPrograms("the state of a fleet", { go: ["litestream", "versity
     expect([gone.code, gone.nodes, gone.problem]).toEqual([
       1,
       [],
-      expect.stringContaining("does not answer"),
+      expect.stringContaining("cannot be asked"),
     ]);
   }, 60_000);
 });
