@@ -60,5 +60,8 @@ export function nodeProblems(isGiven: (name: OptionsOfNode) => boolean): string[
   if (isGiven("fleetAddress") && !isGiven("fleetListen")) {
     problems.push(`--${fleetListen.flag} is required with --${fleetAddress.flag}.`);
   }
+  if (isGiven("fleetListen") && !isGiven("fleetAddress")) {
+    problems.push(`--${fleetAddress.flag} is required with --${fleetListen.flag}.`);
+  }
   return problems;
 }

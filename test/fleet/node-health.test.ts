@@ -110,7 +110,10 @@ describe("the options of nodes", () => {
       problems: ["ALLCLEAR_FLEET_SECRET must have at least 32 characters."],
     });
     expect(load({}, { fleetListen: ":8081" })).toEqual({
-      problems: ["ALLCLEAR_FLEET_SECRET is required with --fleet-listen."],
+      problems: [
+        "ALLCLEAR_FLEET_SECRET is required with --fleet-listen.",
+        "--fleet-address is required with --fleet-listen.",
+      ],
     });
     expect(load({}, { fleetAddress: "http://10.0.0.5" })).toEqual({
       problems: ["--fleet-listen is required with --fleet-address."],
