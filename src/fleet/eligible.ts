@@ -129,7 +129,7 @@ export function openEligible(config: Config, directory: DataDirectory) {
         }
         if (!isForced && seen.leader && !hasLeaseEnded(seen, { clock, node: node.id })) {
           throw new OperatorError(
-            `The primary ${seen.leader.record.node} is alive: it has renewed its lease within the last 15 s. Stop it, or add --force to take over now.`,
+            `The primary ${seen.leader.record.node} may be alive: it has renewed its lease within the last 15 s. Stop it and try again 15 s later, or add --force to take over now.`,
           );
         }
         await begin(seen);
