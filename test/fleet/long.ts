@@ -18,6 +18,9 @@
  *   which the test can `freeze()`, `thaw()`, `kill()` and `restart()`,
  * - `startLink(port)` puts a link before a server, which the test can cut, stall or slow down,
  * - `litestreamPath()` returns Litestream.
+ *
+ * `bun test/fleet/journey.ts` starts the fleet of deploy/fleet/compose.yaml once, kills its primary, promotes a replica
+ * and prints each step with its time.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

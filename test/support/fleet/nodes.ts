@@ -15,6 +15,8 @@ interface NodeOptions {
   path: string;
   /** Port of a link to the store; the store's own if omitted. */
   storePort?: number;
+  /** Path of the executable; the sources are run if omitted. */
+  executable?: string;
   /** Arguments after `serve`, such as `--replica`. */
   args?: readonly string[];
   env?: Record<string, string | undefined>;
@@ -22,7 +24,7 @@ interface NodeOptions {
   clockOffsetMs?: number;
 }
 
-/** A node of a fleet in a process of its own, run from the sources. Its folder is its data directory. */
+/** A node of a fleet in a process of its own. Its folder is its data directory. */
 export interface FleetNode extends ServerProcess {
   url: string;
   /** Address for other nodes. */
@@ -48,16 +50,18 @@ export async function startNode({
   store,
   path,
   storePort = store.port,
+  executable,
   args = [],
   env = {},
   clockOffsetMs,
 }: NodeOptions): Promise<FleetNode> {
   const privatePort = await freePort();
   const privateUrl = `http://127.0.0.1:${privatePort}`;
-  const program =
+  const sources =
     clockOffsetMs === undefined
-      ? [process.execPath, join(SUPPORT, "../../src/main.ts")]
-      : [process.execPath, join(SUPPORT, "processes/allclear-at.ts"), String(clockOffsetMs)];
+      ? [join(SUPPORT, "../../src/main.ts")]
+      : [join(SUPPORT, "processes/allclear-at.ts"), String(clockOffsetMs)];
+  const program = executable === undefined ? [process.execPath, ...sources] : [executable];
   const settings: Record<string, string | undefined> = {
     ALLCLEAR_FLEET_STORE: store.urlOf(path, storePort),
     ALLCLEAR_FLEET_STORE_KEY_ID: store.credentials.keyId,
