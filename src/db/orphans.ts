@@ -3,6 +3,8 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import type { DataDirectory } from "./data-directory";
+import { OperatorError } from "./errors";
+import { isAllclearDatabase } from "./schema-history";
 import { type Reader, selectOne } from "./statements";
 import { events } from "./tables/events";
 
@@ -28,7 +30,7 @@ type IsKnown = (id: string) => boolean;
  * Nothing else may use the file.
  */
 function listUnknown(setAside: string, isKnown: IsKnown): Orphan[] {
-  const sqlite = new Database(setAside, { readonly: true, strict: true });
+  const sqlite = openSetAside(setAside);
   try {
     const orphans: Orphan[] = [];
     for (const event of sqlite.query<Orphan, [number]>(NEWEST).iterate(COMPARED_MAX)) {
@@ -39,6 +41,19 @@ function listUnknown(setAside: string, isKnown: IsKnown): Orphan[] {
   } finally {
     sqlite.close();
   }
+}
+
+/** Opens a database that was set aside. Throws an OperatorError for any other file. */
+function openSetAside(file: string): Database {
+  let sqlite: Database | undefined;
+  try {
+    sqlite = new Database(file, { readonly: true, strict: true });
+    if (isAllclearDatabase(sqlite)) return sqlite;
+  } catch {
+    // A folder, or another kind of file.
+  }
+  sqlite?.close();
+  throw new OperatorError(`${file} is not a database of Allclear.`);
 }
 
 /** Lists the events of a database that was set aside which another database file lacks, oldest first. */
