@@ -3,13 +3,16 @@ import { OperatorError } from "../db";
 import { socketPath } from "./socket-path";
 
 /** Commands that a running node of this machine takes. */
-export type ControlCommand = "promote" | "promote --force" | "demote";
+const COMMANDS = ["promote", "promote --force", "demote"] as const;
+export type ControlCommand = (typeof COMMANDS)[number];
 
 /** Result of a command: a sentence about what was done, or about why it was refused. */
 export interface ControlAnswer {
   isDone: boolean;
   text: string;
 }
+
+const UNKNOWN: ControlAnswer = { isDone: false, text: "This node does not know the command." };
 
 /** Time in ms for the longest command: a promotion with a large database. */
 const ANSWER_MAX_MS = 10 * 60_000;
@@ -26,7 +29,9 @@ export function listenForCommands(
     unix: path,
     async fetch(request, listener) {
       listener.timeout(request, 0);
-      return Response.json(await run((await request.text()) as ControlCommand));
+      const text = await request.text();
+      const command = COMMANDS.find((known) => known === text);
+      return Response.json(command ? await run(command) : UNKNOWN);
     },
   });
   // Nobody else may promote this node, whatever the umask says.

@@ -20,6 +20,10 @@ test("only the user of a node can send it commands, whatever the umask is", asyn
     isDone: true,
     text: "This node is the primary now.",
   });
+  expect(await commandNode(folder.path, "retire" as "demote")).toEqual({
+    isDone: false,
+    text: "This node does not know the command.",
+  });
   expect(commands).toEqual(["promote"]);
   await control.stop();
 });
