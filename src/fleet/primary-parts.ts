@@ -19,6 +19,9 @@ import { watchRestoreCheck } from "./restore-check-watch";
 import { watchSetAside } from "./set-aside-watch";
 import { NODES_PATH } from "./wire";
 
+/** Longest upload that a purge waits for, in ms. */
+const UPLOAD_MS = 3_000;
+
 /** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
 export function appOptionsOf(
   ctx: Pick<AppContext, "clock" | "db">,
@@ -99,8 +102,7 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
     },
     async whenApplied() {
       // The number of a transaction is known once it is in the store.
-      await primaryship.waitForUpload();
-      await registry.whenApplied(primaryship.figures().txid);
+      await registry.whenApplied(await primaryship.upload(UPLOAD_MS));
     },
     handlers: {
       [`POST ${NODES_PATH}`]: registry.take,

@@ -21,6 +21,9 @@ import type { UsageBatch } from "./usage";
 import { storeUsageBatch } from "./usage-routes";
 import type { PrimaryMemory } from "./valkey/primary-memory";
 
+/** Longest upload of a changed key, in ms. */
+const UPLOAD_MS = 10_000;
+
 /** A node whose earlier term has ended: its database has another name now. */
 export interface Superseded {
   /** Path of the database that was set aside. */
@@ -98,7 +101,7 @@ export async function startPrimary(
       );
     }
     // A key that a command revoked is uploaded as early as one that was revoked here.
-    ctx.signals.keysChanged.on(() => void primary.waitForUpload().catch(() => {}));
+    ctx.signals.keysChanged.on(() => void primary.upload(UPLOAD_MS).catch(() => {}));
     async function close(): Promise<void> {
       await primary.stop();
       installation.close();
