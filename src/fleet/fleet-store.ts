@@ -4,6 +4,7 @@ import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import type { RandomBytes } from "../kernel/random";
 import { type ObjectStore, openObjectStore } from "../object-store";
+import { LEADER_KEY } from "./leader";
 import type { LitestreamSetup } from "./litestream";
 
 /** Limit of a request for the leader record, in ms: shorter than a lease, so that a renewal is tried again. */
@@ -59,6 +60,15 @@ export async function probeStore(
     // A store refuses the requests of a clock that is far off, and says its own time.
     requireClock(store, log);
   }
+}
+
+/**
+ * Compares the clocks of a node that only reads: it judges the expiry of keys. Throws an OperatorError for a clock that
+ * is a minute off. A store that does not answer says nothing.
+ */
+export async function checkClock({ leader: store }: FleetStore, log: Log): Promise<void> {
+  await store.get(LEADER_KEY).catch(() => undefined);
+  requireClock(store, log);
 }
 
 /** Throws an OperatorError for a clock that is a minute off, and warns about two seconds. */

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from "../kernel/clock";
 import { createLog, type Log } from "../kernel/log";
 import { deduplicateLog } from "../kernel/log-dedup";
 import { systemRandom } from "../kernel/random";
-import { type FleetStore, openFleetStore } from "./fleet-store";
+import { checkClock, type FleetStore, openFleetStore } from "./fleet-store";
 import type { Following } from "./follow/follow";
 import { followLeader } from "./follow-leader";
 import { type LeaderWatch, watchLeader } from "./leader-watch";
@@ -64,6 +64,7 @@ export async function startReplica(
   try {
     const store = openFleetStore(config, clock);
     await requireLitestream(store.litestream.program);
+    await checkClock(store, log);
     const leader = watchLeader(store.leader, { clock, log });
     stops.unshift(() => leader.stop());
     const folder = replicaFolder(directory);

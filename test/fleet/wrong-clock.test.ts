@@ -29,6 +29,18 @@ for (const name of S3_SERVERS) {
         30_000,
       );
 
+      test.each([-3_600_000, 90_000])(
+        "does not start as a replica either: %p ms",
+        async (clockOffsetMs) => {
+          await using store = await startS3(name);
+          await using _ = await startNode({ store, path: "fleet" });
+          const args = ["--replica"];
+          const starting = startNode({ store, path: "fleet", args, clockOffsetMs });
+          await expect(starting).rejects.toThrow(/clock of this machine and that of the store/);
+        },
+        30_000,
+      );
+
       test("warns ten seconds ahead, and serves", async () => {
         await using store = await startS3(name);
         await using node = await startNode({ store, path: "fleet", clockOffsetMs: 10_000 });
