@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { RowCounts } from "../db/row-counts";
 import type { Clock, Timer } from "../kernel/clock";
@@ -11,7 +11,7 @@ import type { LitestreamSetup } from "./litestream";
 import { restoreLog } from "./restore-log";
 
 /** Beginning of the name of the folder in which a check restores. */
-export const RESTORE_CHECK = "restore-check-";
+export const RESTORE_CHECK = "restore-check";
 
 /** Name of the last result in the fleet's store. */
 const RESULT_KEY = "restore-check.json";
@@ -59,7 +59,10 @@ export async function readRestoreCheck(store: ObjectStore): Promise<RestoreCheck
 export async function checkRestore(deps: Dependencies): Promise<RestoreCheck> {
   const { clock, litestream, log, node, store } = deps;
   const { prefix, txid, counts } = await deps.read();
-  const folder = mkdtempSync(join(deps.folder, RESTORE_CHECK));
+  const folder = join(deps.folder, RESTORE_CHECK);
+  // A process that was killed leaves a whole database behind.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
   const limit = new AbortController();
   const timer = clock.after(CHECK_MAX_MS, () => limit.abort());
   let error: string | null = null;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { countRows } from "../../src/db/row-counts";
 import { CLI_ACTOR } from "../../src/domain/actor";
@@ -52,6 +52,8 @@ await describeWithPrograms("the nightly restore", { go: ["litestream"] }, () => 
     const check = (txid: number, counts = countRows(ctx.db)) =>
       checkRestore({ ...deps, read: async () => ({ prefix: PREFIX, txid, counts }) });
 
+    // What a process that was killed leaves behind.
+    mkdirSync(join(folder.path, "restore-check"));
     const first = await write();
     const counts = countRows(ctx.db);
     expect(counts).toMatchObject({ api_keys: 1, pages: 0 });

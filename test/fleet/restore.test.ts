@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { copyFileSync, readdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createKey } from "../../src/features/keys";
@@ -116,6 +116,8 @@ await describeWithPrograms("restore --from-store", { go: ["litestream", "versity
     expect((await run("b", "restore", "--from-store")).exitCode).toBe(0);
     const [third = 0] = await writeTerm("b", 2, ["three", "four"]);
 
+    // The number of no process.
+    mkdirSync(join(folder.path, "c", "from-fleet-store-999999999-killed"), { recursive: true });
     const newest = await run("c", "restore", "--from-store");
     expect(newest.err[0]).toMatch(
       /^Restored transaction \d+ of term-000002-1 from the fleet store\. All sessions have ended/,
