@@ -9,6 +9,7 @@ import {
   lockOrExplain,
   openDataDirectory,
   requireInstallation,
+  requireNoReplica,
   tryLock,
 } from "./db/data-directory";
 import { migrate, type MigrationReport } from "./db/migrate";
@@ -77,6 +78,7 @@ export function openForCommand(
   command: string,
   { canCreate }: { canCreate: boolean },
 ): Installation {
+  requireNoReplica(config.dataDir);
   if (!canCreate) requireInstallation(config.dataDir);
   const directory = openDataDirectory(config.dataDir);
   const lock = tryLock(directory, command);

@@ -78,6 +78,19 @@ export function hasInstallation(path: string): boolean {
   return existsSync(databaseIn(resolve(path)));
 }
 
+/** Returns true for the data directory of a replica: it has the identity of a node, and no database of its own. */
+export function isReplicaDirectory(path: string): boolean {
+  return existsSync(join(resolve(path), "fleet", "node.json")) && !hasInstallation(path);
+}
+
+/** Throws an OperatorError for the data directory of a replica, which could not start beside a new database. */
+export function requireNoReplica(path: string): void {
+  if (!isReplicaDirectory(path)) return;
+  throw new OperatorError(
+    `The data directory ${resolve(path)} is that of a replica. Run this command in that of the primary.`,
+  );
+}
+
 /** Throws an OperatorError unless a path is a data directory with a database. */
 export function requireInstallation(path: string): void {
   const directory = resolve(path);

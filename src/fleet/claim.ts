@@ -128,7 +128,7 @@ function compareTerms(
 /** Returns the error of a node that cannot be the primary, since another one is. `store` is the store's name. */
 export function describeOther(record: LeaderRecord, store: string): OperatorError {
   return new OperatorError(
-    `The fleet in ${store} has a primary: ${nameOf(record)}. Start this node with --replica, or name another path in the store.`,
+    `The fleet in ${store} has a primary: ${nameOf(record)}. Start this node with --replica and a data directory without a database, or name another path in the store.`,
   );
 }
 

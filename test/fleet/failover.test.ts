@@ -140,6 +140,29 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
   );
 
   test(
+    "leaves an old primary with --rejoin a replica over restarts, in whose directory no command makes a database",
+    async () => {
+      const path = "rejoin";
+      await using first = await startNode({ store, path, args: ["--rejoin"] });
+      const client = await connectTo(first);
+      await using second = await startNode({ store, path, args: REPLICA });
+      await hasStatus(second, "/readyz/api", 200);
+      await first.kill();
+      expect(await second.run("promote", "--force")).toMatchObject({ code: 0 });
+      expect((await client.openIncident("one", second)).status).toBe(201);
+      for (let start = 1; start <= 2; start++) {
+        await first.restart();
+        await hasStatus(first, "/readyz/api", 200);
+        const key = await first.run("key", "create", "--name", "x", "--scope", "read:status");
+        expect([key.code, key.stderr]).toEqual([1, expect.stringContaining("of a replica")]);
+        await first.kill();
+        expect(existsSync(join(first.folder, "allclear.db"))).toBe(false);
+      }
+    },
+    LIMIT_MS,
+  );
+
+  test(
     "is refused by a replica that is not eligible, and by a data directory without a node",
     async () => {
       const path = "not-eligible";
