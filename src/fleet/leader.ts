@@ -87,8 +87,8 @@ export function nextPrefix(prefix: string): string {
 const PREFIX = /^term-(\d{6,15})-(\d{1,9})$/;
 
 /** Returns true for the beginning of the keys of a log. */
-export function isPrefix(text: string): boolean {
-  return PREFIX.test(text);
+export function isPrefix(value: unknown): value is string {
+  return typeof value === "string" && PREFIX.test(value);
 }
 
 /** Parses a leader record. Throws an OperatorError for anything else; `store` is the store's name. */
@@ -99,34 +99,37 @@ function parseLeader(bytes: Uint8Array, store: string): LeaderRecord {
   } catch {
     // Reported below.
   }
-  const { term, node, run, prefix, renewal, schema } = parsed ?? {};
+  const { term, node, run, prefix, previous = null, renewal, schema } = parsed ?? {};
   const isValid =
     isCount(term) &&
     isCount(renewal) &&
     isCount(schema) &&
     typeof node === "string" &&
     typeof run === "string" &&
-    typeof prefix === "string" &&
-    isPrefix(prefix);
+    isPrefix(prefix) &&
+    (previous === null ||
+      (isCount(previous.term) && isPrefix(previous.prefix) && isCount(previous.txid)));
   if (!isValid) {
     throw new OperatorError(
       `${LEADER_KEY} in ${store} is not a record of Allclear. Name another path in the store, or remove this object if no node uses it.`,
     );
   }
-  const { address, previous, version, released } = parsed as Partial<LeaderRecord>;
+  const { address, version, released } = parsed as Partial<LeaderRecord>;
   return {
     term,
     node,
     run,
     address: typeof address === "string" ? address : null,
     prefix,
-    previous: previous ?? null,
+    previous,
     renewal,
     version: String(version),
     schema,
     released: released === true,
   };
 }
+
+/** Prefixes are parts of paths. */
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;

@@ -43,6 +43,10 @@ describe("the leader record", () => {
     ["null", "null"],
     ["another object", '{"term":1}'],
     ["a prefix that leads elsewhere", JSON.stringify(leaderRecord({ prefix: "../other" }))],
+    [
+      "a log of the term before that leads elsewhere",
+      JSON.stringify({ ...leaderRecord(), previous: { term: 1, prefix: "../other", txid: 1 } }),
+    ],
     ["a term that is no number", JSON.stringify({ ...leaderRecord(), term: "1" })],
   ])("is refused if it is %s", async (_, text) => {
     const store = createMemoryStore();
