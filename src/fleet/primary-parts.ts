@@ -17,6 +17,7 @@ import type { Primaryship } from "./primaryship";
 import type { FleetStatus } from "./status";
 import { watchRestoreCheck } from "./restore-check-watch";
 import { watchSetAside } from "./set-aside-watch";
+import type { Valkey } from "./valkey/client";
 import { NODES_PATH } from "./wire";
 
 /** Longest upload that a purge waits for, in ms. */
@@ -55,11 +56,13 @@ interface Dependencies {
   node: FleetNode;
   store: FleetStore;
   primaryship: Primaryship;
+  /** Undefined without --valkey. */
+  valkey: Pick<Valkey, "name" | "isAvailable"> | undefined;
 }
 
 /** Knows the replicas of the primary. `stop` ends the checks of them. */
 export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop(): void } {
-  const { ctx, alarms, directory, node, store, primaryship } = deps;
+  const { ctx, alarms, directory, node, store, primaryship, valkey } = deps;
   const { clock, db, log } = ctx;
   const setAside = watchSetAside({ clock, log, directory }, (work) => work(db));
   const own = (): NodeReport => {
@@ -90,6 +93,7 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
     store: fleetStore ? describeStore(fleetStore) : "",
     failover,
     ack,
+    valkey: valkey && { address: valkey.name, isAvailable: valkey.isAvailable() },
     nodes: registry.list(),
   });
   return {

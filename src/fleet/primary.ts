@@ -80,6 +80,7 @@ export async function startPrimary(
       node,
       store,
       primaryship: primary,
+      valkey: memory?.valkey,
     });
     ctx.attempts = memory?.attempts;
     ctx.findNodesBehind = memory?.findNodesBehind;

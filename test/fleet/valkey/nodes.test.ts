@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import type { FleetStatus } from "../../../src/fleet/status";
+import { fleetToken, NODES_PATH, TOKEN_HEADER } from "../../../src/fleet/wire";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { eventually } from "../../support/fleet/eventually";
-import { type FleetNode, startNode } from "../../support/fleet/nodes";
+import { FLEET_SECRET, type FleetNode, startNode } from "../../support/fleet/nodes";
 import { startRedis } from "../../support/fleet/redis";
 import { startS3 } from "../../support/fleet/s3";
 
@@ -36,6 +38,13 @@ await describeWithPrograms(
       await using replica = await startNode({ store, path: "fleet", env, args: ["--replica"] });
       const isAccepted = async () => (await statusOf(replica, "/api/v1/key", key)) === 200;
       await eventually("the replica accepts the key", isAccepted);
+      const valkeyOfFleet = async () => {
+        const headers = { [TOKEN_HEADER]: fleetToken(FLEET_SECRET) };
+        const answer = await fetch(primary.privateUrl + NODES_PATH, { headers });
+        return ((await answer.json()) as FleetStatus).valkey;
+      };
+      const address = `127.0.0.1:${redis.port}`;
+      expect(await valkeyOfFleet()).toEqual({ address, isAvailable: true });
 
       const left = async (node: FleetNode) =>
         Number((await node.call("/api/v1/key", { key })).headers.get("x-ratelimit-remaining"));
@@ -51,6 +60,10 @@ await describeWithPrograms(
 
       const { value: other } = await createKey(primary);
       await redis.kill();
+      await eventually(
+        "the primary shows that Valkey is gone",
+        async () => (await valkeyOfFleet())?.isAvailable === false,
+      );
       await eventually(
         "the replica accepts another key without Valkey",
         async () => (await statusOf(replica, "/api/v1/key", other)) === 200,
