@@ -52,7 +52,7 @@ await describeWithPrograms("the nightly restore", { go: ["litestream"] }, () => 
     const check = (txid: number, counts = countRows(ctx.db)) =>
       checkRestore({ ...deps, read: async () => ({ prefix: PREFIX, txid, counts }) });
 
-    // What a process that was killed leaves behind.
+    // Left by a process that was killed.
     mkdirSync(join(folder.path, "restore-check"));
     const first = await write();
     const counts = countRows(ctx.db);

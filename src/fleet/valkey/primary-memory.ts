@@ -18,7 +18,7 @@ const UPLOAD_MAX_MS = 10 * SECOND_MS;
 /** Longest wait for other nodes, and pause between two looks. */
 const CONFIRM_MS = 2 * SECOND_MS;
 const CONFIRM_LOOK_MS = 25;
-/** What is named if no node could be told, and none is known. */
+/** Name in place of those of the nodes if none could be told, and none is known. */
 const ALL_OTHERS = "all replicas";
 /** Time without an answer after which there is an alarm. */
 const ALARM_MS = 10 * SECOND_MS;
