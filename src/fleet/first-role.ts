@@ -40,3 +40,17 @@ export async function roleWithoutDatabase(
     `This node was the last primary of the fleet in ${name}, but its data directory has no database. Start it with --replica --eligible, and promote it once it follows the log.`,
   );
 }
+
+/** Returns true if the record is that of this node's last term. False while the store does not answer. */
+export async function isStillPrimary({
+  node,
+  store,
+}: Pick<EmptyDirectory, "node" | "store">): Promise<boolean> {
+  try {
+    const current = await readLeader(store.leader);
+    return current?.record.node === node.id && current.record.term === node.term;
+  } catch (error) {
+    if (!(error instanceof ObjectStoreError)) throw error;
+    return false;
+  }
+}

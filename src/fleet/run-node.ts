@@ -8,7 +8,7 @@ import { systemRandom } from "../kernel/random";
 import type { RunningServer } from "../server";
 import { type ControlAnswer, type ControlCommand, listenForCommands } from "./control";
 import { openEligible } from "./eligible";
-import { roleWithoutDatabase } from "./first-role";
+import { isStillPrimary, roleWithoutDatabase } from "./first-role";
 import { openFleetStore } from "./fleet-store";
 import { findReplicaFile } from "./follow/replica-file";
 import type { Lease } from "./lease";
@@ -81,15 +81,20 @@ function createRoles(config: Config, options: NodeOptions) {
     if (!isReplica) return hasInstallation(config.dataDir) ? "primary" : roleOfEmptyDirectory();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
     if (await eligible?.becomesPrimaryAtStart()) return "primary";
+    const node = readNode(directory, systemRandom);
+    if (node.term === undefined || !hasInstallation(config.dataDir)) return "replica";
+    // The primary itself is no replica, which is refused because of its database.
+    if (!isEligible && (await isStillPrimary({ node, store: openStore() }))) return "replica";
     // The database of an earlier term is set aside by the start as a primary.
-    const hasTerm = readNode(directory, systemRandom).term !== undefined;
-    return hasTerm && hasInstallation(config.dataDir) ? "primary" : "replica";
+    return "primary";
   }
+
+  const openStore = () => openFleetStore(config, systemClock());
 
   function roleOfEmptyDirectory(): Promise<Role> {
     return roleWithoutDatabase({
       node: readNode(directory, systemRandom),
-      store: openFleetStore(config, systemClock()),
+      store: openStore(),
       rejoins: options.rejoins,
       hasCopy: findReplicaFile(replicaFolder(directory)) !== undefined,
     });

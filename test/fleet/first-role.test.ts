@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { folderAddress } from "../../src/domain/store-address";
-import { roleWithoutDatabase } from "../../src/fleet/first-role";
+import { isStillPrimary, roleWithoutDatabase } from "../../src/fleet/first-role";
 import { type LeaderRecord, writeLeader } from "../../src/fleet/leader";
 import { leaderRecord } from "../support/fleet/leader";
 import { createMemoryStore } from "../support/fleet/memory-store";
@@ -22,7 +22,12 @@ async function createFleet(record?: Partial<LeaderRecord>) {
       hasCopy,
     });
   };
-  return { roleOf, store };
+  const isPrimary = (term: number) =>
+    isStillPrimary({
+      node: { id: "node_b", term },
+      store: { leader: store, files: store, litestream },
+    });
+  return { isPrimary, roleOf, store };
 }
 
 describe("a node that is started as a primary without a database", () => {
@@ -56,4 +61,14 @@ describe("a node that is started as a primary without a database", () => {
     store.objects.delete("term-000001-1/ltx/0/0000000000000001-0000000000000001.ltx");
     expect(await roleOf({ term: 1 })).toBe("primary");
   });
+});
+
+test("a node is still the primary if the record is that of its last term", async () => {
+  const { isPrimary, store } = await createFleet({ node: "node_b" });
+  expect(await isPrimary(1)).toBe(true);
+  expect(await isPrimary(2)).toBe(false);
+  store.isDown = true;
+  expect(await isPrimary(1)).toBe(false);
+  const other = await createFleet({ node: "node_a" });
+  expect(await other.isPrimary(1)).toBe(false);
 });
