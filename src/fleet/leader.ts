@@ -86,7 +86,7 @@ export function nextPrefix(prefix: string): string {
 
 const PREFIX = /^term-(\d{6,15})-(\d{1,9})$/;
 
-/** Returns true for the beginning of the keys of a log. */
+/** Returns true for the beginning of the keys of a log. Prefixes are parts of paths. */
 export function isPrefix(value: unknown): value is string {
   return typeof value === "string" && PREFIX.test(value);
 }
@@ -128,8 +128,6 @@ function parseLeader(bytes: Uint8Array, store: string): LeaderRecord {
     released: released === true,
   };
 }
-
-/** Prefixes are parts of paths. */
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
