@@ -116,7 +116,8 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
 
   function retry(reason: string): void {
     if (!hasFailed) {
-      const cause = isTls && client === undefined ? TLS_HINT : "";
+      const hasAnswered = answersSince !== Number.NEGATIVE_INFINITY;
+      const cause = hasAnswered ? "" : isTls ? TLS_HINT : PASSWORD_HINT;
       const text = `Valkey does not answer; limits are this node's own until it does${cause}`;
       log.warn({ valkey: name, reason }, text);
     }
@@ -179,6 +180,9 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
 /** The client says no more than "Connection closed" about a certificate that it does not trust. */
 const TLS_HINT =
   ". With valkeys:// the likely cause is a certificate that is not trusted: see --valkey-ca";
+
+/** The client says no more about a password that is wrong either. */
+const PASSWORD_HINT = ". If it runs at this address, the likely cause is its password";
 
 /** Returns the reason without what the client adds, which could repeat the address. */
 function reasonOf(error: unknown): string {

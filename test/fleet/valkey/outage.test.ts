@@ -120,6 +120,15 @@ await describeWithPrograms(
       expect(JSON.stringify(node.logged)).not.toContain("s3cret");
     });
 
+    test("names the password as the likely cause if it is wrong", async () => {
+      await using server = await startRedis();
+      const url = server.url.replace(REDIS_PASSWORD, "another-s3cret");
+      await using node = await startLimitingNode(url, 1);
+      expect(node.valkey.isAvailable()).toBe(false);
+      expect(node.logged[0]?.msg).toContain("the likely cause is its password");
+      expect(JSON.stringify(node.logged)).not.toContain("s3cret");
+    });
+
     test("trusts a certificate of --valkey-ca alone, and names the likely cause otherwise", async () => {
       await using server = await startRedis("good");
       const clock = createTestClock();
