@@ -2,7 +2,7 @@ import { optionNames } from "../config";
 import { describeDuration } from "../kernel/time";
 import { type RunningServer, startServer } from "../server";
 import { PROGRAM, VERSION } from "../version";
-import type { Command, Output } from "./command";
+import { type Command, type Output, UsageError } from "./command";
 import { untilSignal } from "./until-signal";
 
 export const serveCommand: Command = {
@@ -39,6 +39,8 @@ export const serveCommand: Command = {
       });
       return 0;
     }
+    const other = ["eligible", "rejoin"].find(isSet);
+    if (other !== undefined) throw new UsageError([`--fleet-store is required with --${other}.`]);
     const server = await startServer(config);
     announce(server);
     await stopRequested;

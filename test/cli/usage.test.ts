@@ -30,6 +30,8 @@ describe("a command that is called wrongly", () => {
     [["key", "revoke", "one", "two"], "Unexpected: two"],
     [["key", "update", "key_x"], "--name or --rate-limit is required."],
     [["key", "rotate", "key_x", "--overlap", "9h"], "--overlap must be one of now, 1h, 24h, 7d."],
+    [["serve", "--eligible"], "--fleet-store is required with --eligible."],
+    [["serve", "--rejoin"], "--fleet-store is required with --rejoin."],
     [["backup"], "FILE is missing."],
     [["restore"], "FILE is missing."],
     [["apply"], "FILE is missing."],
