@@ -227,6 +227,11 @@ async function run(stack: AsyncDisposableStack): Promise<void> {
   });
 
   await step("Start a again", () => a.restart());
+  await step("Kill a as a replica, and start it once more", async () => {
+    await eventually("a is ready", async () => (await a.call("/readyz/api")).status === 200);
+    await a.kill();
+    await a.restart();
+  });
   await step("a goes on as a replica and shows both", async () => {
     await eventually("a is ready", async () => (await a.call("/readyz/api")).status === 200);
     await untilShown(a.url, key, [FIRST, SECOND]);

@@ -16,6 +16,7 @@ test("the wait of a purge for all nodes is no write, so it counts none as acknow
     alarms: createTestAlarms() as never,
     directory: openDataDirectory(folder.path),
     node: { id: "node_a", term: 1 },
+    valkey: undefined,
     store: { leader: store, files: store, litestream: undefined as never },
     primaryship: {
       figures: () => ({ txid: 7, localWrites: 0, restarts: 0 }),
