@@ -116,7 +116,7 @@ describe("fleet status", () => {
 
   test.each([
     ["has no address", null, { ALLCLEAR_FLEET_SECRET: SECRET }, "has no --fleet-address"],
-    ["is gone", "http://127.0.0.1:1", { ALLCLEAR_FLEET_SECRET: SECRET }, "does not answer"],
+    ["is gone", "http://127.0.0.1:1", { ALLCLEAR_FLEET_SECRET: SECRET }, "cannot be asked"],
     ["has another secret", "", { ALLCLEAR_FLEET_SECRET: SECRET.repeat(2) }, "status 401"],
   ])(
     "exits with 1 if the primary %s, and still shows its record",
