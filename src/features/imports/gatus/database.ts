@@ -1,16 +1,8 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { SQLQueryBindings } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { OperatorError } from "../../../db";
-import { closeSqlite } from "../../../db/open";
-import { oneLine } from "../../../kernel/text";
-import { openForeign, removeCopy } from "../uptime-kuma/database";
-import {
-  copyDatabase,
-  type DatabaseFile,
-  findDatabaseFile,
-  identityOf,
-  requireUnchanged,
-} from "../uptime-kuma/database-file";
+import { copyDatabase, type DatabaseFile, findDatabaseFile } from "../uptime-kuma/database-file";
+import { ForeignDatabase } from "../uptime-kuma/foreign-database";
 
 /** Value of a column. */
 export type GatusValue = string | number | null | Uint8Array;
@@ -53,28 +45,14 @@ export async function openGatusDatabase(given: string): Promise<GatusDatabase> {
 }
 
 /** Database of Gatus, in one read transaction. Errors of SQLite become OperatorErrors. */
-export class GatusDatabase implements Disposable {
-  readonly #file: DatabaseFile;
-  readonly #sqlite: Database;
-  readonly #identity: string;
+export class GatusDatabase extends ForeignDatabase {
   /** True if the database has suites. */
   readonly hasSuites: boolean;
   /** True if results name the run of a suite that they are part of. */
   readonly hasSuiteResults: boolean;
 
-  /** `path` is what people know the file by. */
-  constructor(
-    readonly path: string,
-    file: DatabaseFile,
-  ) {
-    this.#file = file;
-    this.#identity = identityOf(file.path);
-    try {
-      this.#sqlite = openForeign(file);
-    } catch (error) {
-      removeCopy(file);
-      throw this.#explain(error);
-    }
+  constructor(path: string, file: DatabaseFile) {
+    super(path, file);
     try {
       for (const [table, columns] of Object.entries(TABLES)) this.#require(table, columns);
       this.hasSuites = Object.entries(FURTHER).every(([table, columns]) =>
@@ -83,7 +61,7 @@ export class GatusDatabase implements Disposable {
       this.hasSuiteResults = this.#columnsOf("endpoint_results").has("suite_result_id");
     } catch (error) {
       this[Symbol.dispose]();
-      throw this.#explain(error);
+      throw this.explain(error);
     }
   }
 
@@ -92,11 +70,11 @@ export class GatusDatabase implements Disposable {
    * another process since it was opened here without locks, since what was read may then be wrong.
    */
   prepare<Row extends GatusValue[]>(sql: string): (...values: SQLQueryBindings[]) => Row[] {
-    const statement = this.#read(() => this.#sqlite.prepare(sql));
+    const statement = this.read(() => this.sqlite.prepare(sql));
     return (...values) =>
-      this.#read(() => {
+      this.read(() => {
         const rows = statement.values(...values) as Row[];
-        requireUnchanged(this.path, this.#file, this.#identity);
+        this.requireUnchanged();
         return rows;
       });
   }
@@ -117,26 +95,5 @@ export class GatusDatabase implements Disposable {
        WHERE s.type = 'table' AND s.rootpage > 0 AND s.name = ? AND c.hidden = 0`,
     )(table);
     return new Set(rows.map(([name]) => name));
-  }
-
-  #read<Result>(read: () => Result): Result {
-    try {
-      return read();
-    } catch (error) {
-      throw this.#explain(error);
-    }
-  }
-
-  #explain(error: unknown): unknown {
-    if (error instanceof OperatorError) return error;
-    return new OperatorError(
-      `${this.path} cannot be read: ${oneLine((error as Error).message)}.`,
-      error,
-    );
-  }
-
-  [Symbol.dispose](): void {
-    closeSqlite(this.#sqlite);
-    removeCopy(this.#file);
   }
 }

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from "../../../kernel/time";
 import { BEAT, type HistorySum } from "../source";
-import { numeric } from "../uptime-kuma/database";
+import { numeric } from "../uptime-kuma/foreign-database";
 import type { GatusDatabase, GatusValue } from "./database";
 
 /** Maximum number of rows of one endpoint in each table; older ones are skipped. */

@@ -1,6 +1,7 @@
 import { OperatorError } from "../../../db";
 import { BEAT, type BeatKind, type HistoryChunk, type HistoryRange } from "../source";
-import { cut, type KumaDatabase, numeric, type Query } from "./database";
+import { cut, numeric } from "./foreign-database";
+import type { KumaDatabase, Query } from "./database";
 import { parseTime, textOfTime } from "./times";
 
 /** Maximum number of beats of a chunk. */

@@ -1,17 +1,8 @@
-import { constants, Database, type SQLQueryBindings } from "bun:sqlite";
-import { rmSync } from "node:fs";
-import { dirname } from "node:path";
-import { pathToFileURL } from "node:url";
+import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { OperatorError } from "../../../db";
-import { closeSqlite, pragma } from "../../../db/open";
-import { oneLine } from "../../../kernel/text";
-import {
-  copyDatabase,
-  type DatabaseFile,
-  findDatabaseFile,
-  identityOf,
-  requireUnchanged,
-} from "./database-file";
+import { pragma } from "../../../db/open";
+import { copyDatabase, type DatabaseFile, findDatabaseFile } from "./database-file";
+import { cut, ForeignDatabase, removeCopy } from "./foreign-database";
 import { listUnknownParts, readTables, type Tables } from "./schema";
 
 /** Value of a column. */
@@ -24,16 +15,10 @@ export interface Query<Row extends object> {
   iterate(...values: SQLQueryBindings[]): Generator<Row>;
 }
 
-/** Longest wait for a process that writes, in ms. It blocks the thread. */
-const BUSY_TIMEOUT_MS = 5_000;
-
 /** Maximum number of rows of a table that is read whole, of characters of a text, and of bytes of all texts. */
 const ROWS_MAX = 100_000;
 const TEXT_MAX = 1_000_000;
 const TEXTS_MAX = 128 * 1024 * 1024;
-
-/** Maximum size of a value that is cut, in bytes. SQLite needs memory for the whole value. */
-const CUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Size of the smallest row with some values, in bytes. */
 const ROW_BYTES_MIN = 8;
@@ -57,11 +42,8 @@ export async function openKumaDatabase(given: string): Promise<KumaDatabase> {
  * Database of Uptime Kuma, in one read transaction. Its content is foreign: tables and columns are looked up before
  * they are read, and errors of SQLite become OperatorErrors.
  */
-export class KumaDatabase implements Disposable {
-  readonly #file: DatabaseFile;
-  readonly #sqlite: Database;
+export class KumaDatabase extends ForeignDatabase {
   readonly #tables: Tables;
-  readonly #identity: string;
   /** Tables and columns that this version does not know. */
   readonly notRead: readonly string[];
   /** Instructions about missing files. */
@@ -69,22 +51,11 @@ export class KumaDatabase implements Disposable {
   /** Number of rows for which the database has room. A damaged one can seem to have more. */
   readonly rowsMax: number;
 
-  /** `path` is what people know the file by. */
-  constructor(
-    readonly path: string,
-    file: DatabaseFile,
-  ) {
-    this.#file = file;
-    this.#identity = identityOf(file.path);
+  constructor(path: string, file: DatabaseFile) {
+    super(path, file);
     try {
-      this.#sqlite = openForeign(file);
-    } catch (error) {
-      removeCopy(file);
-      throw this.#explain(error);
-    }
-    try {
-      this.#tables = readTables(this.#sqlite, path);
-      this.rowsMax = sizeOf(this.#sqlite) / ROW_BYTES_MIN;
+      this.#tables = readTables(this.sqlite, path);
+      this.rowsMax = sizeOf(this.sqlite) / ROW_BYTES_MIN;
       this.notRead = listUnknownParts(this.#tables);
       this.toDo = file.access === "lone" ? [toCopyBoth(file.path, this.#newestBeat())] : [];
       // The open files stay until they are closed, and also a process that is killed leaves nothing. Windows
@@ -92,7 +63,7 @@ export class KumaDatabase implements Disposable {
       if (process.platform !== "win32") removeCopy(file);
     } catch (error) {
       this[Symbol.dispose]();
-      throw this.#explain(error);
+      throw this.explain(error);
     }
   }
 
@@ -120,7 +91,7 @@ export class KumaDatabase implements Disposable {
     const order = this.has(table, "id") ? "ORDER BY id" : "";
     this.#requireSmall(table, columns);
     const sql = `SELECT ${selected.join(", ")} FROM ${quoted(table)} ${order} LIMIT ${ROWS_MAX + 1}`;
-    const rows = this.#read(() => this.#sqlite.prepare<Record<Column, KumaValue>, []>(sql).all());
+    const rows = this.read(() => this.sqlite.prepare<Record<Column, KumaValue>, []>(sql).all());
     if (rows.length > ROWS_MAX) {
       const most = ROWS_MAX.toLocaleString("en");
       throw new OperatorError(`${this.path} has more than ${most} rows in the table ${table}.`);
@@ -141,10 +112,10 @@ export class KumaDatabase implements Disposable {
 
   /** Prepares a query of tables and columns that the database has. */
   prepare<Row extends object>(sql: string): Query<Row> {
-    const statement = this.#read(() => this.#sqlite.prepare<Row, SQLQueryBindings[]>(sql));
-    const explain = (error: unknown) => this.#explain(error);
+    const statement = this.read(() => this.sqlite.prepare<Row, SQLQueryBindings[]>(sql));
+    const explain = (error: unknown) => this.explain(error);
     return {
-      all: (...values) => this.#read(() => statement.all(...values)),
+      all: (...values) => this.read(() => statement.all(...values)),
       *iterate(...values) {
         try {
           yield* statement.iterate(...values);
@@ -155,14 +126,6 @@ export class KumaDatabase implements Disposable {
     };
   }
 
-  /**
-   * Throws an OperatorError if the database was opened by another process since it was opened here without locks,
-   * since what was read may then be wrong.
-   */
-  requireUnchanged(): void {
-    requireUnchanged(this.path, this.#file, this.#identity);
-  }
-
   #newestBeat(): string | undefined {
     if (!this.has("heartbeat", "id") || !this.has("heartbeat", "time")) return undefined;
     const [row] = this.prepare<{ time: KumaValue }>(
@@ -170,78 +133,16 @@ export class KumaDatabase implements Disposable {
     ).all();
     return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.exec(String(row?.time))?.[0];
   }
-
-  #read<Result>(read: () => Result): Result {
-    try {
-      return read();
-    } catch (error) {
-      throw this.#explain(error);
-    }
-  }
-
-  #explain(error: unknown): unknown {
-    if (error instanceof OperatorError) return error;
-    return new OperatorError(
-      `${this.path} cannot be read: ${oneLine((error as Error).message)}.`,
-      error,
-    );
-  }
-
-  [Symbol.dispose](): void {
-    closeSqlite(this.#sqlite);
-    removeCopy(this.#file);
-  }
-}
-
-/** Opens a database of another product in a read transaction. */
-export function openForeign({ path, access }: DatabaseFile): Database {
-  const sqlite =
-    access === "lone"
-      ? new Database(
-          `${pathToFileURL(path).href}?immutable=1`,
-          constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
-        )
-      : new Database(path, { readonly: true });
-  try {
-    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    // Functions in views and triggers are not called, and pages are checked before they are used.
-    sqlite.run("PRAGMA trusted_schema = OFF");
-    sqlite.run("PRAGMA cell_size_check = ON");
-    // Sorting needs no further files.
-    sqlite.run("PRAGMA temp_store = MEMORY");
-    sqlite.run("BEGIN");
-    // The transaction starts with the first read.
-    sqlite.prepare("SELECT count(*) FROM sqlite_schema").get();
-    return sqlite;
-  } catch (error) {
-    closeSqlite(sqlite);
-    throw error;
-  }
 }
 
 function sizeOf(sqlite: Database): number {
   return Number(pragma(sqlite, "page_count")) * Number(pragma(sqlite, "page_size"));
 }
 
-/** Removes the folder of a copy. */
-export function removeCopy({ path, access }: DatabaseFile): void {
-  if (access === "copy") rmSync(dirname(path), { recursive: true, force: true });
-}
-
 function toCopyBoth(path: string, newest: string | undefined): string {
   const last =
     newest === undefined ? "It has no heartbeats." : `Its newest heartbeat is of ${newest} UTC.`;
   return `${path} has no -wal file beside it, in which Uptime Kuma keeps the newest changes while it runs. ${last} If later ones are missing, copy both files, or stop Uptime Kuma before you copy.`;
-}
-
-/** Returns an expression for a column with its text cut, and null for a huge one. */
-export function cut(name: string, textMax: number): string {
-  return `CASE typeof(${name}) WHEN 'text' THEN iif(octet_length(${name}) > ${CUT_BYTES_MAX}, NULL, substr(${name}, 1, ${textMax})) WHEN 'blob' THEN NULL ELSE ${name} END`;
-}
-
-/** Returns an expression for a column with numbers; null for other values. */
-export function numeric(name: string): string {
-  return `iif(typeof(${name}) IN ('integer', 'real'), ${name}, NULL)`;
 }
 
 function quoted(name: string): string {

@@ -1,5 +1,6 @@
 import { BEAT, type LastState } from "../source";
-import { cut, type KumaDatabase, numeric, type Query } from "./database";
+import { cut, numeric } from "./foreign-database";
+import type { KumaDatabase, Query } from "./database";
 import { FIRST_TIME, parseTime, textOfTime } from "./times";
 
 const MESSAGE_MAX = 300;

@@ -1,7 +1,8 @@
 import { parseJson } from "../../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import type { HistoryRange, HistorySum } from "../source";
-import { cut, type KumaDatabase, numeric, type Query } from "./database";
+import { cut, numeric } from "./foreign-database";
+import type { KumaDatabase, Query } from "./database";
 
 /** Tables of sums, with the size of their sums in ms. Uptime Kuma 1 has none. */
 const TABLES = [
