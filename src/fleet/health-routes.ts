@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../context";
+import { formatTxid } from "../db/followed-files";
 import { type Problem, unavailable } from "../errors";
-import type { Readiness } from "../features/health";
+import { type Readiness, requireReady } from "../features/health";
 import { operation, type PlainRoute, sendUntagged } from "../http";
 import { Nullable, OneOf } from "../kernel/schema";
 import { toIso } from "../kernel/time";
@@ -44,7 +45,7 @@ export function presentNode({ role, term, txid, asOf, schema }: NodeState, now: 
   return {
     role,
     term: term ?? null,
-    txid: txid === undefined ? null : txid.toString(16).padStart(16, "0"),
+    txid: txid === undefined ? null : formatTxid(txid),
     as_of: asOf === undefined ? null : toIso(asOf),
     lag_seconds: asOf === undefined ? null : Math.max(0, now - asOf) / 1_000,
     schema: schema ?? null,
@@ -68,9 +69,7 @@ export function nodeHealthRoutes(
   });
 
   function answer(problem: Problem | undefined): Response {
-    if (readiness.isDraining)
-      throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
-    readiness.probe(db);
+    requireReady(readiness, db);
     if (problem) throw problem;
     return sendUntagged({ status: "ok", ...fields() });
   }

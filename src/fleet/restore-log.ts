@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OperatorError } from "../db";
+import { formatTxid } from "../db/followed-files";
 import { DATABASE_MODE } from "../db/open";
 import { redactText } from "../domain/redact";
 import { toIso } from "../kernel/time";
@@ -51,7 +52,7 @@ export async function restoreLog(
   const replica = replicaSettings(litestream.store, prefix);
   const settings = { logging: { level: "error" }, dbs: [{ path: database, replica }] };
   const moment = at === undefined ? [] : ["-timestamp", toIso(at)];
-  const last = txid === undefined ? [] : ["-txid", txid.toString(16).padStart(16, "0")];
+  const last = txid === undefined ? [] : ["-txid", formatTxid(txid)];
   const unfinished = `${file}.unfinished`;
   const options = ["-config", config, "-no-expand-env", "-json", ...moment, ...last];
   try {

@@ -1,5 +1,8 @@
 import type { Reader } from "../../db";
+import { unavailable } from "../../errors";
 import { findDefaultPage } from "../pages";
+
+const RETRY_AFTER_SECONDS = 5;
 
 /** Readiness of the server for traffic. */
 export interface Readiness {
@@ -15,4 +18,12 @@ export function createReadiness(): Readiness {
     isDraining: false,
     probe: (reader) => void findDefaultPage(reader, {}),
   };
+}
+
+/** Throws `unavailable` while the server shuts down or cannot read its database. */
+export function requireReady(readiness: Readiness, reader: Reader): void {
+  if (readiness.isDraining) {
+    throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
+  }
+  readiness.probe(reader);
 }

@@ -4,7 +4,7 @@ import { STORAGE_FAULTS, type StorageState } from "../../db";
 import { unavailable } from "../../errors";
 import { operation, type PlainRoute } from "../../http";
 import { Nullable, OneOf } from "../../kernel/schema";
-import type { Readiness } from "./readiness";
+import { type Readiness, requireReady } from "./readiness";
 
 const RETRY_AFTER_SECONDS = 5;
 const NOT_PRIMARY = "This server is not the primary of its fleet now.";
@@ -35,12 +35,6 @@ export function healthRoutes(
 ): readonly PlainRoute[] {
   const { db } = ctx;
 
-  function requireReady(): void {
-    if (readiness.isDraining)
-      throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
-    readiness.probe(db);
-  }
-
   function presentReadiness({ fault, isDamaged }: StorageState) {
     const shown = fault ?? (isDamaged ? "damaged" : undefined);
     return {
@@ -66,7 +60,7 @@ export function healthRoutes(
     {
       path: "/readyz",
       handle: () => {
-        requireReady();
+        requireReady(readiness, db);
         return answer(presentReadiness(db.storage()));
       },
       hooks: operation({
@@ -83,7 +77,7 @@ export function healthRoutes(
     {
       path: "/readyz/write",
       handle: async () => {
-        requireReady();
+        requireReady(readiness, db);
         if (!ctx.isPrimary()) throw unavailable(NOT_PRIMARY, RETRY_AFTER_SECONDS);
         const state = await db.checkStorage();
         if (state.fault) throw unavailable(STORAGE_FAULTS[state.fault], RETRY_AFTER_SECONDS);
