@@ -59,12 +59,11 @@ type Services = Pick<AppContext, "baseUrl" | "clock" | "db" | "log" | "outbox">;
 
 /**
  * Creates the alarms of a process. Beginning and end of each are logged, and recorded as events `fleet.alarm`
- * with a row that survives a restart. While the database takes no changes, events wait in memory. A process
- * that must not write passes `isRecorded: false`; its alarms are only logged and listed.
+ * with a row that survives a restart. While the database takes no changes, events wait in memory.
  */
-export function createAlarms(ctx: Services, { isRecorded = true } = {}): Alarms {
+export function createAlarms(ctx: Services): Alarms {
   const { clock, log } = ctx;
-  let recorded: StoredAlarms = isRecorded ? readStoredAlarms(ctx.db) : new Map();
+  let recorded: StoredAlarms = readStoredAlarms(ctx.db);
   const raised = new Map<AlarmKind, RaisedAlarm>();
   for (const [kind, alarm] of recorded) {
     const ending = clock.after(CONFIRM_MS, () => end(kind));
@@ -82,7 +81,7 @@ export function createAlarms(ctx: Services, { isRecorded = true } = {}): Alarms 
 
   /** Records the events of alarms that began or ended since the last write. */
   function record(): void {
-    if (!isRecorded || isStopped || writing) return;
+    if (isStopped || writing) return;
     const events = changesBetween(recorded, raised);
     if (events.length === 0) return;
     const now = clock.now();

@@ -197,16 +197,6 @@ test("changes that happen during a write are recorded by the next one, in order"
   ]);
 });
 
-test("a process that must not write lists and logs its alarms, and records nothing", async () => {
-  const own = createAlarms(app.ctx, { isRecorded: false });
-  own.raise("valkey_unavailable", "It does not answer.");
-  await settled();
-  expect(own.list()).toMatchObject([{ kind: "valkey_unavailable" }]);
-  expect(app.logged).toMatchObject([{ alarm: "valkey_unavailable" }]);
-  expect(app.events()).toEqual([]);
-  await own.stop();
-});
-
 test("no alarm is recorded or listed after the stop", async () => {
   alarms.raise("mirror_stale", "a");
   await alarms.stop();
