@@ -121,7 +121,7 @@ function requireOwner(tx: Tx, { id }: Actor): void {
   throw new OperatorError("Only owners import, and the user who asked for it no longer is one.");
 }
 
-/** Returns an error as the answer. Throws it if nobody can mend it. */
+/** Returns the answer for an error that the user can resolve. Throws every other error. */
 function failureOf(error: unknown): ImportFailure {
   if (error instanceof OperatorError) return { message: error.message, fields: [] };
   if (error instanceof Problem) return { message: error.message, fields: error.fields };

@@ -23,7 +23,7 @@ const REFUSED_WITHIN_MS = 2_000;
 const INTERVAL_MS = 1_000;
 const PHASE_MS = 370;
 
-/** Opens the database of a running primary, as a command beside it does. */
+/** Opens the database of a running primary for changes, as a command such as `key revoke` does. */
 function openCommand(primary: FleetNode) {
   const { log } = createTestLog("silent");
   const sqlite = openSqlite(join(primary.folder, "allclear.db"), COMMAND_BUSY_TIMEOUT_MS);

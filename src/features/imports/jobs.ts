@@ -224,7 +224,7 @@ export function createImportJobs(
     stop: () => current?.ended.abort(),
   };
 
-  /** Forgets an import that nobody went on with. One that runs is forgotten after its end. */
+  /** Deletes a job at the end of its time. A running one gets more time. */
   async function expire(running: Running): Promise<void> {
     if (isRunning(running.job.state))
       running.expiry = clock.after(KEPT_MS, () => void expire(running));

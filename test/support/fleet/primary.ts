@@ -9,7 +9,7 @@ export interface PrimaryClient {
   openIncident(name: string, at?: FleetNode): Promise<Response>;
 }
 
-/** Creates a key for incidents at a node, with the command beside it. */
+/** Creates a key that may open incidents, by the command `key create` in the data directory of a node. */
 export async function connectTo(node: FleetNode): Promise<PrimaryClient> {
   const scopes = ["--scope", "write:incidents", "--scope", "read:status", "--rate-limit", "100000"];
   const { stdout, stderr, code } = await node.run("key", "create", "--name", "test", ...scopes);
