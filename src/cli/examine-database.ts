@@ -1,4 +1,4 @@
-import { EXAMINE_COMMAND } from "../fleet/examine-command";
+import { EXAMINE_COMMAND } from "../fleet/commands/examine-command";
 import type { Command } from "./command";
 
 /** Examines a restored database for its server, which would stand still meanwhile. */

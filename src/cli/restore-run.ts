@@ -47,7 +47,7 @@ export async function runRestore(invocation: Invocation): Promise<ExitCode> {
   let report: RestoreReport;
   try {
     if (isFromStore) {
-      const { withDownloadedDatabase } = await import("../fleet/download-database");
+      const { withDownloadedDatabase } = await import("../fleet/commands/download-database");
       report = await withDownloadedDatabase(config, directory, at, (file, { prefix, txid }) => {
         restored = `transaction ${txid} of ${prefix} from the fleet store`;
         return restoreDatabase(directory, file);

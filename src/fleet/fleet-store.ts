@@ -4,8 +4,8 @@ import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import type { RandomBytes } from "../kernel/random";
 import { type ObjectStore, openObjectStore } from "../object-store";
-import { LEADER_KEY } from "./leader";
-import type { LitestreamSetup } from "./litestream";
+import { LEADER_KEY } from "./leader/record";
+import type { LitestreamSetup } from "./log/litestream";
 
 /** Limit of a request for the leader record, in ms: shorter than a lease, so that a renewal is tried again. */
 const LEADER_DEADLINE_MS = 2_000;

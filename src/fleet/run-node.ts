@@ -6,15 +6,15 @@ import { hasInstallation, openDataDirectory } from "../db/data-directory";
 import { systemClock } from "../kernel/clock";
 import { systemRandom } from "../kernel/random";
 import type { RunningServer } from "../server";
-import { type ControlAnswer, type ControlCommand, listenForCommands } from "./control";
-import { openEligible } from "./eligible";
-import { isStillPrimary, roleWithoutDatabase } from "./first-role";
+import { type ControlAnswer, type ControlCommand, listenForCommands } from "./commands/control";
+import { openEligible } from "./promotion/eligible";
+import { isStillPrimary, roleWithoutDatabase } from "./promotion/first-role";
 import { openFleetStore } from "./fleet-store";
 import { findReplicaFile } from "./follow/replica-file";
-import type { Lease } from "./lease";
+import type { Lease } from "./leader/lease";
 import { fleetFolder, readNode, replicaFolder } from "./node";
-import { explainSuperseded, startPrimary } from "./primary";
-import { RESTORE_CHECK } from "./restore-check";
+import { explainSuperseded, startPrimary } from "./primary/primary";
+import { RESTORE_CHECK } from "./commands/restore-check";
 import type { UsageBatch } from "./usage";
 
 export interface NodeOptions {
@@ -133,14 +133,14 @@ function createRoles(config: Config, options: NodeOptions) {
   }
 
   async function runReplica(): Promise<Role | "stop"> {
-    const { startReplica } = await import("./replica");
+    const { startReplica } = await import("./replica/replica");
     const replica = await startReplica(config, { isEligible, stopRequested });
     if (!replica) return "stop";
     const promoted = Promise.withResolvers<Lease>();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
     const watch = eligible?.watch(replica, promoted.resolve);
     const nightly = isEligible
-      ? (await import("./nightly-restore")).startNightlyRestore(replica)
+      ? (await import("./replica/nightly-restore")).startNightlyRestore(replica)
       : undefined;
     begin("replica", async (command) => {
       if (command === "demote") return { isDone: false, text: "This node is a replica." };

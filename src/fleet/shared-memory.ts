@@ -6,8 +6,8 @@ import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { SECOND_MS } from "../kernel/time";
 import type { Following } from "./follow/follow";
-import type { LeaderWatch } from "./leader-watch";
-import type { Primaryship } from "./primaryship";
+import type { LeaderWatch } from "./leader/leader-watch";
+import type { Primaryship } from "./primary/primaryship";
 import type { PrimaryMemory } from "./valkey/primary-memory";
 import type { ReplicaMemory } from "./valkey/replica-memory";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { writeLeader } from "../../src/fleet/leader";
-import type { FleetStatus } from "../../src/fleet/status";
+import { writeLeader } from "../../src/fleet/leader/record";
+import type { FleetStatus } from "../../src/fleet/commands/status";
 import { fleetToken } from "../../src/fleet/wire";
 import { systemClock } from "../../src/kernel/clock";
 import { toIso } from "../../src/kernel/time";

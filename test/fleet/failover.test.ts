@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readLeader } from "../../src/fleet/leader";
+import { readLeader } from "../../src/fleet/leader/record";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { type FleetNode, startNode } from "../support/fleet/nodes";

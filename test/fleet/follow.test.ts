@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, statSync, utimesSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type ChildProcess, commandOf } from "../../src/fleet/child-process";
+import { type ChildProcess, commandOf } from "../../src/fleet/log/child-process";
 import { startFollower } from "../../src/fleet/follow/litestream";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { type FollowedLog, type Observed, startFollowedLog } from "../support/fleet/followed-log";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { notPrimary } from "../../src/fleet/lease";
+import { notPrimary } from "../../src/fleet/leader/lease";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import type { TestApp } from "../support/app";
 import { createDeliverySite } from "../support/delivery-site";

@@ -2,7 +2,7 @@ import type { FollowedDb } from "../../db/followed-database";
 import { readTxid, type Txid } from "../../db/followed-files";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
-import { type ChildProcess, endLeftover } from "../child-process";
+import { type ChildProcess, endLeftover } from "../log/child-process";
 import { followerPidFile, removeFollowed, startFollower, startRestore } from "./litestream";
 import type { LogFetcher } from "./log-fetcher";
 import { nextReplicaPath, noteReplicaFile, replicaPaths, type ReplicaFile } from "./replica-file";

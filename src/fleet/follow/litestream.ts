@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { COMPANION_SUFFIXES } from "../../db/database-files";
 import { formatTxid, prepareFollowed, type Txid, txidFileOf } from "../../db/followed-files";
 import type { Log } from "../../kernel/log";
-import { type ChildProcess, startChild } from "../child-process";
+import { type ChildProcess, startChild } from "../log/child-process";
 
 const FOLLOW_INTERVAL = "100ms";
 const RESTORE_SUFFIX = ".new";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { FleetStatus } from "../../../src/fleet/status";
+import type { FleetStatus } from "../../../src/fleet/commands/status";
 import { fleetToken, NODES_PATH, TOKEN_HEADER } from "../../../src/fleet/wire";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { eventually } from "../../support/fleet/eventually";

@@ -1,0 +1,136 @@
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OperatorError } from "../../db";
+import { formatTxid } from "../../db/followed-files";
+import { DATABASE_MODE } from "../../db/open";
+import { redactText } from "../../domain/redact";
+import { toIso } from "../../kernel/time";
+import type { ObjectStore } from "../../object-store";
+import { readLeader } from "../leader/record";
+import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";
+
+/** A database that was restored from the store. */
+export interface RestoredLog {
+  /** Beginning of the keys of its log. */
+  prefix: string;
+  /** Number of its last transaction. */
+  txid: number;
+}
+
+/** Message of Litestream for a log that begins later, or that does not exist. */
+const NOTHING = /no matching backup/;
+
+/** Maximum length of Litestream's message. */
+const MESSAGE_MAX = 500;
+
+/** Error of Litestream that is a fault of the log or of the store. */
+export class RestoreError extends OperatorError {
+  /** True if the log has nothing for the time. */
+  readonly isEmpty: boolean;
+
+  constructor(message: string, isEmpty: boolean) {
+    super(message);
+    this.isEmpty = isEmpty;
+  }
+}
+
+/**
+ * Restores one log of the store into a new file, up to a moment in unix ms, a transaction, or its end. Throws a
+ * RestoreError. `signal` ends Litestream.
+ */
+export async function restoreLog(
+  litestream: LitestreamSetup,
+  prefix: string,
+  file: string,
+  { at, txid, signal }: { at?: number; txid?: number; signal?: AbortSignal } = {},
+): Promise<RestoredLog> {
+  // Settings in a file, since a URL in an argument cannot have everything that an address can.
+  const folder = mkdtempSync(join(tmpdir(), "allclear-restore-"));
+  const config = join(folder, "litestream.yml");
+  const database = join(folder, "log");
+  const replica = replicaSettings(litestream.store, prefix);
+  const settings = { logging: { level: "error" }, dbs: [{ path: database, replica }] };
+  const moment = at === undefined ? [] : ["-timestamp", toIso(at)];
+  const last = txid === undefined ? [] : ["-txid", formatTxid(txid)];
+  const unfinished = `${file}.unfinished`;
+  const options = ["-config", config, "-no-expand-env", "-json", ...moment, ...last];
+  try {
+    // JSON is YAML.
+    writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
+    rmSync(unfinished, { force: true });
+    const child = Bun.spawn(
+      [litestream.program, "restore", ...options, "-o", unfinished, database],
+      {
+        env: environmentOf(litestream.credentials),
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+        ...(signal && { signal }),
+        killSignal: "SIGKILL",
+      },
+    );
+    const [output, errors, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    if (code !== 0) throw failureOf(prefix, signal?.aborted ? "It took too long." : errors, code);
+    chmodSync(unfinished, DATABASE_MODE);
+    renameSync(unfinished, file);
+    const restored = JSON.parse(output) as { txid: string };
+    return { prefix, txid: Number.parseInt(restored.txid, 16) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(unfinished, { force: true });
+  }
+}
+
+function failureOf(prefix: string, errors: string, code: number | null): RestoreError {
+  const lines = errors.trim().split("\n").slice(-3).join(" ");
+  const reason = redactText(lines || `exit code ${code}`).slice(0, MESSAGE_MAX);
+  return new RestoreError(
+    `The log ${prefix} could not be restored: ${reason}`,
+    NOTHING.test(errors),
+  );
+}
+
+/**
+ * Restores the newest state of a fleet's database into a new file, or that of a moment in unix ms, which may be of
+ * an earlier term. Throws an OperatorError if the store has none.
+ */
+export async function restoreFromStore(
+  { files, litestream }: { files: ObjectStore; litestream: LitestreamSetup },
+  file: string,
+  at?: number,
+): Promise<RestoredLog> {
+  const leader = await readLeader(files);
+  if (!leader) throw new OperatorError(`There is no fleet in ${files.name}.`);
+  if (at === undefined) return restoreLog(litestream, leader.record.prefix, file);
+  for (const prefix of await listPrefixes(files)) {
+    try {
+      return await restoreLog(litestream, prefix, file, { at });
+    } catch (error) {
+      // A log begins with its term, so an earlier moment is in the one before.
+      if (!(error instanceof RestoreError && error.isEmpty)) throw error;
+    }
+  }
+  throw new OperatorError(`The logs in ${files.name} begin after ${toIso(at)}.`);
+}
+
+const PREFIX = /^(term-\d{6,15}-\d{1,9})\//;
+
+/** Lists the beginnings of the keys of all logs, newest first. */
+async function listPrefixes(store: ObjectStore): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { key } of await store.list("term-")) {
+    const prefix = PREFIX.exec(key)?.[1];
+    if (prefix !== undefined) found.add(prefix);
+  }
+  const orderOf = (prefix: string) => prefix.split("-").slice(1).map(Number);
+  return [...found].sort((a, b) => {
+    const [termA = 0, sequenceA = 0] = orderOf(a);
+    const [termB = 0, sequenceB = 0] = orderOf(b);
+    return termB - termA || sequenceB - sequenceA;
+  });
+}

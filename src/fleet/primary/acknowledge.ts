@@ -1,0 +1,37 @@
+import type { Acknowledge } from "../../app";
+import type { Db } from "../../db";
+import type { RequestContext } from "../../http";
+import type { Durability } from "./acknowledgement";
+
+/** Header of an answer to a write that is on one machine only. */
+export const DURABILITY_HEADER = "Allclear-Durability";
+
+/** Paths whose writes never wait: they begin and end sessions. */
+const SESSION_PATHS: ReadonlySet<string> = new Set(["/admin/sign-in", "/admin/sign-out"]);
+
+/**
+ * Creates the function that holds an answer back until `wait` resolves, if its request has changed something. Other
+ * answers, refused requests and the results of checks do not wait.
+ */
+export function createAcknowledge(
+  db: Pick<Db, "changes">,
+  wait: () => Promise<Durability>,
+): Acknowledge {
+  return (requestContext, { method }, answer) => {
+    const isRead = method === "GET" || method === "HEAD";
+    if (isRead || !requestContext || neverWaits(requestContext)) return answer;
+    // The handler has begun, but no change is committed before the next turn of the event loop.
+    const before = db.changes;
+    return (async () => {
+      const response = await answer;
+      const isRefused = response.status >= 400 || requestContext.failure !== undefined;
+      if (isRefused || db.changes === before) return response;
+      if ((await wait()) === "local") response.headers.set(DURABILITY_HEADER, "local");
+      return response;
+    })();
+  };
+}
+
+function neverWaits({ caller, route }: RequestContext): boolean {
+  return caller.kind === "job" || SESSION_PATHS.has(route?.path ?? "");
+}

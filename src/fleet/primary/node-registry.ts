@@ -1,0 +1,245 @@
+import { Type } from "@sinclair/typebox";
+import { schemaErrors } from "../../errors";
+import type { Alarms, FleetNode } from "../../features/alarms";
+import type { Clock, Timer } from "../../kernel/clock";
+import { Nullable } from "../../kernel/schema";
+import type { Signal } from "../../kernel/signal";
+import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { plural } from "../../kernel/text";
+
+/** Longest time between two reports of a replica, and the interval of the checks of all of them. */
+export const REPORT_MS = 5 * SECOND_MS;
+/** Shortest time between two reports. */
+const PROGRESS_MS = SECOND_MS;
+/** Lag from which a replica is behind. */
+const BEHIND_SECONDS = 10;
+/** Silence from which a replica counts as gone, and from which it is forgotten. */
+const GONE_MS = 30 * SECOND_MS;
+const FORGET_MS = 15 * MINUTE_MS;
+/** Difference to the store's clock from which a clock is wrong. */
+const SKEW_MS = 2 * SECOND_MS;
+/** Limit of nodes, which a fleet never reaches. */
+const NODES_MAX = 200;
+
+/** Limit of databases of earlier terms that a node reports. */
+export const SET_ASIDE_MAX = 10;
+
+const Report = Type.Object({
+  node: Type.String({ minLength: 1, maxLength: 100 }),
+  isEligible: Type.Boolean(),
+  version: Type.String({ maxLength: 50 }),
+  schema: Nullable(Type.Integer()),
+  txid: Nullable(Type.String({ maxLength: 16 })),
+  lagSeconds: Nullable(Type.Number()),
+  clockSkewMs: Nullable(Type.Number()),
+  setAside: Type.Array(
+    Type.Object({ file: Type.String({ maxLength: 1_000 }), events: Type.Integer() }),
+    { maxItems: SET_ASIDE_MAX },
+  ),
+});
+
+/** State of a node as it reports it to the primary. */
+export interface NodeReport {
+  /** Name of the node. */
+  node: string;
+  /** True if it may be promoted. */
+  isEligible: boolean;
+  version: string;
+  /** Schema version of its database; null before it was read. */
+  schema: number | null;
+  /** Newest transaction, in hexadecimal digits. */
+  txid: string | null;
+  /** Time that it is behind the primary; null on the primary, and before it is known. */
+  lagSeconds: number | null;
+  /** Store's clock minus that of the node; null if it is not known. */
+  clockSkewMs: number | null;
+  /** Databases of earlier terms, with the number of events that the present history lacks. */
+  setAside: readonly { file: string; events: number }[];
+}
+
+/** Nodes of a fleet as the primary knows them. */
+export interface NodeRegistry {
+  /** Handles the report of a replica, `POST /fleet/v1/nodes`. */
+  take(request: Request): Promise<Response>;
+  /** Lists the primary, then the replicas by name. */
+  list(): FleetNode[];
+  /** Resolves once all replicas that are not gone have applied a transaction. */
+  whenApplied(txid: number): Promise<void>;
+  stop(): void;
+}
+
+interface KnownNode extends NodeReport {
+  /** Unix ms. */
+  seenAt: number;
+}
+
+/**
+ * Creates the registry of the primary, and raises alarms about replicas that are behind or silent, different versions
+ * and wrong clocks. A replica that is silent for 15 minutes is forgotten.
+ */
+export function createNodeRegistry(
+  { clock, alarms }: { clock: Clock; alarms: Pick<Alarms, "raise" | "clear"> },
+  own: () => NodeReport,
+): NodeRegistry {
+  const replicas = new Map<string, KnownNode>();
+  const waiting = new Map<() => void, number>();
+  const startedAt = clock.now();
+  const timer: Timer = clock.every(REPORT_MS, check);
+
+  function hasApplied(txid: number): boolean {
+    const since = clock.now() - GONE_MS;
+    return [...replicas.values()].every(
+      ({ seenAt, txid: applied }) => seenAt < since || Number.parseInt(applied ?? "0", 16) >= txid,
+    );
+  }
+
+  /** Ends the waits for transactions that all replicas have. */
+  function endWaits(): void {
+    for (const [resolve, txid] of waiting) {
+      if (!hasApplied(txid)) continue;
+      waiting.delete(resolve);
+      resolve();
+    }
+  }
+
+  function check(): void {
+    endWaits();
+    const now = clock.now();
+    for (const [name, { seenAt }] of replicas) {
+      if (now - seenAt > FORGET_MS) replicas.delete(name);
+    }
+    const known = [...replicas.values()];
+    alarmOf(
+      "replica_lag",
+      known.flatMap((node) => lagOf(node, now)),
+    );
+    const self = own();
+    alarmOf(
+      "version_mismatch",
+      known.flatMap((node) => mismatchOf(node, self)),
+    );
+    alarmOf("clock_skew", [self, ...known].flatMap(skewOf));
+    alarmOf("orphans", [self, ...known].flatMap(orphansOf));
+  }
+
+  function alarmOf(kind: Parameters<Alarms["raise"]>[0], problems: readonly string[]): void {
+    if (problems.length > 0) alarms.raise(kind, problems.join(" "));
+    // A fleet that has just got this primary does not know its replicas yet.
+    else if (clock.now() - startedAt >= GONE_MS) alarms.clear(kind);
+  }
+
+  return {
+    async take(request) {
+      const report = (await request.json().catch(() => undefined)) as NodeReport;
+      if (schemaErrors(Report, report).length > 0) {
+        return Response.json({ detail: "The report is not valid." }, { status: 422 });
+      }
+      if (replicas.has(report.node) || replicas.size < NODES_MAX) {
+        replicas.set(report.node, { ...report, seenAt: clock.now() });
+      }
+      endWaits();
+      return new Response(null, { status: 204 });
+    },
+    list() {
+      const now = clock.now();
+      const sorted = [...replicas.values()].sort((a, b) => (a.node < b.node ? -1 : 1));
+      return [
+        present({ ...own(), seenAt: now }, "primary"),
+        ...sorted.map((node) => present(node, "replica")),
+      ];
+    },
+    whenApplied(txid) {
+      if (hasApplied(txid)) return Promise.resolve();
+      return new Promise((resolve) => waiting.set(resolve, txid));
+    },
+    stop() {
+      timer.cancel();
+      for (const resolve of waiting.keys()) resolve();
+    },
+  };
+}
+
+function present(known: KnownNode, role: FleetNode["role"]): FleetNode {
+  const { node, isEligible, version, txid, lagSeconds, seenAt } = known;
+  return {
+    name: node,
+    role,
+    isEligible,
+    isSelf: role === "primary",
+    version,
+    txid: txid ?? undefined,
+    lagSeconds: lagSeconds ?? undefined,
+    seenAt,
+  };
+}
+
+function lagOf({ node, lagSeconds, seenAt }: KnownNode, now: number): string[] {
+  const silentMs = now - seenAt;
+  if (silentMs > GONE_MS) {
+    return [`${node} has been silent for ${plural(Math.floor(silentMs / SECOND_MS), "second")}.`];
+  }
+  if (lagSeconds === null || lagSeconds <= BEHIND_SECONDS) return [];
+  return [`${node} is ${plural(Math.round(lagSeconds), "second")} behind.`];
+}
+
+function mismatchOf({ node, version, schema }: KnownNode, own: NodeReport): string[] {
+  const schemas = [schema, own.schema];
+  if (schema !== own.schema && !schemas.includes(null)) {
+    return [`${node} has schema version ${schema}, the primary ${own.schema}.`];
+  }
+  return version === own.version
+    ? []
+    : [`${node} has version ${version}, the primary ${own.version}.`];
+}
+
+function skewOf({ node, clockSkewMs }: NodeReport): string[] {
+  if (clockSkewMs === null || Math.abs(clockSkewMs) <= SKEW_MS) return [];
+  const seconds = Math.abs(clockSkewMs / SECOND_MS).toFixed(1);
+  return [`The clock of ${node} is ${seconds} s ${clockSkewMs > 0 ? "behind" : "ahead"}.`];
+}
+
+function orphansOf({ node, setAside }: NodeReport): string[] {
+  return setAside
+    .filter(({ events }) => events > 0)
+    .map(
+      ({ file, events }) =>
+        `${node} keeps ${plural(events, "event")} of an earlier term in ${file}: see allclear fleet orphans, then remove the file.`,
+    );
+}
+
+/**
+ * Sends the state of a replica to the primary every 5 seconds, and within a second after `changed`, one report after
+ * the other. A report that does not arrive is not repeated. `post` rejects in time if there is no answer.
+ */
+export function startReporting(
+  clock: Clock,
+  changed: Pick<Signal<void>, "on">,
+  report: () => NodeReport,
+  post: (report: NodeReport) => Promise<void>,
+): Timer {
+  let isSending = false;
+  let progress: Timer | undefined;
+
+  function send(): void {
+    progress?.cancel();
+    progress = undefined;
+    if (isSending) return sendSoon();
+    isSending = true;
+    const end = () => void (isSending = false);
+    void post(report()).then(end, end);
+  }
+
+  function sendSoon(): void {
+    progress ??= clock.after(PROGRESS_MS, send);
+  }
+
+  const stop = changed.on(sendSoon);
+  const timer = clock.every(REPORT_MS, send);
+  return {
+    cancel() {
+      stop();
+      progress?.cancel();
+      timer.cancel();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import type { AppOptions } from "../../app";
+import type { AppContext } from "../../context";
+import type { DataDirectory } from "../../db/data-directory";
+import { formatTxid } from "../../db/followed-files";
+import { SCHEMA_VERSION } from "../../db/migrations";
+import { describeStore } from "../../domain/store-address";
+import type { Alarms, FleetState } from "../../features/alarms";
+import { createReadiness } from "../../features/health";
+import { VERSION } from "../../version";
+import type { FleetStore } from "../fleet-store";
+import { type NodeState, nodeHealthRoutes } from "../health-routes";
+import type { PrimaryParts } from "..";
+import { KEYS_UNKNOWN, keysUnknown } from "../replica/keys-unknown";
+import { type FleetNode, nodeName } from "../node";
+import { createNodeRegistry, type NodeReport } from "./node-registry";
+import type { Primaryship } from "./primaryship";
+import type { FleetStatus } from "../commands/status";
+import { watchRestoreCheck } from "./restore-check-watch";
+import { watchSetAside } from "../replica/set-aside-watch";
+import type { Valkey } from "../valkey/client";
+import { NODES_PATH } from "../wire";
+
+/** Longest upload that a purge waits for, in ms. */
+const UPLOAD_MS = 3_000;
+
+/** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
+export function appOptionsOf(
+  ctx: Pick<AppContext, "clock" | "db">,
+  primaryship: Primaryship,
+): AppOptions {
+  const readiness = createReadiness();
+  const { isHeld } = primaryship;
+  const state = (): NodeState => ({
+    role: isHeld() ? "primary" : "replica",
+    term: primaryship.record()?.term,
+    txid: primaryship.figures().txid || undefined,
+    asOf: isHeld() ? ctx.clock.now() : undefined,
+    schema: SCHEMA_VERSION,
+    apiProblem: isHeld() ? undefined : KEYS_UNKNOWN,
+  });
+  return {
+    readiness,
+    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
+    elsewhere: () => ({
+      answer: ({ match }) =>
+        match.route?.operation.access.kind === "key" && !isHeld() ? keysUnknown() : undefined,
+      mark() {},
+    }),
+  };
+}
+
+interface Dependencies {
+  ctx: Pick<AppContext, "clock" | "config" | "db" | "log">;
+  directory: DataDirectory;
+  alarms: Alarms;
+  node: FleetNode;
+  store: FleetStore;
+  primaryship: Primaryship;
+  /** Undefined without --valkey. */
+  valkey: Pick<Valkey, "name" | "isAvailable"> | undefined;
+}
+
+/** Knows the replicas of the primary. `stop` ends the checks of them. */
+export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop(): void } {
+  const { ctx, alarms, directory, node, store, primaryship, valkey } = deps;
+  const { clock, db, log } = ctx;
+  const setAside = watchSetAside({ clock, log, directory }, (work) => work(db));
+  const own = (): NodeReport => {
+    const { txid } = primaryship.figures();
+    return {
+      node: nodeName(node),
+      isEligible: true,
+      version: VERSION,
+      schema: SCHEMA_VERSION,
+      txid: txid === 0 ? null : formatTxid(txid),
+      lagSeconds: null,
+      clockSkewMs: store.leader.clockSkewMs() ?? null,
+      setAside: setAside.list(),
+    };
+  };
+  const registry = createNodeRegistry({ clock, alarms }, own);
+  const watch = watchRestoreCheck({
+    clock,
+    log,
+    store: store.files,
+    alarms,
+    hasEligible: () =>
+      registry.list().some(({ role, isEligible }) => role === "replica" && isEligible),
+  });
+  const { failover, ack, fleetStore } = ctx.config;
+  const nodes = (): FleetState => ({
+    term: primaryship.record()?.term,
+    store: fleetStore ? describeStore(fleetStore) : "",
+    failover,
+    ack,
+    valkey: valkey && { address: valkey.name, isAvailable: valkey.isAvailable() },
+    nodes: registry.list(),
+  });
+  return {
+    alarms,
+    nodes,
+    position() {
+      const term = primaryship.record()?.term;
+      const { txid } = primaryship.figures();
+      return term === undefined || txid === 0 ? undefined : { term, txid: formatTxid(txid) };
+    },
+    async whenApplied() {
+      // The number of a transaction is known once it is in the store.
+      await registry.whenApplied(await primaryship.upload(UPLOAD_MS));
+    },
+    handlers: {
+      [`POST ${NODES_PATH}`]: registry.take,
+      [`GET ${NODES_PATH}`]: () => {
+        const status: FleetStatus = { ...nodes(), alarms: alarms.list() };
+        return Response.json(status);
+      },
+    },
+    stop() {
+      registry.stop();
+      watch.cancel();
+      setAside.cancel();
+    },
+  };
+}

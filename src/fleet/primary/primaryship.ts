@@ -1,0 +1,182 @@
+import type { AppContext } from "../../context";
+import type { DataDirectory } from "../../db/data-directory";
+import type { Alarms } from "../../features/alarms";
+import type { Timer } from "../../kernel/clock";
+import { ObjectStoreError } from "../../object-store";
+import { type Acknowledgement, createAcknowledgement, type Durability } from "./acknowledgement";
+import { type Claim, claimLeadership } from "../leader/claim";
+import { type FleetStore, probeStore } from "../fleet-store";
+import type { LeaderRecord } from "../leader/record";
+import { holdLease, type Lease, notPrimary } from "../leader/lease";
+import { requireLitestream } from "../log/litestream";
+import { watchLog } from "../log/watch";
+import { fleetFolder, type FleetNode } from "../node";
+import { type Replication, startReplication } from "../log/replication";
+import { findLastTerm, insertTerm } from "../leader/term-store";
+
+/** Pause before the store is asked again, if it does not answer at the start. */
+const AGAIN_MS = 5_000;
+
+/** Longest upload before the primary hands over, in ms. */
+const RELEASE_MS = 10_000;
+
+/** A node's time as the primary: its lease, its upload and the acknowledgement of its writes. */
+export interface Primaryship {
+  /** Takes the lease. Resolves to undefined if the store does not answer; it is then asked again and again. */
+  begin(): Promise<Claim | undefined>;
+  isHeld(): boolean;
+  /** The leader record; undefined until the store has answered. */
+  record(): LeaderRecord | undefined;
+  leftMs(): number;
+  /** Waits until all that is committed is in the store. Rejects if this node is no longer the primary. */
+  waitForUpload(): Promise<Durability>;
+  /** Uploads all that is committed. Resolves to the last transaction. Rejects after `limitMs`. */
+  upload(limitMs: number): Promise<number>;
+  /** Hands over: uploads everything, and lets any eligible replica take the record at once. */
+  release(): Promise<void>;
+  figures(): PrimaryFigures;
+  /** Resolves when another node has become the primary. Rejects if this node must not go on. */
+  ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PrimaryFigures {
+  /** Last uploaded transaction. */
+  txid: number;
+  localWrites: number;
+  restarts: number;
+}
+
+interface Dependencies {
+  ctx: AppContext;
+  alarms: Alarms;
+  directory: DataDirectory;
+  node: FleetNode;
+  store: FleetStore;
+}
+
+export function createPrimaryship(deps: Dependencies): Primaryship {
+  const { ctx, alarms, directory, node, store } = deps;
+  const { clock, config, log } = ctx;
+  const isAutomatic = config.failover === "automatic";
+  const run = Buffer.from(ctx.random(8)).toString("hex");
+  const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
+  let lease: Lease | undefined;
+  let replication: Replication | undefined;
+  let acknowledgement: Acknowledgement | undefined;
+  let logWatch: ReturnType<typeof watchLog> | undefined;
+  let again: Timer | undefined;
+  /** A claim that was begun later than the start, and what follows it. */
+  let claiming: Promise<void> | undefined;
+  let isStopped = false;
+  // A failure before anything waits for it is thrown by `begin`.
+  ended.catch(() => {});
+
+  async function claim(): Promise<Claim> {
+    await probeStore(store, { random: ctx.random, log, isAutomatic });
+    const lastTerm = findLastTerm(ctx.db, {})?.term ?? 0;
+    const claimant = { directory, node, run, address: config.fleetAddress ?? null, lastTerm };
+    const claimed = await claimLeadership(store.leader, clock, claimant);
+    if (claimed.kind === "held") await hold(claimed);
+    return claimed;
+  }
+
+  async function hold({ leader, writtenAt }: Extract<Claim, { kind: "held" }>): Promise<void> {
+    const held = holdLease(
+      { store: store.leader, clock, log, alarms, isAutomatic },
+      leader,
+      writtenAt,
+    );
+    lease = held;
+    held.lost.on(() => end());
+    held.regained.on(() => log.warn("this node is the primary again"));
+    await writeTerm(leader.record);
+    replication = await startReplication(
+      {
+        clock,
+        log,
+        litestream: store.litestream,
+        database: directory.database,
+        folder: fleetFolder(directory),
+      },
+      leader.record.prefix,
+    );
+    acknowledgement = createAcknowledgement({ clock, lease: held, replication, alarms });
+    logWatch = watchLog({ clock, log, alarms, lease: held, replication, store });
+    log.info({ term: leader.record.term, node: node.id }, "this node is the primary");
+  }
+
+  /** Stores the term, unless an earlier start has done so. */
+  async function writeTerm({ term, previous }: LeaderRecord): Promise<void> {
+    if ((findLastTerm(ctx.db, {})?.term ?? 0) >= term) return;
+    const row = { term, previousTxid: previous?.txid ?? null, at: clock.now(), by: node.id };
+    await ctx.db.write((tx) => insertTerm(tx, row));
+  }
+
+  async function begin(): Promise<Claim | undefined> {
+    await requireLitestream(store.litestream.program);
+    try {
+      return await claim();
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error;
+      waitForStore(error);
+      return undefined;
+    }
+  }
+
+  function waitForStore(error: Error): void {
+    alarms.raise(
+      "lease_renewal",
+      `The server serves reads only until it is known which node is the primary. ${error.message}`,
+    );
+    if (isStopped) return;
+    again = clock.after(AGAIN_MS, () => {
+      claiming = claim().then(
+        (claimed) => {
+          alarms.clear("lease_renewal");
+          if (claimed.kind === "superseded") end();
+          else ctx.db.recovered.emit();
+        },
+        (failure: unknown) => {
+          if (failure instanceof ObjectStoreError) waitForStore(failure);
+          else fail(failure);
+        },
+      );
+    });
+  }
+
+  return {
+    begin,
+    isHeld: () => lease?.isHeld() ?? false,
+    record: () => lease?.record,
+    leftMs: () => lease?.leftMs() ?? 0,
+    async waitForUpload() {
+      if (!acknowledgement) throw new Error("nothing is uploaded yet");
+      return acknowledgement.wait();
+    },
+    async upload(limitMs) {
+      if (!replication) throw new Error("nothing is uploaded yet");
+      return replication.sync(limitMs);
+    },
+    async release() {
+      if (!lease || !replication) throw new Error("nothing is uploaded yet");
+      await replication.sync(RELEASE_MS);
+      if (!(await lease.change({ released: true }))) throw notPrimary();
+    },
+    figures: () => ({
+      txid: replication?.lastTxid ?? 0,
+      localWrites: acknowledgement?.localWrites ?? 0,
+      restarts: replication?.restarts ?? 0,
+    }),
+    ended,
+    async stop() {
+      isStopped = true;
+      again?.cancel();
+      // It may take the lease and start Litestream, which end below.
+      await claiming;
+      await logWatch?.stop();
+      await lease?.stop();
+      await replication?.stop();
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import type { Config } from "../../config";
+import { OperatorError } from "../../db";
+import { type DataDirectory, hasInstallation } from "../../db/data-directory";
+import { redactText } from "../../domain/redact";
+import { systemClock } from "../../kernel/clock";
+import { createLog } from "../../kernel/log";
+import { systemRandom } from "../../kernel/random";
+import { ObjectStoreError } from "../../object-store";
+import { createLeader } from "../leader/claim";
+import { openFleetStore, probeStore } from "../fleet-store";
+import { readLeader } from "../leader/record";
+import type { Lease } from "../leader/lease";
+import { readNode } from "../node";
+import {
+  type Candidate,
+  completePromotion,
+  findInterrupted,
+  promoteReplica,
+  TakenError,
+} from "./promotion";
+import { hasLeaseEnded, type SeenRecord, watchRecord } from "../leader/record-watch";
+import type { RunningReplica } from "../replica/replica";
+import { findLastTerm } from "../leader/term-store";
+
+/** Longest time for applying the rest of the log, in ms, before it is restored from the store. */
+const FINISH_MS = 10_000;
+
+/** A replica's way to become the primary. */
+export interface EligibleWatch {
+  /**
+   * Promotes the replica. Without `isForced`, throws an OperatorError while the primary's lease is alive or if the
+   * store does not answer.
+   */
+  promote(isForced: boolean): Promise<void>;
+  stop(): void;
+}
+
+/** Alarms of a promotion: there is no database for them yet. */
+const NO_ALARMS = { raise() {}, clear() {} };
+
+/** Prepares the promotion of the replica in a data directory. */
+export function openEligible(config: Config, directory: DataDirectory) {
+  const clock = systemClock();
+  const log = createLog(config.logLevel, redactText);
+  const store = openFleetStore(config, clock);
+  const node = readNode(directory, systemRandom);
+  const run = Buffer.from(systemRandom(8)).toString("hex");
+  const address = config.fleetAddress ?? null;
+  const isAutomatic = config.failover === "automatic";
+
+  /**
+   * True if this node is the primary without a promotion: the first node of a new fleet with automatic failover, or one
+   * whose promotion was interrupted, which is completed. Throws an OperatorError if the store has no conditional writes.
+   */
+  async function becomesPrimaryAtStart(): Promise<boolean> {
+    try {
+      return await findPlace();
+    } catch (error) {
+      // A replica also starts while the store does not answer.
+      if (!(error instanceof ObjectStoreError)) throw error;
+      log.warn({ err: error }, "the store does not answer, so this node starts as a replica");
+      return false;
+    }
+  }
+
+  async function findPlace(): Promise<boolean> {
+    const hasDatabase = hasInstallation(config.dataDir);
+    if (isAutomatic) await probeStore(store, { random: systemRandom, log, isAutomatic });
+    const interrupted = await findInterrupted({ node, store }, hasDatabase);
+    if (interrupted) {
+      await completePromotion({ directory, store }, interrupted);
+      return true;
+    }
+    if (!isAutomatic || hasDatabase || (await readLeader(store.leader))) return false;
+    const claimant = { directory, node, run, address, lastTerm: 0 };
+    return (await createLeader(store.leader, claimant)) !== "changed";
+  }
+
+  function watch({ following }: RunningReplica, onPromoted: (lease: Lease) => void): EligibleWatch {
+    let promoting: Promise<void> | undefined;
+    const candidate: Candidate = {
+      directory,
+      node,
+      run,
+      address,
+      store,
+      clock,
+      log,
+      alarms: NO_ALARMS,
+      copy: {
+        prefix: () => following.state().prefix,
+        txid: () => following.state().txid,
+        lastTerm: async () => following.db.read(() => findLastTerm(following.db, {})?.term ?? 0),
+        finish: () => following.finish(FINISH_MS),
+      },
+    };
+
+    function begin({ leader }: SeenRecord): Promise<void> {
+      promoting ??= promoteReplica(candidate, leader)
+        .then((lease) => {
+          record.stop();
+          onPromoted(lease);
+        })
+        .finally(() => (promoting = undefined));
+      return promoting;
+    }
+
+    const record = watchRecord({
+      store: store.leader,
+      clock,
+      log,
+      node: node.id,
+      rank: () => 0,
+      onEnded(seen) {
+        if (!isAutomatic || promoting) return;
+        begin(seen).catch((error: unknown) => {
+          if (error instanceof TakenError) log.info("another node has become the primary");
+          else log.error({ err: error }, "this node could not become the primary");
+        });
+      },
+    });
+    return {
+      async promote(isForced) {
+        const seen = await record.look();
+        if (!isForced && !seen.leader) {
+          throw new OperatorError(
+            `The store ${store.leader.name} has no record of a primary. Add --force to begin a new log there with this replica's copy.`,
+          );
+        }
+        if (!isForced && seen.leader && !hasLeaseEnded(seen, { clock, node: node.id })) {
+          throw new OperatorError(
+            `The primary ${seen.leader.record.node} may be alive: it has renewed its lease within the last 15 s. Stop it and try again 15 s later, or add --force to take over now.`,
+          );
+        }
+        await begin(seen);
+      },
+      stop: record.stop,
+    };
+  }
+
+  return { becomesPrimaryAtStart, watch };
+}

@@ -1,0 +1,56 @@
+import { OperatorError } from "../../db";
+import { ObjectStoreError } from "../../object-store";
+import { describeOther } from "../leader/claim";
+import type { FleetStore } from "../fleet-store";
+import { readLeader } from "../leader/record";
+import type { FleetNode } from "../node";
+import { findInterrupted } from "./promotion";
+
+interface EmptyDirectory {
+  node: FleetNode;
+  store: FleetStore;
+  /** True if the node goes on as a replica when another one is the primary. */
+  rejoins: boolean;
+  /** True if the data directory has the copy of a replica. */
+  hasCopy: boolean;
+}
+
+/**
+ * Returns the role of a node that is started as a primary and has no database. It begins an empty one only if the fleet
+ * has none: replicas would follow it. Throws an OperatorError if it can be neither.
+ */
+export async function roleWithoutDatabase(
+  directory: EmptyDirectory,
+): Promise<"primary" | "replica"> {
+  const { node, store, rejoins, hasCopy } = directory;
+  const { name } = store.leader;
+  try {
+    const current = await readLeader(store.leader);
+    if (!current) return "primary";
+    const { record } = current;
+    const isFirst = record.previous === null && (await findInterrupted(directory, false));
+    if (isFirst) return "primary";
+    if (rejoins) return "replica";
+    if (record.node !== node.id) throw describeOther(record, name);
+  } catch (error) {
+    if (!(error instanceof ObjectStoreError)) throw error;
+    return rejoins && hasCopy ? "replica" : "primary";
+  }
+  throw new OperatorError(
+    `This node was the last primary of the fleet in ${name}, but its data directory has no database. Start it with --replica --eligible, and promote it once it follows the log.`,
+  );
+}
+
+/** Returns true if the record is that of this node's last term. False while the store does not answer. */
+export async function isStillPrimary({
+  node,
+  store,
+}: Pick<EmptyDirectory, "node" | "store">): Promise<boolean> {
+  try {
+    const current = await readLeader(store.leader);
+    return current?.record.node === node.id && current.record.term === node.term;
+  } catch (error) {
+    if (!(error instanceof ObjectStoreError)) throw error;
+    return false;
+  }
+}

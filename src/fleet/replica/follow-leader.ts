@@ -1,0 +1,77 @@
+import type { Clock } from "../../kernel/clock";
+import type { Log } from "../../kernel/log";
+import { SECOND_MS } from "../../kernel/time";
+import type { FleetStore } from "../fleet-store";
+import { type Following, startFollowing } from "../follow/follow";
+import { findReplicaFile } from "../follow/replica-file";
+import type { LeaderWatch } from "../leader/leader-watch";
+import { levelPrefix } from "../log/litestream";
+
+/** Pause between two looks for a record of the primary, in ms. */
+const LEADER_WAIT_MS = SECOND_MS;
+
+interface LeaderDependencies {
+  folder: string;
+  /** Id of this node. */
+  node: string;
+  clock: Clock;
+  log: Log;
+  hasHints: () => boolean;
+  /** Resolves when the process is to end. */
+  stopRequested: Promise<void>;
+}
+
+/**
+ * Begins to follow the log of the leader record, or of an earlier run while the store cannot be read. Resolves to
+ * undefined if the process is to end before a log is known.
+ */
+export async function followLeader(
+  store: FleetStore,
+  leader: LeaderWatch,
+  { folder, node, stopRequested, ...deps }: LeaderDependencies,
+): Promise<Following | undefined> {
+  const { litestream } = store;
+  const waited = { ...deps, folder, stopRequested, store: store.leader.name };
+  const prefix = await findPrefix(leader, waited);
+  if (prefix === undefined) return undefined;
+  const following = await startFollowing({
+    store: store.leader,
+    levelPrefix: (of, level) => levelPrefix(litestream.store, of, level),
+    prefix,
+    folder,
+    program: litestream.program,
+    isPrimaryAlive: leader.isAlive,
+    ...deps,
+  });
+  leader.changed.on((record) => {
+    // A node that is being promoted completes its copy of the log before.
+    if (record.node !== node) following.changePrefix(record.prefix);
+  });
+  return following;
+}
+
+async function findPrefix(
+  leader: LeaderWatch,
+  {
+    clock,
+    folder,
+    log,
+    stopRequested,
+    store,
+  }: Pick<LeaderDependencies, "clock" | "folder" | "log" | "stopRequested"> & {
+    /** Name of the store. */
+    store: string;
+  },
+): Promise<string | undefined> {
+  let isStopped = false;
+  const stop = stopRequested.then(() => void (isStopped = true));
+  for (let attempt = 0; !isStopped; attempt++) {
+    const prefix = leader.record()?.prefix ?? (attempt > 1 && findReplicaFile(folder)?.prefix);
+    if (prefix) return prefix;
+    if (attempt === 2)
+      log.warn({ store }, "no record of a primary was read from the store; waiting for one");
+    const pause = new Promise<void>((resolve) => clock.after(LEADER_WAIT_MS, resolve));
+    await Promise.race([pause, stop]);
+  }
+  return undefined;
+}

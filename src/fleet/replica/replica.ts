@@ -1,0 +1,110 @@
+import type { Config } from "../../config";
+import { OperatorError } from "../../db";
+import {
+  type DataDirectory,
+  hasInstallation,
+  lockOrExplain,
+  openDataDirectory,
+} from "../../db/data-directory";
+import { redactText } from "../../domain/redact";
+import { type Clock, systemClock } from "../../kernel/clock";
+import { createLog, type Log } from "../../kernel/log";
+import { deduplicateLog } from "../../kernel/log-dedup";
+import { systemRandom } from "../../kernel/random";
+import { checkClock, type FleetStore, openFleetStore } from "../fleet-store";
+import type { Following } from "../follow/follow";
+import { followLeader } from "./follow-leader";
+import { type LeaderWatch, watchLeader } from "../leader/leader-watch";
+import { requireLitestream } from "../log/litestream";
+import { type FleetNode, readNode, replicaFolder } from "../node";
+import { serveReplica } from "./serve";
+import { openForReplica } from "../shared-memory";
+import type { UsageSender } from "../usage";
+import type { ReplicaMemory } from "../valkey/replica-memory";
+
+export interface RunningReplica {
+  /** URL of the server on this machine. */
+  url: string;
+  clock: Clock;
+  log: Log;
+  directory: DataDirectory;
+  /** Folder of the followed database. */
+  folder: string;
+  node: FleetNode;
+  store: FleetStore;
+  following: Following;
+  leader: LeaderWatch;
+  /** Uses of keys that wait for the primary. */
+  usage: Pick<UsageSender, "hold" | "takeRest">;
+  /** Waits for requests in progress, sends what was counted, and ends the copy of the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a replica: it reads a copy of the primary's database and sends changes to the primary. Resolves to undefined if
+ * the process is to end before the primary is known. Throws an OperatorError if the data directory has a database of
+ * its own.
+ */
+export async function startReplica(
+  config: Config,
+  { isEligible, stopRequested }: { isEligible: boolean; stopRequested: Promise<void> },
+): Promise<RunningReplica | undefined> {
+  const { fleetSecret: secret } = config;
+  if (!config.fleetStore) throw new OperatorError("--fleet-store is required with --replica.");
+  if (secret === undefined) {
+    throw new OperatorError("ALLCLEAR_FLEET_SECRET is required with --replica.");
+  }
+  const directory = openDataDirectory(config.dataDir);
+  requireNoDatabase(directory, config);
+  const lock = lockOrExplain(directory, "serve");
+  const clock = systemClock();
+  const log = deduplicateLog(createLog(config.logLevel, redactText), clock, redactText);
+  const stops: (() => unknown)[] = [() => log.flush(), () => lock.release()];
+  let memory: ReplicaMemory | undefined;
+  try {
+    const store = openFleetStore(config, clock);
+    await requireLitestream(store.litestream.program);
+    await checkClock(store, log);
+    const leader = watchLeader(store.leader, { clock, log });
+    stops.unshift(() => leader.stop());
+    const folder = replicaFolder(directory);
+    const node = readNode(directory, systemRandom);
+    const hasHints = () => memory?.hasHints(leader.record()?.term) ?? false;
+    const following = await followLeader(store, leader, {
+      folder,
+      node: node.id,
+      clock,
+      log,
+      hasHints,
+      stopRequested,
+    });
+    if (!following) {
+      await stopAll(stops);
+      return undefined;
+    }
+    stops.unshift(() => following.stop());
+    memory = await openForReplica({ config, clock, log, node: node.id }, following);
+    if (memory) stops.unshift(() => memory?.stop());
+    const own = { directory, node, isEligible, memory, secret };
+    const server = await serveReplica({ config, clock, log, store, following, leader, ...own });
+    stops.unshift(() => server.stop());
+    log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");
+    const { url, usage } = server;
+    const parts = { clock, log, directory, folder, node, store, following, leader, usage };
+    return { url, ...parts, stop: () => stopAll(stops) };
+  } catch (error) {
+    await stopAll(stops);
+    throw error;
+  }
+}
+
+async function stopAll(stops: readonly (() => unknown)[]): Promise<void> {
+  for (const stop of stops) await stop();
+}
+
+function requireNoDatabase(directory: DataDirectory, config: Config): void {
+  if (!hasInstallation(config.dataDir)) return;
+  throw new OperatorError(
+    `The data directory ${directory.path} has a database of its own. A replica needs a directory without one: name another with --data-dir.`,
+  );
+}

@@ -1,0 +1,187 @@
+import { createApp } from "../../app";
+import { createIdleBackground } from "../../background";
+import { type Config, listenUrl } from "../../config";
+import type { DataDirectory } from "../../db/data-directory";
+import { guardSchema } from "../../db/schema-guard";
+import { guardDescriptors } from "../../descriptor-guard";
+import { unavailable } from "../../errors";
+import { createReadiness } from "../../features/health";
+import { createKeyUsage } from "../../features/keys";
+import { followSettings } from "../../features/settings";
+import { createContext } from "../../installation";
+import type { Clock, Timer } from "../../kernel/clock";
+import type { Log } from "../../kernel/log";
+import { systemRandom } from "../../kernel/random";
+import { SECOND_MS } from "../../kernel/time";
+import { listen } from "../../listening";
+import { VERSION } from "../../version";
+import { showDelay } from "./delay";
+import { createElsewhere } from "./elsewhere";
+import type { FleetStore } from "../fleet-store";
+import type { Following } from "../follow/follow";
+import { createForwarder } from "./forward";
+import { nodeHealthRoutes, type NodeState, presentNode } from "../health-routes";
+import { KEYS_UNKNOWN } from "./keys-unknown";
+import type { LeaderWatch } from "../leader/leader-watch";
+import { postToPrimary } from "../node-client";
+import { type FleetNode, nodeName } from "../node";
+import { type NodeReport, startReporting } from "../primary/node-registry";
+import { listenOnReplica } from "../private-listener";
+import { readingAgain } from "./reading-again";
+import { replicaMetrics } from "./metrics";
+import { watchSetAside } from "./set-aside-watch";
+import { knowsKeys, useNewerKeys } from "../shared-memory";
+import { createUsageSender } from "../usage";
+import type { ReplicaMemory } from "../valkey/replica-memory";
+import { fleetToken, NODES_PATH, USAGE_PATH } from "../wire";
+
+const USAGE_MS = 5 * SECOND_MS;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Parts of a replica that its server needs. */
+interface Parts {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  store: FleetStore;
+  following: Following;
+  leader: LeaderWatch;
+  memory: ReplicaMemory | undefined;
+  directory: DataDirectory;
+  node: FleetNode;
+  isEligible: boolean;
+  secret: string;
+}
+
+/** Serves what is followed. Throws an OperatorError if an address cannot be used. */
+export async function serveReplica(parts: Parts) {
+  const {
+    config,
+    clock,
+    log,
+    store,
+    following,
+    leader,
+    memory,
+    directory,
+    node,
+    isEligible,
+    secret,
+  } = parts;
+  const schema = guardSchema(following.db, log);
+  const { db } = schema;
+  const listener = listen(config, (request, peer) => app.handle(request, peer));
+  const bound = { ...config, listen: { ...config.listen, port: listener.port } };
+  const ctx = createContext({ config: bound, db, clock, log, random: systemRandom });
+  ctx.signals.settingsChanged.on(() => followSettings(ctx));
+  let prefix: string | undefined;
+  following.changed.on(() => {
+    schema.check();
+    // Pages in memory are served on while the schema cannot be read.
+    if (schema.problem()) return;
+    const { prefix: current } = following.state();
+    if (current !== prefix) ctx.signals.databaseReplaced.emit();
+    ctx.signals.databaseChangedElsewhere.emit();
+    if (prefix === undefined) followSettings(ctx);
+    prefix = current;
+  });
+
+  useNewerKeys(ctx, memory);
+  const acceptsKeys = () => knowsKeys(clock, following, leader, memory);
+
+  function state(): NodeState {
+    const { txid, asOf } = following.state();
+    return {
+      role: "replica",
+      term: leader.record()?.term,
+      txid: txid === 0 ? undefined : txid,
+      asOf,
+      schema: schema.version(),
+      apiProblem: schema.problem()?.message ?? (acceptsKeys() ? undefined : KEYS_UNKNOWN),
+    };
+  }
+
+  const token = fleetToken(secret);
+  const primary = () => leader.record()?.address ?? undefined;
+  const forwarder = createForwarder({ clock, log, token, primary });
+  const run = Buffer.from(systemRandom(8)).toString("hex");
+  const post = (path: string, body: unknown) =>
+    postToPrimary(clock, { primary, token }, path, body);
+  const sender = createUsageSender(ctx, `${node.id}-${run}`, (batch) => post(USAGE_PATH, batch));
+  const usage = createKeyUsage(ctx, sender.send);
+  async function sendReport(state: NodeReport): Promise<void> {
+    try {
+      await post(NODES_PATH, state);
+    } catch (error) {
+      log.warn({ err: error }, "the primary did not take the report of this replica; trying again");
+    }
+  }
+  const readiness = {
+    ...createReadiness(),
+    probe() {
+      if (schema.version() !== undefined) return;
+      throw unavailable("The replica has no data yet.", RETRY_AFTER_SECONDS);
+    },
+  };
+  const app = createApp(ctx, {
+    usage,
+    readiness,
+    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
+    wrap: (contexts, handle) => readingAgain(db, contexts, handle),
+    shareLimits: memory?.shareLimits,
+    elsewhere: (limiter) =>
+      createElsewhere(ctx, {
+        limiter,
+        forwarder,
+        followed: {
+          txid: () => following.state().txid,
+          waitFor: following.waitFor,
+          asOf: () => following.state().asOf,
+          acceptsKeys,
+        },
+      }),
+    background: async () => createIdleBackground(ctx, memory?.monitoring),
+  });
+  app.metrics.add(...replicaMetrics(state, following.state, forwarder, clock.now));
+  if (memory) app.metrics.add(...memory.metrics);
+  const guard = guardDescriptors(listener, ctx);
+  const setAside = watchSetAside({ clock, log, directory }, (work) => db.read(() => work(db)));
+  const timers: Timer[] = [
+    setAside,
+    showDelay(ctx, () => following.state().asOf),
+    // Sends again what the primary did not take.
+    clock.every(USAGE_MS, () => void sender.send([])),
+    startReporting(clock, following.changed, report, sendReport),
+  ];
+  function report(): NodeReport {
+    const { txid, as_of: _, lag_seconds: lagSeconds, schema } = presentNode(state(), clock.now());
+    const clockSkewMs = store.leader.clockSkewMs() ?? null;
+    return {
+      node: nodeName(node),
+      isEligible,
+      version: VERSION,
+      schema,
+      txid,
+      lagSeconds,
+      clockSkewMs,
+      setAside: setAside.list(),
+    };
+  }
+
+  const status = () => ({ node: node.id, version: VERSION, ...presentNode(state(), clock.now()) });
+  const forNodes = listenOnReplica(config, token, status);
+  await app.loadPages();
+
+  return {
+    url: listenUrl(bound.listen),
+    usage: sender,
+    async stop() {
+      readiness.isDraining = true;
+      guard.stop();
+      for (const timer of timers) timer.cancel();
+      await Promise.all([listener.stop(), forNodes?.stop()]);
+      usage.stop();
+      await usage.flush();
+    },
+  };
+}
