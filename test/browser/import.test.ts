@@ -26,7 +26,7 @@ async function choose(page: Page, content: string | Uint8Array = FILE): Promise<
 
 /** Returns how much wider than the window a page is, in pixels. */
 const overflow = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  page.locator("html").evaluate((html) => html.scrollWidth - window.innerWidth);
 
 describeWithBrowser("an import in a browser", (browser) => {
   test.each([

@@ -19,7 +19,8 @@ import { startHaproxy } from "../support/fleet/proxies";
 import { startRedis } from "../support/fleet/redis";
 import { startS3 } from "../support/fleet/s3";
 import { startReceiver } from "../support/receiver";
-import { findProgram, freePort } from "../support/servers/server-process";
+import { freePort } from "../support/free-port";
+import { findProgram } from "../support/servers/server-process";
 
 const COMPOSE = join(import.meta.dir, "../../deploy/fleet/compose.yaml");
 const FIRST = "Checkout is slow";

@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { freePort } from "./free-port";
 
 /** A running Gatus, which is killed with the test. */
 export interface GatusProcess extends AsyncDisposable {
@@ -44,13 +44,4 @@ async function isUp(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { holdsWithin, textOf } from "./binary";
+import { freePort } from "./free-port";
 import { NXDOMAIN, startDnsServer } from "./dns-server";
 import { temporaryFolder } from "./temporary-folder";
 
@@ -242,17 +242,6 @@ function masterConfiguration(path: (...names: string[]) => string, port: number)
 function readAll(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
-}
-
-/** Returns a port of loopback on which nothing listens. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function isListening(port: number): Promise<boolean> {

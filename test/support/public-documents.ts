@@ -132,6 +132,7 @@ export async function expectAccessible(
   await page.context().close();
 }
 
+/** Returns true if a page is wider than its window. Waits for a document: between two pages there is none. */
 export function isWiderThanWindow(page: Page): Promise<boolean> {
-  return page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  return page.locator("html").evaluate((html) => html.scrollWidth > innerWidth);
 }

@@ -64,7 +64,7 @@ function headings(page: Page): Promise<number> {
 /** Returns by how many pixels a page is wider than its window. */
 function overflow(page: Page): Promise<number> {
   // Public pages keep room for a scroll bar, so that their content can be narrower than the window.
-  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
+  return page.locator("html").evaluate((html) => Math.max(0, html.scrollWidth - innerWidth));
 }
 
 function isOwn(url: string, origin: string): boolean {

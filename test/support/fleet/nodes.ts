@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, type ServerProcess, startServer } from "../servers/server-process";
+import { freePort } from "../free-port";
+import { type ServerProcess, startServer } from "../servers/server-process";
 import { litestreamPath } from "./litestream";
 import type { S3Server } from "./s3";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { chmodSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { startRawServer } from "../raw-server";
+import { freePort } from "../free-port";
 import { temporaryFolder } from "../temporary-folder";
 
 /** A server program that a test started in a folder of its own. Disposing it ends the process. */
@@ -228,12 +228,6 @@ export function withoutRights(command: string[]): string[] {
 /** Gives a folder to the user without rights. */
 export async function giveAway(folder: string): Promise<void> {
   if (process.getuid?.() === 0) await runCommand(["chown", "-R", `${USER}:nogroup`, folder]);
-}
-
-/** Returns a port of loopback that is free now. */
-export async function freePort(): Promise<number> {
-  await using server = await startRawServer(() => {});
-  return server.port;
 }
 
 /** Reads a stream to its end. Resolves at the first match, and rejects without one. */
