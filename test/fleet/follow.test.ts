@@ -41,7 +41,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       "shows whole and current states while transactions of the kind %s are applied",
       async (kind, perSecond) => {
         log = await startFollowedLog(kind, perSecond);
-        await log.caughtUp(20_000);
+        await log.caughtUp();
         const observed = await log.observe(OBSERVED_MS);
         report(`follow ${kind}`, { ...observed });
         expectWhole(observed);
@@ -56,7 +56,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "counts a transaction as applied once listeners have read it, although reads have seen it before",
     async () => {
       log = await startFollowedLog("updates", 50);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       const following = log.following();
       let { txid } = following.state();
       following.changed.on(() => {
@@ -87,7 +87,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       "is killed goes on with a new one, and shows no half of a transaction",
       async () => {
         log = await startFollowedLog("growing", 50);
-        await log.caughtUp(20_000);
+        await log.caughtUp();
         let kills = 0;
         const observed = await log.observe(OBSERVED_MS, async () => {
           while (kills < rounds(4, 100)) {
@@ -99,7 +99,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
             await Bun.sleep(600 + Math.random() * 300);
           }
         });
-        await log.caughtUp(20_000);
+        await log.caughtUp();
         report("follower killed", { kills, ...observed, ...log.following().state() } as never);
         expectWhole(observed);
       },
@@ -110,14 +110,14 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       "is frozen is replaced within 30 s",
       async () => {
         log = await startFollowedLog("large", 3);
-        await log.caughtUp(20_000);
+        await log.caughtUp();
         for (let round = 0; round < rounds(1, 10); round++) {
           const { restarts } = log.following().state();
           process.kill(log.followerPid() as number, "SIGSTOP");
           const startedAt = performance.now();
           const observed = await log.observe(0, async () => {
             await eventually(() => log.following().state().restarts > restarts, 30_000);
-            await log.caughtUp(10_000);
+            await log.caughtUp();
           });
           const recoveredMs = Math.round(performance.now() - startedAt);
           report("follower frozen", { recoveredMs, ...observed });
@@ -132,7 +132,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   describe("whose store", () => {
     beforeEach(async () => {
       log = await startFollowedLog("large", 3);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
     }, TIMEOUT_MS);
 
     test(
@@ -143,7 +143,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
           await Bun.sleep(4_000);
           await log.link.mend();
         });
-        const caughtUpMs = await log.caughtUp(20_000);
+        const caughtUpMs = await log.caughtUp();
         report("store stalled", { ...observed, caughtUpMs });
         expectWhole(observed);
         expect(observed.longestRead).toBeLessThan(350);
@@ -162,7 +162,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
           expect(log.following().state().asOf).toBeLessThanOrEqual(cutAt);
           await log.link.mend();
         });
-        const caughtUpMs = await log.caughtUp(20_000);
+        const caughtUpMs = await log.caughtUp();
         report("store cut off", { ...observed, caughtUpMs });
         expectWhole(observed);
       },
@@ -177,7 +177,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
           await Bun.sleep(3_000);
           log.link.truncateAfter(undefined);
         });
-        const caughtUpMs = await log.caughtUp(20_000);
+        const caughtUpMs = await log.caughtUp();
         report("objects cut", { ...observed, caughtUpMs });
         expectWhole(observed);
       },
@@ -189,7 +189,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "with a hole stands still with the time of its state, and goes on when the hole is filled",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       await eventually(() => log.following().state().asOf !== undefined, 10_000);
       await log.link.cut();
       const missing = log.following().state().txid + 5;
@@ -201,12 +201,12 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       const removedAt = Date.now();
       await log.link.mend();
       const observed = await log.observe(0, async () => {
-        await eventually(() => log.following().state().txid === missing - 1, 20_000);
+        await eventually(() => log.following().state().txid === missing - 1, 40_000);
         await Bun.sleep(rounds(2_000, 30_000));
         expect(log.following().state().txid).toBe(missing - 1);
         expect(log.following().state().asOf).toBeLessThan(removedAt);
         await log.store.put(key, removed?.bytes as Uint8Array);
-        report("hole in the log", { recoveredMs: await log.caughtUp(10_000) });
+        report("hole in the log", { recoveredMs: await log.caughtUp() });
       });
       expectWhole(observed);
       expect(log.following().state().restores).toBe(0);
@@ -218,9 +218,9 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "whose file is damaged is restored into another one",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       await log.writer.stopWriting();
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       const before = log.following().db.path;
       const { size } = statSync(before);
       const file = openSync(before, "r+");
@@ -231,8 +231,8 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       const now = Date.now() / 1_000;
       utimesSync(`${before}-txid`, now, now);
       await log.observe(1_000);
-      await eventually(() => log.following().state().restores > 0, 20_000);
-      await log.caughtUp(20_000);
+      await eventually(() => log.following().state().restores > 0, 40_000);
+      await log.caughtUp();
       expect(log.following().db.path).not.toBe(before);
       expect(existsSync(before)).toBe(false);
       expectWhole(await log.observe(1_000));
@@ -244,7 +244,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "whose file another program keeps locked is restored into another one",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       const before = log.following().db.path;
       const program = join(import.meta.dir, "..", "support", "processes", "lock-database.ts");
       const other = Bun.spawn([process.execPath, program, before], {
@@ -254,8 +254,8 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       await other.stdout.getReader().read();
       const startedAt = performance.now();
       const observed = await log.observe(0, async () => {
-        await eventually(() => log.following().state().restores > 0, 20_000);
-        await log.caughtUp(10_000);
+        await eventually(() => log.following().state().restores > 0, 40_000);
+        await log.caughtUp();
       });
       const recoveredMs = Math.round(performance.now() - startedAt);
       report("file locked", { recoveredMs, ...observed });
@@ -273,11 +273,11 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "is followed after a restart of the replica from where it was",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       const path = log.following().db.path;
       await log.restart();
       expect(log.following().state().txid).toBeGreaterThan(0);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       expect(log.following().db.path).toBe(path);
       expectWhole(await log.observe(1_000));
       expect(log.following().state()).toMatchObject({ restarts: 0, restores: 0 });
@@ -289,7 +289,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "is followed by one process alone, though one of a killed replica goes on",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       let leftover: ChildProcess | undefined;
       await log.restart(async (path) => {
         const folder = join(log.replica, "log", log.prefix);
@@ -298,7 +298,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
         leftover = started;
       });
       expect(await leftover?.ended).toBe("SIGKILL");
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       expectWhole(await log.observe(1_000));
     },
     TIMEOUT_MS,
@@ -308,7 +308,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "is applied to its end when the replica becomes the primary",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       await log.writer.stopWriting();
       await eventually(() => log.writer.uploadedAt(Date.now()) === log.writer.newest(), 10_000);
       const path = await log.following().finish(5_000);
@@ -327,12 +327,12 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "is left for that of another primary, which is restored beside it",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       const before = log.following().db.path;
       await using other = await log.startWriter("term-000002-1", "other");
       log.following().changePrefix("term-000002-1");
-      await eventually(() => log.following().state().prefix === "term-000002-1", 20_000);
-      await log.caughtUp(20_000, other);
+      await eventually(() => log.following().state().prefix === "term-000002-1", 40_000);
+      await log.caughtUp(other);
       expect(log.following().db.path).not.toBe(before);
       expect(existsSync(before)).toBe(false);
       expect(existsSync(join(log.replica, "log", "term-000001-1"))).toBe(false);
@@ -344,7 +344,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     "of an earlier run is read until that of another primary is restored",
     async () => {
       log = await startFollowedLog("updates", 20);
-      await log.caughtUp(20_000);
+      await log.caughtUp();
       await using other = await log.startWriter("term-000002-1", "other");
       const before = log.following().db.path;
       await log.link.cut();
@@ -353,8 +353,8 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       expect(log.following().db.path).toBe(before);
       expect(log.following().state()).toMatchObject({ prefix: "term-000001-1", asOf: undefined });
       await log.link.mend();
-      await eventually(() => log.following().state().prefix === "term-000002-1", 20_000);
-      await log.caughtUp(20_000, other);
+      await eventually(() => log.following().state().prefix === "term-000002-1", 40_000);
+      await log.caughtUp(other);
       expect(log.following().db.path).not.toBe(before);
     },
     TIMEOUT_MS,
