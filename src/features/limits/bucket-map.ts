@@ -65,9 +65,7 @@ export class BucketMap {
     // `peek` does not mark it as used; the renewal below does.
     let bucket = this.#buckets.peek(id);
     if (bucket === undefined) {
-      if (this.#buckets.size >= this.#buckets.max && !this.#makeRoom(now) && !this.#grow()) {
-        return this.#takeFromOverflow(id, now);
-      }
+      if (!this.#hasRoom(now)) return this.#takeFromOverflow(id, now);
       bucket = { spent: 0, at: now };
     }
     const decision = takeToken(bucket, limit, now);
@@ -97,13 +95,13 @@ export class BucketMap {
     return bucket ? tokensLeft(bucket, limit, this.#clock.monotonic()) : limit;
   }
 
-  /** Lowers the tokens of a caller to those that are known to be left. A caller without room keeps a full bucket. */
+  /** Lowers the tokens of a caller to those that are known to be left. Without room for a bucket, nothing is noted. */
   lower(id: string, limit: number, remaining: number): void {
     const now = this.#clock.monotonic();
     this.#now = now;
     const bucket = this.#buckets.peek(id);
     const spent = limit - remaining;
-    if (spent <= 0 || (!bucket && this.#buckets.size >= this.#buckets.max)) return;
+    if (spent <= 0 || (!bucket && !this.#hasRoom(now))) return;
     if (bucket && limit - tokensLeft(bucket, limit, now) >= spent) return;
     const lowered = { spent, at: now };
     this.#renewal.ttl = timeToFullMs(lowered, limit);
@@ -133,6 +131,11 @@ export class BucketMap {
     }
     this.#lastPurgeAt = Number.NEGATIVE_INFINITY;
     return true;
+  }
+
+  /** Makes room for another caller. Returns false if all buckets are in use. */
+  #hasRoom(now: number): boolean {
+    return this.#buckets.size < this.#buckets.max || this.#makeRoom(now) || this.#grow();
   }
 
   #makeRoom(now: number): boolean {

@@ -215,6 +215,16 @@ describe("a flood of new callers", () => {
   });
 });
 
+test("buckets of more callers than the first room are lowered, up to the capacity", () => {
+  const clock = createTestClock();
+  const capacity = 2_000;
+  const map = new BucketMap({ clock, capacity, overflowLimit: 5, neighbourhood: (id) => id });
+  for (let caller = 0; caller <= capacity; caller++) map.lower(`k${caller}`, 10, 4);
+  expect([map.size, map.remaining("k1999", 10), map.remaining("k2000", 10)]).toEqual([
+    2_000, 4, 10,
+  ]);
+});
+
 test("a bucket is lowered to what is known to be left, and never raised", () => {
   const clock = createTestClock();
   const map = new BucketMap({ clock, capacity: 2, overflowLimit: 5, neighbourhood: (id) => id });
