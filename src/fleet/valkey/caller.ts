@@ -16,17 +16,12 @@ export interface Slice {
   from: number;
 }
 
-/** Request that waits for a token. */
-interface Waiter {
-  since: number;
-  resolve(decision: Decision): void;
-}
-
 /** A caller as this node knows it: the tokens that it holds, and what was last known of the shared bucket. */
 export class Caller {
   /** Slices with tokens, oldest first. */
   readonly slices: Slice[] = [];
-  readonly waiters: Waiter[] = [];
+  /** Resolvers of the requests that wait for a token. */
+  readonly waiters: ((decision: Decision) => void)[] = [];
   isAsking = false;
   usedAt = Number.NEGATIVE_INFINITY;
   /** Tokens to give back with the next call. */
@@ -54,7 +49,7 @@ export class Caller {
     return this.#held;
   }
 
-  /** Tokens to ask for: as many as are spent in about half a second, and at least one for each that waits. */
+  /** Tokens to ask for: as many as are spent in about half a second, and at least one for each waiting request. */
   get wanted(): number {
     return Math.max(this.#wanted, this.waiters.length);
   }
@@ -85,7 +80,7 @@ export class Caller {
     return true;
   }
 
-  /** Notes an answer without tokens. */
+  /** Notes that the bucket is empty. */
   refuse(left: number, waitMs: number, now: number): void {
     this.#left = left;
     this.#retryAt = now + waitMs;

@@ -5,8 +5,6 @@ import { TAKE_TOKENS } from "./bucket-script";
 import { Caller, type Slice, SLICE_MS } from "./caller";
 import { BACKGROUND_MS, CALL_MS, type Valkey } from "./client";
 
-/** Rest of the wait with which another call is not begun. */
-const TOO_LATE_MS = 5;
 /** Interval in which callers that are idle are forgotten. */
 const FORGET_MS = 5 * SECOND_MS;
 
@@ -24,8 +22,9 @@ interface SharedBucketsOptions {
 }
 
 /**
- * Buckets that nodes share: each takes several tokens at a time and spends them within a second. The first request of
- * a caller waits for Valkey, at most 20 ms. While Valkey does not answer, decisions are this node's own.
+ * Buckets that nodes share: each takes several tokens at a time and spends them within a second. Requests of a caller
+ * for which a node has no token wait together for one call, those that come meanwhile for the next. If Valkey is silent
+ * for 20 ms, decisions are this node's own, and begin with what it knows of the shared bucket.
  */
 export class SharedBuckets {
   readonly #options: SharedBucketsOptions;
@@ -51,7 +50,7 @@ export class SharedBuckets {
     });
   }
 
-  /** Takes one token of a caller. Resolves within 20 ms if it has to wait. */
+  /** Takes one token of a caller. A promise resolves within 20 ms if Valkey is silent. */
   take(id: string, limit: number): Decision | Promise<Decision> {
     if (!this.#options.valkey.isAvailable()) return this.#takeLocally(id, limit);
     const caller = this.#callers.get(id) ?? this.#add(id, limit);
@@ -67,7 +66,7 @@ export class SharedBuckets {
     }
     if (caller.isRefused(now)) return this.#refuse(caller, now);
     return new Promise((resolve) => {
-      caller.waiters.push({ since: now, resolve });
+      caller.waiters.push(resolve);
       if (!caller.isAsking) void this.#ask(caller);
     });
   }
@@ -126,14 +125,14 @@ export class SharedBuckets {
     try {
       do {
         const now = clock.monotonic();
-        const leftMs = (caller.waiters[0]?.since ?? now) + CALL_MS - now;
-        if (leftMs < TOO_LATE_MS) break;
-        const [granted, left, waitMs] = await this.#call(caller, caller.wanted, leftMs);
+        const needed = caller.waiters.length;
+        const [granted, left, waitMs] = await this.#call(caller, caller.wanted, needed, CALL_MS);
         // A bucket of the time before a failure.
         if (!valkey.isAvailable()) break;
-        if (granted === 0) caller.refuse(left, waitMs, clock.monotonic());
-        else this.#keep(caller.add(granted, left, now));
-        this.#answer(caller, granted === 0);
+        if (granted > 0) this.#keep(caller.add(granted, left, now));
+        const isEmpty = granted < Math.max(1, needed);
+        if (isEmpty) caller.refuse(left, waitMs, clock.monotonic());
+        this.#answer(caller, isEmpty);
       } while (caller.waiters.length > 0);
     } catch {
       // Valkey does not answer.
@@ -143,10 +142,10 @@ export class SharedBuckets {
     }
   }
 
-  /** Takes `wanted` tokens and gives back the unused ones. */
-  async #call(caller: Caller, wanted: number, limitMs: number) {
+  /** Takes `wanted` tokens, of which waiting requests need some, and gives back the unused ones. */
+  async #call(caller: Caller, wanted: number, needed: number, limitMs: number) {
     const { prefix, nodes, valkey } = this.#options;
-    const args = [caller.limit, wanted, caller.unused, nodes()].map(String);
+    const args = [caller.limit, wanted, caller.unused, nodes(), needed].map(String);
     caller.unused = 0;
     const answer = await valkey.run(TAKE_TOKENS, [prefix + caller.id], args, limitMs);
     return answer as [granted: number, left: number, waitMs: number];
@@ -160,14 +159,14 @@ export class SharedBuckets {
   /** Answers the requests that wait, as far as there are tokens; all if the bucket is empty. */
   #answer(caller: Caller, isEmpty: boolean): void {
     const { waiters } = caller;
-    while (waiters.length > 0 && this.#spend(caller)) waiters.shift()?.resolve(caller.allowed());
+    while (waiters.length > 0 && this.#spend(caller)) waiters.shift()?.(caller.allowed());
     if (!isEmpty) return;
     const now = this.#options.clock.monotonic();
-    for (const { resolve } of waiters.splice(0)) resolve(this.#refuse(caller, now));
+    for (const resolve of waiters.splice(0)) resolve(this.#refuse(caller, now));
   }
 
   #answerLocally(caller: Caller): void {
-    for (const { resolve } of caller.waiters.splice(0)) {
+    for (const resolve of caller.waiters.splice(0)) {
       resolve(this.#takeLocally(caller.id, caller.limit));
     }
   }
@@ -209,7 +208,7 @@ export class SharedBuckets {
   }
 
   async #giveBack(caller: Caller): Promise<void> {
-    if (caller.unused > 0) await this.#call(caller, 0, BACKGROUND_MS).catch(() => {});
+    if (caller.unused > 0) await this.#call(caller, 0, 0, BACKGROUND_MS).catch(() => {});
   }
 
   #forgetIdle(): void {
