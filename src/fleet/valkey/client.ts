@@ -16,8 +16,10 @@ const CONNECT_MS = SECOND_MS;
 const AGAIN_MS = SECOND_MS;
 const AGAIN_MAX_MS = 10 * SECOND_MS;
 
-/** Delay of a timer that shows that this process was busy, in ms. */
-const BUSY_MS = 5;
+/** Parts in which a wait is measured. What is sent leaves this process, and answers are read, between two of them. */
+const WAIT_PARTS = 4;
+/** Delay of a timer that counts as waited, in ms. In longer ones this process was busy. */
+const TIMER_DELAY_MS = 1;
 const LATE = "no answer in time";
 
 /** The server did not answer in time, refused the call, or is not reachable. */
@@ -87,15 +89,22 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
   /** Rejects if nothing has arrived in time. Time in which this process did not run does not count. */
   async function within<T>(answer: Promise<T>, limitMs: number): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const dueAt = clock.monotonic() + limitMs;
-    let timer = clock.after(limitMs, () => {
-      const isBusy = clock.monotonic() - dueAt > BUSY_MS;
-      timer = clock.after(isBusy ? limitMs : 0, () => reject(new ValkeyUnavailable(LATE)));
-    });
+    let leftMs = limitMs;
+    let timer: Timer | undefined;
+    function wait(): void {
+      const partMs = Math.min(leftMs, limitMs / WAIT_PARTS);
+      const from = clock.monotonic();
+      timer = clock.after(partMs, () => {
+        leftMs -= Math.min(clock.monotonic() - from, partMs + TIMER_DELAY_MS);
+        if (leftMs >= TIMER_DELAY_MS) wait();
+        else void afterInput().then(() => reject(new ValkeyUnavailable(LATE)));
+      });
+    }
+    wait();
     try {
       return await Promise.race([answer, late]);
     } finally {
-      timer.cancel();
+      timer?.cancel();
     }
   }
 
@@ -175,6 +184,11 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
       client = undefined;
     },
   };
+}
+
+/** Resolves when answers that have arrived already are read: one turn of the event loop may begin after its input. */
+async function afterInput(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 /** The client says no more than "Connection closed" about a certificate that it does not trust. */

@@ -59,6 +59,43 @@ await describeWithPrograms(
       expect(JSON.stringify(node.logged)).not.toContain(REDIS_PASSWORD);
     });
 
+    test("lets requests that wait begin with what is known of the shared bucket", async () => {
+      await using server = await startRedis();
+      const clock = createTestClock();
+      await using node = await startLimitingNode(server.url, 3, { clock });
+      const charge = () => node.limiter.chargeKey("k", 10);
+      for (let request = 0; request < 6; request++) {
+        expect((await charge()).decision.isAllowed).toBe(true);
+      }
+      server.freeze();
+      const waiting = Promise.all(Array.from({ length: 20 }, charge));
+      await clock.advance(25);
+      const admitted = (await waiting).filter(({ decision }) => decision.isAllowed).length;
+      expect(admitted).toBeOneOf([3, 4]);
+      expect(node.limiter.localDecisions()).toBeGreaterThan(0);
+    });
+
+    for (const busyMs of [22, 60]) {
+      test(`does not count ${busyMs} ms in which its process is busy as silence`, async () => {
+        await using server = await startRedis();
+        await using node = await startLimitingNode(server.url, 1);
+        const charge = () => Promise.resolve(node.limiter.chargeKey("k", LIMIT));
+        const charges = [charge(), charge()];
+        const end = performance.now() + busyMs;
+        while (performance.now() < end);
+        await Promise.all(charges);
+        expect(node.valkey.isAvailable()).toBe(true);
+        expect(node.limiter.localDecisions()).toBe(0);
+        server.freeze();
+        charges.push(...Array.from({ length: LIMIT }, charge));
+        const frozenEnd = performance.now() + busyMs;
+        while (performance.now() < frozenEnd);
+        await Promise.all(charges);
+        expect(node.valkey.isAvailable()).toBe(false);
+        expect(node.limiter.localDecisions()).toBeGreaterThan(0);
+      });
+    }
+
     test("tries a frozen server again after 1, 2, 4, 8 and 10 seconds", async () => {
       await using server = await startRedis();
       await using link = await startLink(server.port);
