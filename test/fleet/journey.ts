@@ -4,7 +4,7 @@
  *     bun test/fleet/journey.ts
  *
  * It builds the executable, and starts the parts of the sample as processes on free ports of loopback, with the commands
- * of its nodes: versitygw, redis-server or valkey-server, the primary a, the eligible replica b, the replica c, and
+ * of its nodes: versitygw, valkey-server or redis-server, the primary a, the eligible replica b, the replica c, and
  * HAProxy in the place of Caddy. `test/fleet/long.ts` says where the programs come from. Each step is printed with the
  * time since the start and its own, in seconds. The exit code is 0 if all succeed, otherwise 1. All processes end with it.
  */
@@ -142,7 +142,7 @@ ${backend("api", "/readyz/api")}${backend("pages", "/readyz")}`,
 }
 
 async function run(stack: AsyncDisposableStack): Promise<void> {
-  for (const names of [["haproxy"], ["redis-server", "valkey-server"]]) {
+  for (const names of [["haproxy"], ["valkey-server", "redis-server"]]) {
     ensure(findProgram(...names) !== undefined, `${names.join(" or ")} is not installed.`);
   }
   const { services } = parse(await Bun.file(COMPOSE).text(), { merge: true });

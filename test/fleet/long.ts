@@ -5,7 +5,7 @@
  *
  * Without files it runs all of `test/fleet/`, which takes hours, or with at most N rounds each less. The figures stay in a file whose path is printed.
  *
- * The tests use real programs. redis-server or valkey-server, nginx and haproxy come from Debian. Litestream, gofakes3
+ * The tests use real programs. valkey-server, or redis-server without it, nginx and haproxy come from Debian. Litestream, gofakes3
  * and versitygw are built from Go modules into ~/.cache/allclear-tests (or ALLCLEAR_TEST_CACHE) by the first test that
  * needs them, or before by `bun test/support/fleet/get-programs.ts`. Go itself comes from the same proxy if it is
  * missing. A test whose program cannot be had is skipped with a message.

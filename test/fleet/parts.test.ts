@@ -6,9 +6,17 @@ import { startNode } from "../support/fleet/nodes";
 import { startHaproxy, startNginx } from "../support/fleet/proxies";
 import { startRedis } from "../support/fleet/redis";
 import { startS3 } from "../support/fleet/s3";
-import { runCommand } from "../support/servers/server-process";
+import { findProgram, runCommand } from "../support/servers/server-process";
 
-await describeWithPrograms("Redis of a fleet", { debian: ["redis-server|valkey-server"] }, () => {
+await describeWithPrograms("Redis of a fleet", { debian: ["valkey-server|redis-server"] }, () => {
+  test("Valkey is preferred to Redis where both are installed", async () => {
+    await using server = await startRedis();
+    const client = new Bun.RedisClient(server.url);
+    const facts = String(await client.send("INFO", ["server"]));
+    expect(facts.includes("valkey_version:")).toBe(findProgram("valkey-server") !== undefined);
+    client.close();
+  });
+
   test("a server can be frozen, killed and started again", async () => {
     await using server = await startRedis();
     const client = new Bun.RedisClient(server.url);

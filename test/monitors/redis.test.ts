@@ -146,7 +146,7 @@ describe("Redis checks", () => {
   });
 });
 
-const programs = ["redis-server|valkey-server"];
+const programs = ["valkey-server|redis-server"];
 
 describeWithServer(
   "Redis checks of a real server",

@@ -47,7 +47,7 @@ async function loseResults(site: DeliverySite): Promise<void> {
 
 await describeWithPrograms(
   "attempts that a primary notes in Valkey",
-  { debian: ["redis-server|valkey-server"] },
+  { debian: ["valkey-server|redis-server"] },
   () => {
     test("a webhook with a noted outcome is not sent again, and the outcome is stored", async () => {
       await using redis = await startRedis();

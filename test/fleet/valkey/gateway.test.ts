@@ -29,7 +29,7 @@ async function startNode({ ctx }: TestApp, server: RedisServer, node: string) {
 
 await describeWithPrograms(
   "requests to nodes that share limits",
-  { debian: ["redis-server|valkey-server"] },
+  { debian: ["valkey-server|redis-server"] },
   () => {
     test("are charged to the same bucket of a key, with its headers", async () => {
       await using server = await startRedis();

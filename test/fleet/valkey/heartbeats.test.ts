@@ -49,7 +49,7 @@ async function applyAll({ site, valkey, clock, count }: Awaited<ReturnType<typeo
 
 await describeWithPrograms(
   "heartbeats that replicas keep while there is no primary",
-  { debian: ["redis-server|valkey-server"] },
+  { debian: ["valkey-server|redis-server"] },
   () => {
     test("are applied by the next primary at the times of their arrival", async () => {
       await using redis = await startRedis();

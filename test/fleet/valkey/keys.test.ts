@@ -74,7 +74,7 @@ async function startPair(app: TestApp, server: RedisServer) {
 
 await describeWithPrograms(
   "changes of keys in a fleet with Valkey",
-  { debian: ["redis-server|valkey-server"] },
+  { debian: ["valkey-server|redis-server"] },
   () => {
     test("a message about a revoked key lets a replica refuse it, until it has applied the transaction", async () => {
       await using server = await startRedis();

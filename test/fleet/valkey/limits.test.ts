@@ -47,7 +47,7 @@ const UNEVEN = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2];
 
 await describeWithPrograms(
   "limits that nodes share",
-  { debian: ["redis-server|valkey-server"] },
+  { debian: ["valkey-server|redis-server"] },
   () => {
     for (const limit of [10, 1_000, 100_000]) {
       for (const [name, pattern] of [

@@ -27,7 +27,7 @@ const statusOf = async (node: FleetNode, path: string, key?: string) =>
 
 await describeWithPrograms(
   "nodes with a Valkey, in processes of their own",
-  { go: ["litestream", "versitygw"], debian: ["redis-server|valkey-server"] },
+  { go: ["litestream", "versitygw"], debian: ["valkey-server|redis-server"] },
   () => {
     test("share limits, tell revoked keys within two seconds, and go on without Valkey", async () => {
       await using store = await startS3();

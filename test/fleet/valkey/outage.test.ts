@@ -26,7 +26,7 @@ async function reconnect(clock: TestClock, { valkey }: LimitingNode, pauseMs = 1
 
 await describeWithPrograms(
   "a node whose Valkey fails",
-  { debian: ["redis-server|valkey-server"] },
+  { debian: ["valkey-server|redis-server"] },
   () => {
     test("decides alone after 20 ms of silence, and shares limits again after a second", async () => {
       await using server = await startRedis();
