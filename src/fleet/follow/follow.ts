@@ -51,6 +51,7 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
   let watch: Timer | undefined;
   let beginning: Promise<void> | undefined;
   let isStopped = false;
+  let hadHints = false;
 
   function fetcherOf(name: string): LogFetcher {
     return createLogFetcher(options, name, join(folder, "log", name));
@@ -105,9 +106,12 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
     for (const waiter of waiters) waiter();
   }
 
-  /** Takes in new versions, and repairs what does not go on. */
+  /** Takes in new versions, lists at once when hints cease, and repairs what does not go on. */
   function look(): void {
     takeIn();
+    const hasHints = options.hasHints();
+    if (hadHints && !hasHints) poller?.pollNow();
+    hadHints = hasHints;
     follower.check(aheadSince);
     const isReadable = db.readability().reason === undefined;
     if (!isStopped) watch = clock.after(isReadable ? WATCH_MS : UNREADABLE_WATCH_MS, look);

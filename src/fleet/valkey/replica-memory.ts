@@ -10,8 +10,11 @@ import { listenToMessages } from "./messages";
 import { createNewerKeys, type NewerKeys } from "./newer-keys";
 import { LOG_CHANNEL } from "./primary-memory";
 
-/** Time for which a beat of the primary shows that it would send hints. */
-const BEATING_MS = 2 * SECOND_MS;
+/**
+ * Time for which a beat of the primary shows that it would send hints. Keys are known for half a second longer, in which
+ * the store is listed.
+ */
+const BEATING_MS = 1.5 * SECOND_MS;
 
 export interface ReplicaMemory extends SharedMemory {
   newerKeys: NewerKeys;
