@@ -324,6 +324,25 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   );
 
   test(
+    "is listed at once when hints of the primary cease",
+    async () => {
+      log = await startFollowedLog("updates", 20);
+      await log.caughtUp();
+      const listedAt = () => log.following().state().confirmedAt ?? 0;
+      for (const arrive of [false, true]) {
+        log.hints.arrive = arrive;
+        const before = listedAt();
+        await eventually(() => listedAt() > before, 10_000);
+      }
+      const ceasedAt = performance.now();
+      log.hints.arrive = false;
+      // The next listing was due after five seconds.
+      await eventually(() => listedAt() >= ceasedAt, 3_000);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     "is left for that of another primary, which is restored beside it",
     async () => {
       log = await startFollowedLog("updates", 20);

@@ -77,6 +77,7 @@ export async function startFollowedLog(
   const levelPrefix = (prefix: string, level: number) =>
     `${prefix}/${level.toString(16).padStart(4, "0")}/`;
   const replica = join(folder.path, "replica");
+  const hints = { arrive: false };
   const start = (prefix = PREFIX) =>
     startFollowing({
       store,
@@ -87,7 +88,7 @@ export async function startFollowedLog(
       clock: systemClock(),
       log,
       isPrimaryAlive: () => true,
-      hasHints: () => false,
+      hasHints: () => hints.arrive,
     });
   let following = await start();
 
@@ -101,6 +102,8 @@ export async function startFollowedLog(
     levelPrefix,
     prefix: PREFIX,
     following: () => following,
+    /** Says to the replica that hints of the primary arrive, which the test does not send. */
+    hints,
     startWriter,
     /** Ends the replica, and starts it again. `meanwhile` gets the path of the database. */
     async restart(meanwhile?: (path: string) => Promise<void>, prefix = PREFIX) {
