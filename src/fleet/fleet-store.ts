@@ -5,6 +5,7 @@ import type { Log } from "../kernel/log";
 import type { RandomBytes } from "../kernel/random";
 import { type ObjectStore, openObjectStore } from "../object-store";
 import { LEADER_KEY } from "./leader/record";
+import { type LeaderStore, signRecords } from "./leader/signature";
 import type { LitestreamSetup } from "./log/litestream";
 
 /** Limit of a request for the leader record, in ms: shorter than a lease, so that a renewal is tried again. */
@@ -17,7 +18,7 @@ const SKEW_MAX_MS = 60_000;
 /** The store of a fleet, and the program that writes the log into it. */
 export interface FleetStore {
   /** Requests with a short deadline. */
-  leader: ObjectStore;
+  leader: LeaderStore;
   /** Requests with the usual deadline, for files of the log. */
   files: ObjectStore;
   litestream: LitestreamSetup;
@@ -27,9 +28,14 @@ export interface FleetStore {
 export function openFleetStore(config: Config, clock: Clock): FleetStore {
   const { fleetStore: store, fleetStoreKeyId: keyId, fleetStoreSecret: secret } = config;
   if (!store) throw new OperatorError("--fleet-store is missing.");
+  const { fleetSecret } = config;
+  if (fleetSecret === undefined) throw new OperatorError("ALLCLEAR_FLEET_SECRET is missing.");
   const credentials = keyId !== undefined && secret !== undefined ? { keyId, secret } : undefined;
   return {
-    leader: openObjectStore(store, credentials, { clock, deadlineMs: LEADER_DEADLINE_MS }),
+    leader: signRecords(
+      openObjectStore(store, credentials, { clock, deadlineMs: LEADER_DEADLINE_MS }),
+      fleetSecret,
+    ),
     files: openObjectStore(store, credentials, { clock }),
     litestream: { program: config.litestream, store, credentials },
   };

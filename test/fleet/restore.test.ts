@@ -165,12 +165,19 @@ await describeWithPrograms("restore --from-store", { go: ["litestream", "versity
     expect([missing.exitCode, missing.err[0]]).toEqual([1, expect.stringContaining("no file")]);
   }, 60_000);
 
-  test("says that a store has no fleet, or does not answer, and keeps the database", async () => {
+  test("says that a store has no fleet, a record without signature, or does not answer, and keeps the database", async () => {
     await run("c", "key", "create", "--name", "own", "--scope", "read:status");
     const empty = await run("c", "restore", "--from-store");
     expect([empty.exitCode, empty.err.join("\n")]).toEqual([
       1,
       expect.stringContaining("There is no fleet in "),
+    ]);
+    const forged = new TextEncoder().encode(JSON.stringify(leaderRecord()));
+    await s3.open("fleet").put("leader.json", forged);
+    const refused = await run("c", "restore", "--from-store");
+    expect([refused.exitCode, refused.err.join("\n")]).toEqual([
+      1,
+      expect.stringContaining("leader.json in s3://allclear-test/fleet is not signed"),
     ]);
     await s3[Symbol.asyncDispose]();
     const gone = await run("c", "restore", "--from-store");

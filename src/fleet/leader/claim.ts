@@ -2,16 +2,17 @@ import { OperatorError } from "../../db";
 import type { DataDirectory } from "../../db/data-directory";
 import { SCHEMA_VERSION } from "../../db/migrations";
 import type { Clock } from "../../kernel/clock";
-import type { ObjectStore } from "../../object-store";
 import { VERSION } from "../../version";
 import {
   type Leader,
   type LeaderRecord,
+  isRecordOf,
   nextPrefix,
   prefixOf,
   readLeader,
   writeLeader,
 } from "./record";
+import type { LeaderStore } from "./signature";
 import { type FleetNode, writeNode } from "../node";
 
 /** Outcome of a claim: the record is this process's own, or another node has begun a later term. */
@@ -38,12 +39,12 @@ const ATTEMPTS = 5;
  * OperatorError if the fleet has another primary and this data directory never was its primary's.
  */
 export async function claimLeadership(
-  store: ObjectStore,
+  store: LeaderStore,
   clock: Clock,
   claimant: Claimant,
 ): Promise<Claim> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const current = await readLeader(store);
+    const current = await readLeader(store, claimant.node);
     const superseded = current && compareTerms(current.record, claimant, store.name);
     if (superseded) return superseded;
     const writtenAt = clock.monotonic();
@@ -76,7 +77,7 @@ export function ownFacts({ node, run, address }: Pick<Claimant, "node" | "run" |
  * a crash finds that the record is its own.
  */
 export async function createLeader(
-  store: ObjectStore,
+  store: LeaderStore,
   claimant: Claimant,
 ): Promise<Leader | "changed"> {
   const { directory, node, lastTerm } = claimant;
@@ -105,7 +106,10 @@ export async function writeInTerm(
 }
 
 /** Returns the first prefix without files: this one, or one that follows within its term. */
-export async function freePrefix(store: ObjectStore, prefix: string): Promise<string> {
+export async function freePrefix(
+  store: Pick<LeaderStore, "list">,
+  prefix: string,
+): Promise<string> {
   let free = prefix;
   while ((await store.list(`${free}/`)).length > 0) free = nextPrefix(free);
   return free;
@@ -117,7 +121,7 @@ function compareTerms(
   { node }: Claimant,
   store: string,
 ): Extract<Claim, { kind: "superseded" }> | undefined {
-  if (record.node === node.id && record.term === node.term) return undefined;
+  if (isRecordOf(record, node)) return undefined;
   if (node.term === undefined) throw describeOther(record, store);
   if (record.term > node.term) return { kind: "superseded", by: record, term: node.term };
   throw new OperatorError(

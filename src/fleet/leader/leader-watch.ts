@@ -2,8 +2,8 @@ import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { createSignal, type Signal } from "../../kernel/signal";
 import { SECOND_MS } from "../../kernel/time";
-import type { ObjectStore } from "../../object-store";
 import { type LeaderRecord, readLeader } from "./record";
+import type { LeaderStore } from "./signature";
 
 /** Time between two looks at the record. */
 const LOOK_MS = 2 * SECOND_MS;
@@ -23,7 +23,7 @@ export interface LeaderWatch {
 
 /** Watches the leader record of a store. Errors of the store are logged. */
 export function watchLeader(
-  store: ObjectStore,
+  store: LeaderStore,
   { clock, log }: { clock: Clock; log: Log },
 ): LeaderWatch {
   const changed = createSignal<LeaderRecord>();

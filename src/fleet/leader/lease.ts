@@ -2,9 +2,9 @@ import { unavailable } from "../../errors";
 import type { Clock, Timer } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { createSignal, type Signal } from "../../kernel/signal";
-import type { ObjectStore } from "../../object-store";
 import type { Alarms } from "../../features/alarms";
 import { isSameRun, type Leader, type LeaderRecord, readLeader, writeLeader } from "./record";
+import type { LeaderStore } from "./signature";
 
 /** Interval of renewals. */
 const RENEW_MS = 5_000;
@@ -43,7 +43,7 @@ export interface Lease {
 }
 
 interface LeaseDependencies {
-  store: ObjectStore;
+  store: LeaderStore;
   clock: Clock;
   log: Log;
   alarms: Pick<Alarms, "raise" | "clear">;

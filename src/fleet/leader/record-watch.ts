@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
-import type { ObjectStore } from "../../object-store";
 import { type Leader, readLeader } from "./record";
+import type { LeaderStore } from "./signature";
 
 /** Interval of looks at the record. */
 const LOOK_MS = 1_000;
@@ -25,7 +25,7 @@ export interface RecordWatch {
 }
 
 interface WatchOptions {
-  store: ObjectStore;
+  store: LeaderStore;
   clock: Clock;
   log: Log;
   /** Id of this node. */

@@ -1,5 +1,5 @@
 import { OperatorError } from "../../db";
-import type { ObjectStore } from "../../object-store";
+import { type LeaderStore, requireSignature, sign } from "./signature";
 
 /** Name of the leader record in the fleet's store. */
 export const LEADER_KEY = "leader.json";
@@ -35,10 +35,37 @@ export interface Leader {
   isFound?: boolean;
 }
 
-/** Returns the leader record; undefined if there is none. Throws an OperatorError for an unreadable one. */
-export async function readLeader(store: ObjectStore): Promise<Leader | undefined> {
+/** Node whose own record may lack a signature, since an earlier version wrote it. */
+export interface RecordOwner {
+  id: string;
+  term: number | undefined;
+}
+
+/**
+ * Returns the leader record; undefined if there is none. Throws an OperatorError for an unreadable one, for one of an
+ * earlier term than was seen, and for one without the fleet's signature, unless it is that of `owner`.
+ */
+export async function readLeader(
+  store: LeaderStore,
+  owner?: RecordOwner,
+): Promise<Leader | undefined> {
   const found = await store.get(LEADER_KEY);
-  return found && { record: parseLeader(found.bytes, store.name), etag: found.etag };
+  if (!found) return undefined;
+  const { parsed, record } = parseLeader(found.bytes, store.name);
+  const isOwn = owner !== undefined && isRecordOf(record, owner);
+  if (!isOwn || parsed.signature !== undefined) requireSignature(parsed, store, LEADER_KEY);
+  if (record.term < store.newestTerm) {
+    throw new OperatorError(
+      `${LEADER_KEY} in ${store.name} is of term ${record.term}, but term ${store.newestTerm} has begun: an earlier record was put in its place.`,
+    );
+  }
+  store.newestTerm = record.term;
+  return { record, etag: found.etag };
+}
+
+/** True if a record is that of a node's last term. */
+export function isRecordOf({ node, term }: LeaderRecord, owner: RecordOwner): boolean {
+  return node === owner.id && term === owner.term;
 }
 
 /**
@@ -47,18 +74,21 @@ export async function readLeader(store: ObjectStore): Promise<Leader | undefined
  * process and number of renewals say who wrote it.
  */
 export async function writeLeader(
-  store: ObjectStore,
+  store: LeaderStore,
   before: Leader | undefined,
   record: LeaderRecord,
 ): Promise<Leader | "changed"> {
-  const bytes = new TextEncoder().encode(`${JSON.stringify(record, null, 2)}\n`);
+  const bytes = new TextEncoder().encode(`${JSON.stringify(sign(record, store), null, 2)}\n`);
   const condition = before ? { ifMatch: before.etag } : { ifNoneMatch: true as const };
   const put = await store.put(LEADER_KEY, bytes, {
     type: "application/json",
     cacheControl: "no-store",
     ...condition,
   });
-  if (put !== "changed") return { record, etag: put.etag };
+  if (put !== "changed") {
+    store.newestTerm = Math.max(store.newestTerm, record.term);
+    return { record, etag: put.etag };
+  }
   const current = await readLeader(store);
   const isWritten = current && isSameRun(current.record, record) && isSameRenewal(current, record);
   return isWritten ? { ...current, isFound: true } : "changed";
@@ -91,11 +121,16 @@ export function isPrefix(value: unknown): value is string {
   return typeof value === "string" && PREFIX.test(value);
 }
 
+type ParsedRecord = Partial<LeaderRecord> & { signature?: unknown };
+
 /** Parses a leader record. Throws an OperatorError for anything else; `store` is the store's name. */
-function parseLeader(bytes: Uint8Array, store: string): LeaderRecord {
-  let parsed: Partial<LeaderRecord> | null = null;
+function parseLeader(
+  bytes: Uint8Array,
+  store: string,
+): { record: LeaderRecord; parsed: ParsedRecord } {
+  let parsed: ParsedRecord | null = null;
   try {
-    parsed = JSON.parse(new TextDecoder().decode(bytes)) as Partial<LeaderRecord> | null;
+    parsed = JSON.parse(new TextDecoder().decode(bytes)) as ParsedRecord | null;
   } catch {
     // Reported below.
   }
@@ -114,8 +149,8 @@ function parseLeader(bytes: Uint8Array, store: string): LeaderRecord {
       `${LEADER_KEY} in ${store} is not a record of Allclear. Name another path in the store, or remove this object if no node uses it.`,
     );
   }
-  const { address, version, released } = parsed as Partial<LeaderRecord>;
-  return {
+  const { address, version, released } = parsed as ParsedRecord;
+  const record = {
     term,
     node,
     run,
@@ -127,6 +162,7 @@ function parseLeader(bytes: Uint8Array, store: string): LeaderRecord {
     schema,
     released: released === true,
   };
+  return { record, parsed: parsed as ParsedRecord };
 }
 
 function isCount(value: unknown): value is number {

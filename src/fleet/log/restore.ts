@@ -7,6 +7,7 @@ import { DATABASE_MODE } from "../../db/open";
 import { redactText } from "../../domain/redact";
 import { toIso } from "../../kernel/time";
 import type { ObjectStore } from "../../object-store";
+import type { FleetStore } from "../fleet-store";
 import { readLeader } from "../leader/record";
 import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";
 
@@ -100,11 +101,11 @@ function failureOf(prefix: string, errors: string, code: number | null): Restore
  * an earlier term. Throws an OperatorError if the store has none.
  */
 export async function restoreFromStore(
-  { files, litestream }: { files: ObjectStore; litestream: LitestreamSetup },
+  { files, leader: leaderStore, litestream }: FleetStore,
   file: string,
   at?: number,
 ): Promise<RestoredLog> {
-  const leader = await readLeader(files);
+  const leader = await readLeader(leaderStore);
   if (!leader) throw new OperatorError(`There is no fleet in ${files.name}.`);
   if (at === undefined) return restoreLog(litestream, leader.record.prefix, file);
   for (const prefix of await listPrefixes(files)) {

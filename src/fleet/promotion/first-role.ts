@@ -2,7 +2,7 @@ import { OperatorError } from "../../db";
 import { ObjectStoreError } from "../../object-store";
 import { describeOther } from "../leader/claim";
 import type { FleetStore } from "../fleet-store";
-import { readLeader } from "../leader/record";
+import { isRecordOf, readLeader } from "../leader/record";
 import type { FleetNode } from "../node";
 import { findInterrupted } from "./promotion";
 
@@ -25,7 +25,7 @@ export async function roleWithoutDatabase(
   const { node, store, rejoins, hasCopy } = directory;
   const { name } = store.leader;
   try {
-    const current = await readLeader(store.leader);
+    const current = await readLeader(store.leader, node);
     if (!current) return "primary";
     const { record } = current;
     const isFirst = record.previous === null && (await findInterrupted(directory, false));
@@ -47,8 +47,8 @@ export async function isStillPrimary({
   store,
 }: Pick<EmptyDirectory, "node" | "store">): Promise<boolean> {
   try {
-    const current = await readLeader(store.leader);
-    return current?.record.node === node.id && current.record.term === node.term;
+    const current = await readLeader(store.leader, node);
+    return current !== undefined && isRecordOf(current.record, node);
   } catch (error) {
     if (!(error instanceof ObjectStoreError)) throw error;
     return false;

@@ -12,6 +12,7 @@ import { freePrefix, ownFacts, writeInTerm } from "../leader/claim";
 import type { FleetStore } from "../fleet-store";
 import { SNAPSHOT_LEVEL } from "../follow/log-files";
 import {
+  isRecordOf,
   type Leader,
   type LeaderRecord,
   prefixOf,
@@ -184,9 +185,8 @@ export async function findInterrupted(
   hasDatabase: boolean,
 ): Promise<LeaderRecord | undefined> {
   if (hasDatabase || node.term === undefined) return undefined;
-  const current = await readLeader(store.leader);
-  const record = current?.record;
-  if (record?.node !== node.id || record.term !== node.term) return undefined;
+  const record = (await readLeader(store.leader, node))?.record;
+  if (!record || !isRecordOf(record, node)) return undefined;
   const isFirst = record.term === 1 && !(await hasBegun(store, record.prefix));
   return record.previous || isFirst ? record : undefined;
 }

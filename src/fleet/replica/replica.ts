@@ -11,9 +11,12 @@ import { type Clock, systemClock } from "../../kernel/clock";
 import { createLog, type Log } from "../../kernel/log";
 import { deduplicateLog } from "../../kernel/log-dedup";
 import { systemRandom } from "../../kernel/random";
+import { ObjectStoreError } from "../../object-store";
 import { checkClock, type FleetStore, openFleetStore } from "../fleet-store";
 import type { Following } from "../follow/follow";
+import { findReplicaFile } from "../follow/replica-file";
 import { followLeader } from "./follow-leader";
+import { readLeader } from "../leader/record";
 import { type LeaderWatch, watchLeader } from "../leader/leader-watch";
 import { requireLitestream } from "../log/litestream";
 import { type FleetNode, readNode, replicaFolder } from "../node";
@@ -65,9 +68,11 @@ export async function startReplica(
     const store = openFleetStore(config, clock);
     await requireLitestream(store.litestream.program);
     await checkClock(store, log);
+    const folder = replicaFolder(directory);
+    // Without a copy there is nothing to serve until the record can be read.
+    if (!findReplicaFile(folder)) await requireReadable(store);
     const leader = watchLeader(store.leader, { clock, log });
     stops.unshift(() => leader.stop());
-    const folder = replicaFolder(directory);
     const node = readNode(directory, systemRandom);
     const hasHints = () => memory?.hasHints(leader.record()?.term) ?? false;
     const following = await followLeader(store, leader, {
@@ -95,6 +100,15 @@ export async function startReplica(
   } catch (error) {
     await stopAll(stops);
     throw error;
+  }
+}
+
+/** Throws the OperatorError of a record that this node refuses. A store that does not answer says nothing. */
+async function requireReadable({ leader: store }: FleetStore): Promise<void> {
+  try {
+    await readLeader(store);
+  } catch (error) {
+    if (!(error instanceof ObjectStoreError)) throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openDataDirectory } from "../../../src/db/data-directory";
 import { claimLeadership } from "../../../src/fleet/leader/claim";
-import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
+import { LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { readNode, writeNode } from "../../../src/fleet/node";
 import { systemRandom } from "../../../src/kernel/random";
 import { createTestClock } from "../../support/clock";
@@ -84,6 +84,20 @@ describe("a claim of a node", () => {
       expect((await readLeader(store))?.record.node).toBe("node_other");
     },
   );
+
+  test("signs the record of its own term that an earlier version wrote, and refuses that of another node", async () => {
+    const store = createMemoryStore();
+    using node = createNode(store);
+    await node.claim();
+    const { signature: _, ...unsigned } = JSON.parse(store.text(LEADER_KEY)) as {
+      signature: string;
+    };
+    await store.put(LEADER_KEY, new TextEncoder().encode(JSON.stringify(unsigned)));
+    using other = createNode(store);
+    await expect(other.claim()).rejects.toThrow("is not signed");
+    expect(await node.claim("upgraded")).toMatchObject({ kind: "held" });
+    expect((await readLeader(store))?.record).toMatchObject({ node: node.id, run: "upgraded" });
+  });
 
   test("takes back a record that it had released and nobody took", async () => {
     const store = createMemoryStore();

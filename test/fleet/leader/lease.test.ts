@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
+import { LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { holdLease } from "../../../src/fleet/leader/lease";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
@@ -125,6 +125,23 @@ describe("a lease", () => {
     expect(await lease.confirm()).toBeUndefined();
     expect(lease.isHeld()).toBe(false);
     expect(losses()).toBe(1);
+  });
+
+  test("goes on as without an answer while a record without signature is in the place of its own", async () => {
+    const { alarms, clock, lease, losses, store } = await createLease(true);
+    const own = store.objects.get(LEADER_KEY);
+    const forged = JSON.stringify(leaderRecord({ term: 2, node: "node_b" }));
+    await store.put(LEADER_KEY, new TextEncoder().encode(forged));
+    await expect(lease.confirm()).rejects.toThrow("is not signed");
+    await clock.advance(5_000);
+    expect(lease.isHeld()).toBe(true);
+    expect(alarms.raised).toContain("lease_renewal");
+    await clock.advance(5_000);
+    expect(lease.isHeld()).toBe(false);
+    if (own) store.objects.set(LEADER_KEY, own);
+    await clock.advance(1_000);
+    expect(lease.isHeld()).toBe(true);
+    expect(losses()).toBe(0);
   });
 
   test("is lost when the record was removed", async () => {

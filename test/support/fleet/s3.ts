@@ -1,14 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { S3Address, StoreCredentials } from "../../../src/domain/store-address";
+import { type LeaderStore, signRecords } from "../../../src/fleet/leader/signature";
 import { systemClock } from "../../../src/kernel/clock";
-import {
-  type ObjectStore,
-  openObjectStore,
-  type StoreDependencies,
-} from "../../../src/object-store";
+import { openObjectStore, type StoreDependencies } from "../../../src/object-store";
 import { startServer, type ServerProcess } from "../servers/server-process";
 import { getGoProgram } from "./go";
+import { FLEET_SECRET } from "./nodes";
 
 export const S3_SERVERS = ["gofakes3", "versitygw"] as const;
 export type S3ServerName = (typeof S3_SERVERS)[number];
@@ -28,7 +26,7 @@ export interface S3Server extends ServerProcess {
   urlOf(path: string, port?: number): string;
   addressOf(path: string, port?: number): S3Address;
   /** Opens a path of the bucket with the machine's clock. */
-  open(path: string, deps?: Partial<StoreDependencies>, port?: number): ObjectStore;
+  open(path: string, deps?: Partial<StoreDependencies>, port?: number): LeaderStore;
   /** Folder of the bucket, in which versitygw keeps each object as a file. */
   objects: string;
 }
@@ -70,7 +68,10 @@ export async function startS3(name: S3ServerName = "versitygw"): Promise<S3Serve
       `s3://${BUCKET}/${path}?endpoint=${endpointOf(port)}&region=${REGION}`,
     addressOf,
     open: (path: string, deps: Partial<StoreDependencies> = {}, port?: number) =>
-      openObjectStore(addressOf(path, port), CREDENTIALS, { clock: systemClock(), ...deps }),
+      signRecords(
+        openObjectStore(addressOf(path, port), CREDENTIALS, { clock: systemClock(), ...deps }),
+        FLEET_SECRET,
+      ),
     objects: join(server.folder, "buckets", BUCKET),
   });
 }
