@@ -79,13 +79,13 @@ export interface PrimaryAddress {
 /** Time until the primary's answer begins, in ms. */
 const POST_DEADLINE_MS = 5_000;
 
-/** Posts JSON to the primary. Throws unless it answers with success. */
+/** Posts JSON to the primary, and returns the body of its answer. Throws unless that is a success. */
 export async function postToPrimary(
   clock: Clock,
   { primary, token }: PrimaryAddress,
   path: string,
   body: unknown,
-): Promise<void> {
+): Promise<string> {
   const address = primary();
   if (address === undefined) throw new Error("no primary is known");
   const received = await requestNode(
@@ -105,4 +105,5 @@ export async function postToPrimary(
   if (statusCode < 200 || statusCode > 299) {
     throw new Error(`the primary answered ${statusCode}: ${answer.slice(0, 200)}`);
   }
+  return answer;
 }

@@ -38,7 +38,7 @@ interface WatchOptions {
 
 /**
  * Watches the leader record. No clocks are compared: the lease is at its end if one entity tag was seen unchanged for
- * 15 seconds of this node's monotonic clock, and two more for each better candidate, or if the primary released it.
+ * 15 seconds of this node's monotonic clock, or if the primary released it, and two more seconds have passed for each better candidate.
  */
 export function watchRecord({ store, clock, log, node, rank, onEnded }: WatchOptions): RecordWatch {
   let seen: SeenRecord | undefined;
@@ -82,6 +82,6 @@ export function hasLeaseEnded(
 ): boolean {
   if (!leader) return false;
   const { record } = leader;
-  if (record.released && record.node !== node) return true;
-  return clock.monotonic() - since >= SILENT_MS + RANK_MS * rank;
+  const silentMs = record.released && record.node !== node ? 0 : SILENT_MS;
+  return clock.monotonic() - since >= silentMs + RANK_MS * rank;
 }

@@ -3,14 +3,11 @@ import { schemaErrors } from "../../errors";
 import type { Alarms, FleetNode } from "../../features/alarms";
 import type { Clock, Timer } from "../../kernel/clock";
 import { Nullable } from "../../kernel/schema";
-import type { Signal } from "../../kernel/signal";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { plural } from "../../kernel/text";
 
-/** Longest time between two reports of a replica, and the interval of the checks of all of them. */
+/** Longest time between two reports of a replica, and the interval of the checks and of the order of all of them. */
 export const REPORT_MS = 5 * SECOND_MS;
-/** Shortest time between two reports. */
-const PROGRESS_MS = SECOND_MS;
 /** Lag from which a replica is behind. */
 const BEHIND_SECONDS = 10;
 /** Silence from which a replica counts as gone, and from which it is forgotten. */
@@ -57,9 +54,18 @@ export interface NodeReport {
   setAside: readonly { file: string; events: number }[];
 }
 
+/** Answer to a report. */
+export interface ReportAnswer {
+  /**
+   * Names of the replicas that may become the primary, the newest copy first. All replicas get the same order until the
+   * next check, since each would otherwise compare its own present copy with earlier ones.
+   */
+  candidates: readonly string[];
+}
+
 /** Nodes of a fleet as the primary knows them. */
 export interface NodeRegistry {
-  /** Handles the report of a replica, `POST /fleet/v1/nodes`. */
+  /** Handles the report of a replica, `POST /fleet/v1/nodes`. Answers with a ReportAnswer. */
   take(request: Request): Promise<Response>;
   /** Lists the primary, then the replicas by name. */
   list(): FleetNode[];
@@ -82,6 +88,7 @@ export function createNodeRegistry(
   own: () => NodeReport,
 ): NodeRegistry {
   const replicas = new Map<string, KnownNode>();
+  let candidates: readonly string[] = [];
   const waiting = new Map<() => void, number>();
   const startedAt = clock.now();
   const timer: Timer = clock.every(REPORT_MS, check);
@@ -109,6 +116,7 @@ export function createNodeRegistry(
       if (now - seenAt > FORGET_MS) replicas.delete(name);
     }
     const known = [...replicas.values()];
+    candidates = orderCandidates(known.filter(({ seenAt }) => now - seenAt <= GONE_MS));
     alarmOf(
       "replica_lag",
       known.flatMap((node) => lagOf(node, now)),
@@ -138,7 +146,8 @@ export function createNodeRegistry(
         replicas.set(report.node, { ...report, seenAt: clock.now() });
       }
       endWaits();
-      return new Response(null, { status: 204 });
+      const answer: ReportAnswer = { candidates };
+      return Response.json(answer);
     },
     list() {
       const now = clock.now();
@@ -157,6 +166,15 @@ export function createNodeRegistry(
       for (const resolve of waiting.keys()) resolve();
     },
   };
+}
+
+/** Returns the names of the eligible replicas, the newest copy first, equal ones by name. */
+function orderCandidates(replicas: readonly NodeReport[]): string[] {
+  const txidOf = ({ txid }: NodeReport) => Number.parseInt(txid ?? "0", 16);
+  return replicas
+    .filter(({ isEligible }) => isEligible)
+    .sort((a, b) => txidOf(b) - txidOf(a) || (a.node < b.node ? -1 : 1))
+    .map(({ node }) => node);
 }
 
 function present(known: KnownNode, role: FleetNode["role"]): FleetNode {
@@ -205,41 +223,4 @@ function orphansOf({ node, setAside }: NodeReport): string[] {
       ({ file, events }) =>
         `${node} keeps ${plural(events, "event")} of an earlier term in ${file}: see allclear fleet orphans, then remove the file.`,
     );
-}
-
-/**
- * Sends the state of a replica to the primary every 5 seconds, and within a second after `changed`, one report after
- * the other. A report that does not arrive is not repeated. `post` rejects in time if there is no answer.
- */
-export function startReporting(
-  clock: Clock,
-  changed: Pick<Signal<void>, "on">,
-  report: () => NodeReport,
-  post: (report: NodeReport) => Promise<void>,
-): Timer {
-  let isSending = false;
-  let progress: Timer | undefined;
-
-  function send(): void {
-    progress?.cancel();
-    progress = undefined;
-    if (isSending) return sendSoon();
-    isSending = true;
-    const end = () => void (isSending = false);
-    void post(report()).then(end, end);
-  }
-
-  function sendSoon(): void {
-    progress ??= clock.after(PROGRESS_MS, send);
-  }
-
-  const stop = changed.on(sendSoon);
-  const timer = clock.every(REPORT_MS, send);
-  return {
-    cancel() {
-      stop();
-      progress?.cancel();
-      timer.cancel();
-    },
-  };
 }

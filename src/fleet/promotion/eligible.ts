@@ -76,7 +76,10 @@ export function openEligible(config: Config, directory: DataDirectory) {
     return (await createLeader(store.leader, claimant)) !== "changed";
   }
 
-  function watch({ following }: RunningReplica, onPromoted: (lease: Lease) => void): EligibleWatch {
+  function watch(
+    { following, rank }: RunningReplica,
+    onPromoted: (lease: Lease) => void,
+  ): EligibleWatch {
     let promoting: Promise<void> | undefined;
     const candidate: Candidate = {
       directory,
@@ -110,7 +113,7 @@ export function openEligible(config: Config, directory: DataDirectory) {
       clock,
       log,
       node: node.id,
-      rank: () => 0,
+      rank,
       onEnded(seen) {
         if (!isAutomatic || promoting) return;
         begin(seen).catch((error: unknown) => {

@@ -37,6 +37,8 @@ export interface RunningReplica {
   store: FleetStore;
   following: Following;
   leader: LeaderWatch;
+  /** Returns the number of replicas that may become the primary and have newer copies. */
+  rank(): number;
   /** Uses of keys that wait for the primary. */
   usage: Pick<UsageSender, "hold" | "takeRest">;
   /** Waits for requests in progress, sends what was counted, and ends the copy of the database. */
@@ -94,8 +96,8 @@ export async function startReplica(
     const server = await serveReplica({ config, clock, log, store, following, leader, ...own });
     stops.unshift(() => server.stop());
     log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");
-    const { url, usage } = server;
-    const parts = { clock, log, directory, folder, node, store, following, leader, usage };
+    const { url, usage, rank } = server;
+    const parts = { clock, log, directory, folder, node, store, following, leader, usage, rank };
     return { url, ...parts, stop: () => stopAll(stops) };
   } catch (error) {
     await stopAll(stops);

@@ -25,10 +25,11 @@ import { KEYS_UNKNOWN } from "./keys-unknown";
 import type { LeaderWatch } from "../leader/leader-watch";
 import { postToPrimary } from "../node-client";
 import { type FleetNode, nodeName } from "../node";
-import { type NodeReport, startReporting } from "../primary/node-registry";
+import type { NodeReport } from "../primary/node-registry";
 import { listenOnReplica } from "../private-listener";
 import { readingAgain } from "./reading-again";
 import { replicaMetrics } from "./metrics";
+import { createRank, startReporting } from "./report";
 import { watchSetAside } from "./set-aside-watch";
 import { knowsKeys, useNewerKeys } from "../shared-memory";
 import { createUsageSender } from "../usage";
@@ -107,11 +108,14 @@ export async function serveReplica(parts: Parts) {
   const run = Buffer.from(systemRandom(8)).toString("hex");
   const post = (path: string, body: unknown) =>
     postToPrimary(clock, { primary, token }, path, body);
-  const sender = createUsageSender(ctx, `${node.id}-${run}`, (batch) => post(USAGE_PATH, batch));
+  const sender = createUsageSender(ctx, `${node.id}-${run}`, async (batch) => {
+    await post(USAGE_PATH, batch);
+  });
   const usage = createKeyUsage(ctx, sender.send);
+  const rank = createRank(nodeName(node));
   async function sendReport(state: NodeReport): Promise<void> {
     try {
-      await post(NODES_PATH, state);
+      rank.take(await post(NODES_PATH, state));
     } catch (error) {
       log.warn({ err: error }, "the primary did not take the report of this replica; trying again");
     }
@@ -175,6 +179,7 @@ export async function serveReplica(parts: Parts) {
   return {
     url: listenUrl(bound.listen),
     usage: sender,
+    rank: rank.get,
     async stop() {
       readiness.isDraining = true;
       guard.stop();

@@ -96,6 +96,18 @@ describe("a candidate", () => {
     expect(own.length).toBeGreaterThan(0);
   });
 
+  test("of rank 2 lets better ones go first for 4 seconds when the primary released the lease", async () => {
+    const { clock, ends, lease } = await createFleet({ rank: 2 });
+    await clock.advance(500);
+    await lease.change({ released: true });
+    await lease.stop();
+    // It reads the record every second.
+    await clock.advance(4_400);
+    expect(ends).toEqual([]);
+    await clock.advance(1_000);
+    expect(ends[0]).toBeGreaterThanOrEqual(5_000);
+  });
+
   test("of two that find the end, one becomes the primary, in each of 200 rounds", async () => {
     const store = createMemoryStore();
     const first = await writeLeader(store, undefined, leaderRecord());

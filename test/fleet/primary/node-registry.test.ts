@@ -3,8 +3,8 @@ import {
   createNodeRegistry,
   type NodeRegistry,
   type NodeReport,
-  startReporting,
 } from "../../../src/fleet/primary/node-registry";
+import { createRank, startReporting } from "../../../src/fleet/replica/report";
 import { createSignal } from "../../../src/kernel/signal";
 import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createTestClock, settle, TEST_START, type TestClock } from "../../support/clock";
@@ -41,14 +41,17 @@ afterEach(() => registry.stop());
 
 /** Sends a report, and returns the status of the answer. */
 async function report(changes: object = {}): Promise<number> {
+  return (await answerTo(changes)).status;
+}
+
+async function answerTo(changes: object): Promise<Response> {
   const body = JSON.stringify({ ...REPORT, ...changes });
-  const request = new Request("http://a/fleet/v1/nodes", { method: "POST", body });
-  return (await registry.take(request)).status;
+  return registry.take(new Request("http://a/fleet/v1/nodes", { method: "POST", body }));
 }
 
 describe("the registry of nodes", () => {
   test("lists the primary, then the replicas by name, with the time of their last report", async () => {
-    expect(await report({ node: "trondheim", txid: null, lagSeconds: null })).toBe(204);
+    expect(await report({ node: "trondheim", txid: null, lagSeconds: null })).toBe(200);
     await clock.advance(SECOND_MS);
     await report();
     await report({ lagSeconds: 0.6 });
@@ -92,6 +95,56 @@ describe("the registry of nodes", () => {
     await clock.advance(5 * SECOND_MS);
     expect(registry.list()).toHaveLength(1);
     expect([...raised]).toEqual([]);
+  });
+});
+
+describe("the rank of a replica", () => {
+  /** Returns the ranks of nodes after the same answer, which each gets at its next report. */
+  async function ranksOf(...names: string[]): Promise<number[]> {
+    const answer = await (await answerTo({ node: "reader", isEligible: false })).text();
+    return names.map((name) => {
+      const rank = createRank(name);
+      rank.take(answer);
+      return rank.get();
+    });
+  }
+
+  test("is the number of eligible replicas with newer copies, by name among equal ones", async () => {
+    expect(await ranksOf("oslo")).toEqual([0]);
+    await report({ node: "voss" });
+    await report({ node: "oslo" });
+    await report({ node: "bodo", txid: "0000000000000029" });
+    await report({ node: "moss", txid: "0000000000000100" });
+    await report({ node: "new", txid: null });
+    await clock.advance(5 * SECOND_MS);
+    expect(await ranksOf("moss", "oslo", "voss", "bodo", "new", "unknown")).toEqual([
+      0, 1, 2, 3, 4, 5,
+    ]);
+  });
+
+  test("stays the same for all until the next check, also if one has reported more since", async () => {
+    await report({ node: "oslo" });
+    await report({ node: "voss", txid: "0000000000000029" });
+    await clock.advance(5 * SECOND_MS);
+    await report({ node: "voss", txid: "000000000000002b" });
+    expect(await ranksOf("oslo", "voss")).toEqual([0, 1]);
+    await clock.advance(5 * SECOND_MS);
+    expect(await ranksOf("oslo", "voss")).toEqual([1, 0]);
+  });
+
+  test("does not count replicas that are silent for more than 30 seconds", async () => {
+    await report({ node: "moss", txid: "0000000000000100" });
+    await clock.advance(20 * SECOND_MS);
+    await report({ node: "oslo" });
+    await clock.advance(15 * SECOND_MS);
+    expect(await ranksOf("oslo")).toEqual([0]);
+  });
+
+  test("is the last known one after an answer of an earlier version, which is empty", async () => {
+    const rank = createRank("oslo");
+    rank.take(JSON.stringify({ candidates: ["voss", "oslo"] }));
+    rank.take("");
+    expect(rank.get()).toBe(1);
   });
 });
 
