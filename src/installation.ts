@@ -44,15 +44,20 @@ export interface Installation {
 /**
  * Opens the installation for a server: locks the data directory, migrates, and never waits in
  * SQLite. Throws an OperatorError that names the process holding the lock. With `leavesLog`, another process moves the
- * write-ahead log into the database.
+ * write-ahead log into the database. With `isLocked`, the caller has the lock and keeps it.
  */
 export function openForServer(
   config: Config,
-  { leavesLog = false }: { leavesLog?: boolean } = {},
+  { leavesLog = false, isLocked = false }: { leavesLog?: boolean; isLocked?: boolean } = {},
 ): Installation {
   const directory = openDataDirectory(config.dataDir);
-  const lock = lockWhenCommandEnds(directory) ?? lockOrExplain(directory, "serve");
+  const lock = isLocked ? { release() {} } : lockForServer(directory);
   return open(config, directory, lock, { busyTimeoutMs: 0, leavesLog });
+}
+
+/** Locks the data directory for a server. Throws an OperatorError that names the process holding the lock. */
+export function lockForServer(directory: DataDirectory): DirectoryLock {
+  return lockWhenCommandEnds(directory) ?? lockOrExplain(directory, "serve");
 }
 
 /**

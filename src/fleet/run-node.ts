@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config";
 import { OperatorError } from "../db";
-import { hasInstallation, openDataDirectory } from "../db/data-directory";
+import { type DataDirectory, hasInstallation, openDataDirectory } from "../db/data-directory";
+import { lockForServer } from "../installation";
 import { systemClock } from "../kernel/clock";
 import { systemRandom } from "../kernel/random";
 import type { RunningServer } from "../server";
@@ -34,29 +35,35 @@ type Role = "primary" | "replica";
 
 /** Runs a node of a fleet, in one role after another, until it is stopped. Throws an OperatorError if it must not go on. */
 export async function runNode(config: Config, options: NodeOptions): Promise<void> {
-  const node = createRoles(config, options);
+  const directory = openDataDirectory(config.dataDir);
+  // Before the role is decided: another process may be changing what the decision rests on.
+  const lock = lockForServer(directory);
+  let node: ReturnType<typeof createRoles> | undefined;
   try {
+    node = createRoles(config, options, directory);
     for (let role: Role | "stop" = await node.firstRole(); role !== "stop";) {
       role = await (role === "primary" ? node.runPrimary() : node.runReplica());
     }
   } finally {
-    await node.stop();
+    await node?.stop();
+    lock.release();
   }
 }
 
-function createRoles(config: Config, options: NodeOptions) {
+function createRoles(config: Config, options: NodeOptions, directory: DataDirectory) {
   const { isEligible, isReplica, stopRequested } = options;
-  const directory = openDataDirectory(config.dataDir);
   const folder = fleetFolder(directory);
   mkdirSync(folder, { recursive: true, mode: 0o750 });
   /** Uses of keys that this node counted as a replica, and stores as the primary. */
   const unsent: UsageBatch[] = [];
+  /** True if the first role as a replica ends at once, since its promotion was interrupted. */
+  let isInterrupted = false;
   let control: ReturnType<typeof listenForCommands> | undefined;
   let run: (command: ControlCommand) => Promise<ControlAnswer>;
   /** Resolves when the next role has begun. */
   let begun = Promise.withResolvers<Role>();
 
-  /** Takes commands from here on. The first role has the lock of the data directory by now. */
+  /** Takes commands from here on. */
   function begin(role: Role, runCommand: typeof run): void {
     run = runCommand;
     control ??= listenForCommands(folder, async (command) => {
@@ -80,7 +87,9 @@ function createRoles(config: Config, options: NodeOptions) {
   async function firstRole(): Promise<Role> {
     if (!isReplica) return hasInstallation(config.dataDir) ? "primary" : roleOfEmptyDirectory();
     const eligible = isEligible ? openEligible(config, directory) : undefined;
-    if (await eligible?.becomesPrimaryAtStart()) return "primary";
+    const place = await eligible?.findPlaceAtStart();
+    if (place === "primary") return place;
+    isInterrupted = place === "interrupted";
     const node = readNode(directory, systemRandom);
     if (node.term === undefined || !hasInstallation(config.dataDir)) return "replica";
     // The primary itself is no replica, which is refused because of its database.
@@ -150,6 +159,14 @@ function createRoles(config: Config, options: NodeOptions) {
       return answerBegun(next, "primary");
     });
     options.announceReplica(replica.url);
+    if (isInterrupted) {
+      isInterrupted = false;
+      watch
+        ?.promote(true)
+        .catch((error: unknown) =>
+          replica.log.error({ err: error }, "the interrupted promotion could not be completed"),
+        );
+    }
     const event = await Promise.race([promoted.promise, stopRequested.then(() => "stop" as const)]);
     nightly?.cancel();
     watch?.stop();

@@ -1,7 +1,7 @@
 import type { Acknowledge } from "../../app";
 import type { Config } from "../../config";
 import { OperatorError } from "../../db";
-import { lockOrExplain, openDataDirectory } from "../../db/data-directory";
+import { openDataDirectory } from "../../db/data-directory";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../db/open";
 import { createAlarms } from "../../features/alarms";
 import { type Installation, openForServer } from "../../installation";
@@ -45,14 +45,15 @@ export interface RunningPrimary {
 }
 
 /**
- * Starts the primary of a fleet, and stores the uses of keys that the node counted as a replica. Resolves to `Superseded` if another node has begun a later term: its database is set
- * aside. Until the store answers, only reads are served.
+ * Starts the primary of a fleet, and stores the uses of keys that the node counted as a replica. Resolves to
+ * `Superseded` if another node has begun a later term: its database is set aside. Until the store answers, only reads are
+ * served. The caller has locked the data directory.
  */
 export async function startPrimary(
   config: Config,
   unsent: readonly UsageBatch[] = [],
 ): Promise<RunningPrimary | Superseded> {
-  const installation = openForServer(config, { leavesLog: true });
+  const installation = openForServer(config, { leavesLog: true, isLocked: true });
   let created: Primaryship | undefined;
   let memory: PrimaryMemory | undefined;
   try {
@@ -160,19 +161,14 @@ function acknowledgeWith(
 /** Gives the closed database of an ended term another name, and returns its path. */
 async function setAside(config: Config, random: RandomBytes): Promise<string> {
   const directory = openDataDirectory(config.dataDir);
-  const lock = lockOrExplain(directory, "serve");
-  try {
-    // That of a process which was killed would go on with the file.
-    await endLeftoverReplication({ database: directory.database, folder: fleetFolder(directory) });
-    // The last connection moves the log into the database when it is closed.
-    closeSqlite(openSqlite(directory.database, COMMAND_BUSY_TIMEOUT_MS));
-    const node = readNode(directory, random);
-    const kept = setDatabaseAside(directory, node.term ?? 0);
-    writeNode(directory, { ...node, term: undefined });
-    return kept;
-  } finally {
-    lock.release();
-  }
+  // That of a process which was killed would go on with the file.
+  await endLeftoverReplication({ database: directory.database, folder: fleetFolder(directory) });
+  // The last connection moves the log into the database when it is closed.
+  closeSqlite(openSqlite(directory.database, COMMAND_BUSY_TIMEOUT_MS));
+  const node = readNode(directory, random);
+  const kept = setDatabaseAside(directory, node.term ?? 0);
+  writeNode(directory, { ...node, term: undefined });
+  return kept;
 }
 
 /** Returns the message for a node whose term has ended. */

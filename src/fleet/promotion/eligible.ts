@@ -1,16 +1,18 @@
 import type { Config } from "../../config";
 import { OperatorError } from "../../db";
 import { type DataDirectory, hasInstallation } from "../../db/data-directory";
+import { readSchemaVersion } from "../../db/readable-schema";
 import { redactText } from "../../domain/redact";
 import { systemClock } from "../../kernel/clock";
 import { createLog } from "../../kernel/log";
 import { systemRandom } from "../../kernel/random";
 import { ObjectStoreError } from "../../object-store";
+import { findReplicaFile } from "../follow/replica-file";
 import { createLeader } from "../leader/claim";
 import { openFleetStore, probeStore } from "../fleet-store";
 import { readLeader } from "../leader/record";
 import type { Lease } from "../leader/lease";
-import { readNode } from "../node";
+import { readNode, replicaFolder } from "../node";
 import {
   type Candidate,
   completePromotion,
@@ -35,6 +37,9 @@ export interface EligibleWatch {
   stop(): void;
 }
 
+/** Role of a replica at the start of its process. */
+type Place = "primary" | "replica" | "interrupted";
+
 /** Alarms of a promotion: there is no database for them yet. */
 const NO_ALARMS = { raise() {}, clear() {} };
 
@@ -49,31 +54,34 @@ export function openEligible(config: Config, directory: DataDirectory) {
   const isAutomatic = config.failover === "automatic";
 
   /**
-   * True if this node is the primary without a promotion: the first node of a new fleet with automatic failover, or one
-   * whose promotion was interrupted, which is completed. Throws an OperatorError if the store has no conditional writes.
+   * Returns "primary" if this node is the primary without a promotion: the first node of a new fleet with automatic
+   * failover, or one whose promotion was interrupted, which is completed. Returns "interrupted" if it must be promoted
+   * again with its own copy. Throws an OperatorError if the store has no conditional writes.
    */
-  async function becomesPrimaryAtStart(): Promise<boolean> {
+  async function findPlaceAtStart(): Promise<Place> {
     try {
       return await findPlace();
     } catch (error) {
       // A replica also starts while the store does not answer.
       if (!(error instanceof ObjectStoreError)) throw error;
       log.warn({ err: error }, "the store does not answer, so this node starts as a replica");
-      return false;
+      return "replica";
     }
   }
 
-  async function findPlace(): Promise<boolean> {
+  async function findPlace(): Promise<Place> {
     const hasDatabase = hasInstallation(config.dataDir);
     if (isAutomatic) await probeStore(store, { random: systemRandom, log, isAutomatic });
     const interrupted = await findInterrupted({ node, store }, hasDatabase);
+    const hasCopy = findReplicaFile(replicaFolder(directory)) !== undefined;
     if (interrupted) {
+      if (!interrupted.previous && hasCopy) return "interrupted";
       await completePromotion({ directory, store }, interrupted);
-      return true;
+      return "primary";
     }
-    if (!isAutomatic || hasDatabase || (await readLeader(store.leader))) return false;
+    if (!isAutomatic || hasDatabase || (await readLeader(store.leader))) return "replica";
     const claimant = { directory, node, run, address, lastTerm: 0 };
-    return (await createLeader(store.leader, claimant)) !== "changed";
+    return (await createLeader(store.leader, claimant)) === "changed" ? "replica" : "primary";
   }
 
   function watch(
@@ -81,6 +89,8 @@ export function openEligible(config: Config, directory: DataDirectory) {
     onPromoted: (lease: Lease) => void,
   ): EligibleWatch {
     let promoting: Promise<void> | undefined;
+    /** Reason why the last attempt failed, which is logged once. */
+    let failure: string | undefined;
     const candidate: Candidate = {
       directory,
       node,
@@ -94,6 +104,7 @@ export function openEligible(config: Config, directory: DataDirectory) {
         prefix: () => following.state().prefix,
         txid: () => following.state().txid,
         lastTerm: async () => following.db.read(() => findLastTerm(following.db, {})?.term ?? 0),
+        schema: async () => following.db.read(() => readSchemaVersion(following.db)),
         finish: () => following.finish(FINISH_MS),
       },
     };
@@ -117,8 +128,11 @@ export function openEligible(config: Config, directory: DataDirectory) {
       onEnded(seen) {
         if (!isAutomatic || promoting) return;
         begin(seen).catch((error: unknown) => {
+          const { message } = error as Error;
           if (error instanceof TakenError) log.info("another node has become the primary");
-          else log.error({ err: error }, "this node could not become the primary");
+          else if (message !== failure)
+            log.error({ err: error }, "this node could not become the primary");
+          failure = message;
         });
       },
     });
@@ -141,5 +155,5 @@ export function openEligible(config: Config, directory: DataDirectory) {
     };
   }
 
-  return { becomesPrimaryAtStart, watch };
+  return { findPlaceAtStart, watch };
 }

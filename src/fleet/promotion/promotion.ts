@@ -4,7 +4,9 @@ import { OperatorError } from "../../db";
 import type { DataDirectory } from "../../db/data-directory";
 import { removeDatabase, syncFile } from "../../db/database-files";
 import { formatTxid } from "../../db/followed-files";
+import { SCHEMA_VERSION } from "../../db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, pragma } from "../../db/open";
+import { schemaVersion } from "../../db/schema-history";
 import type { Alarms } from "../../features/alarms";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
@@ -23,6 +25,7 @@ import { holdLease, type Lease } from "../leader/lease";
 import { levelPrefix } from "../log/litestream";
 import { fleetFolder, type FleetNode } from "../node";
 import { restoreLog } from "../log/restore";
+import { VERSION } from "../../version";
 
 /** A replica's copy of the database. */
 export interface PromotedCopy {
@@ -32,6 +35,8 @@ export interface PromotedCopy {
   txid(): number;
   /** Last term in the copy; 0 without one. Needed if the store has no record. */
   lastTerm(): Promise<number>;
+  /** Schema version of the copy. Needed if the store has no record. */
+  schema(): Promise<number>;
   /** Applies all that the store has, and ends. Returns the path of the database, which is not open. */
   finish(): Promise<string>;
 }
@@ -62,10 +67,11 @@ export async function promoteReplica(
   before: Leader | undefined,
 ): Promise<Lease> {
   const { alarms, clock, copy, directory, log, node, store } = candidate;
+  requireOwnSchema(before ? before.record.schema : await copy.schema());
   const last = before ? before.record.term : await copy.lastTerm();
   const term = Math.max(last, node.term ?? 0) + 1;
   const prefix = await freePrefix(store.leader, prefixOf(term, 1));
-  const previous = before ? await findLastLog(store, before.record, copy.txid()) : null;
+  const previous = before ? await findLastLog(candidate, before.record) : null;
   const facts = ownFacts(candidate);
   const record = { ...facts, term, prefix, previous, renewal: 0 };
   const writtenAt = clock.monotonic();
@@ -102,13 +108,24 @@ export async function completePromotion(
   placeDatabase(directory, file);
 }
 
-/** Returns the newest log. A term whose promotion was interrupted has none; `txid` is the last known transaction. */
+/**
+ * Returns the newest log. A term whose promotion was interrupted has none: its copy is the log before, or, after a
+ * promotion without a record, this node's own.
+ */
 async function findLastLog(
-  store: FleetStore,
-  { term, prefix, previous }: LeaderRecord,
-  txid: number,
-): Promise<NonNullable<LeaderRecord["previous"]>> {
-  return previous && !(await hasBegun(store, prefix)) ? previous : { term, prefix, txid };
+  { copy, node, store }: Candidate,
+  { node: by, term, prefix, previous }: LeaderRecord,
+): Promise<LeaderRecord["previous"]> {
+  const hasNone = (previous !== null || by === node.id) && !(await hasBegun(store, prefix));
+  return hasNone ? previous : { term, prefix, txid: copy.txid() };
+}
+
+/** Throws an OperatorError for a database that a later version of Allclear has migrated. */
+function requireOwnSchema(version: number): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new OperatorError(
+    `The database has schema version ${version}, and this Allclear ${VERSION} has ${SCHEMA_VERSION}, so it cannot be the primary. Upgrade this node, or promote one that is upgraded.`,
+  );
 }
 
 /** Returns true if a log has files from its first transaction on. */
@@ -161,13 +178,17 @@ async function restoreInto(
   return { file, txid };
 }
 
-/** Checks a database and gives it the name of the data directory's own. Throws an OperatorError if it is damaged. */
+/**
+ * Checks a database and gives it the name of the data directory's own. Throws an OperatorError if it is damaged or of a
+ * later schema.
+ */
 function placeDatabase({ database }: DataDirectory, file: string): void {
   const sqlite = openSqlite(file, COMMAND_BUSY_TIMEOUT_MS, { canCreate: false });
   try {
     if (pragma(sqlite, "quick_check") !== "ok") {
       throw new OperatorError(`${file} is damaged, so this node cannot be the primary.`);
     }
+    requireOwnSchema(schemaVersion(sqlite));
   } finally {
     closeSqlite(sqlite);
   }
@@ -177,8 +198,8 @@ function placeDatabase({ database }: DataDirectory, file: string): void {
 }
 
 /**
- * Returns the record if this node's promotion was interrupted: it is its own, and there is no database. Also that of the
- * first term of a fleet if nothing was written in it.
+ * Returns the record if this node's promotion was interrupted: it is its own, there is no database, and nothing was
+ * written in its term. A node that has lost its database follows its own log instead.
  */
 export async function findInterrupted(
   { node, store }: Pick<Candidate, "node" | "store">,
@@ -187,6 +208,5 @@ export async function findInterrupted(
   if (hasDatabase || node.term === undefined) return undefined;
   const record = (await readLeader(store.leader, node))?.record;
   if (!record || !isRecordOf(record, node)) return undefined;
-  const isFirst = record.term === 1 && !(await hasBegun(store, record.prefix));
-  return record.previous || isFirst ? record : undefined;
+  return (await hasBegun(store, record.prefix)) ? undefined : record;
 }

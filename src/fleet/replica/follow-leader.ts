@@ -31,7 +31,7 @@ export async function followLeader(
   { folder, node, stopRequested, ...deps }: LeaderDependencies,
 ): Promise<Following | undefined> {
   const { litestream } = store;
-  const waited = { ...deps, folder, stopRequested, store: store.leader.name };
+  const waited = { ...deps, folder, node, stopRequested, store: store.leader.name };
   const prefix = await findPrefix(leader, waited);
   if (prefix === undefined) return undefined;
   const following = await startFollowing({
@@ -56,9 +56,10 @@ async function findPrefix(
     clock,
     folder,
     log,
+    node,
     stopRequested,
     store,
-  }: Pick<LeaderDependencies, "clock" | "folder" | "log" | "stopRequested"> & {
+  }: Pick<LeaderDependencies, "clock" | "folder" | "log" | "node" | "stopRequested"> & {
     /** Name of the store. */
     store: string;
   },
@@ -66,7 +67,11 @@ async function findPrefix(
   let isStopped = false;
   const stop = stopRequested.then(() => void (isStopped = true));
   for (let attempt = 0; !isStopped; attempt++) {
-    const prefix = leader.record()?.prefix ?? (attempt > 1 && findReplicaFile(folder)?.prefix);
+    const record = leader.record();
+    // The log of a promotion without a record has nothing yet if that was interrupted: the copy is complete.
+    const isOwn = record?.node === node && record.previous === null;
+    const copied = isOwn || attempt > 1 ? findReplicaFile(folder)?.prefix : undefined;
+    const prefix = (isOwn ? copied : undefined) ?? record?.prefix ?? copied;
     if (prefix) return prefix;
     if (attempt === 2)
       log.warn({ store }, "no record of a primary was read from the store; waiting for one");

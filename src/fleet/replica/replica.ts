@@ -1,11 +1,6 @@
 import type { Config } from "../../config";
 import { OperatorError } from "../../db";
-import {
-  type DataDirectory,
-  hasInstallation,
-  lockOrExplain,
-  openDataDirectory,
-} from "../../db/data-directory";
+import { type DataDirectory, hasInstallation, openDataDirectory } from "../../db/data-directory";
 import { redactText } from "../../domain/redact";
 import { type Clock, systemClock } from "../../kernel/clock";
 import { createLog, type Log } from "../../kernel/log";
@@ -48,7 +43,7 @@ export interface RunningReplica {
 /**
  * Starts a replica: it reads a copy of the primary's database and sends changes to the primary. Resolves to undefined if
  * the process is to end before the primary is known. Throws an OperatorError if the data directory has a database of
- * its own.
+ * its own. The caller has locked the data directory.
  */
 export async function startReplica(
   config: Config,
@@ -61,10 +56,9 @@ export async function startReplica(
   }
   const directory = openDataDirectory(config.dataDir);
   requireNoDatabase(directory, config);
-  const lock = lockOrExplain(directory, "serve");
   const clock = systemClock();
   const log = deduplicateLog(createLog(config.logLevel, redactText), clock, redactText);
-  const stops: (() => unknown)[] = [() => log.flush(), () => lock.release()];
+  const stops: (() => unknown)[] = [() => log.flush()];
   let memory: ReplicaMemory | undefined;
   try {
     const store = openFleetStore(config, clock);

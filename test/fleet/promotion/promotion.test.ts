@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDataDirectory } from "../../../src/db/data-directory";
+import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { migrate } from "../../../src/db/migrate";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { folderAddress } from "../../../src/domain/store-address";
@@ -45,6 +46,7 @@ function createReplica(store: MemoryStore, changes: Partial<Candidate["copy"]> =
       prefix: () => "term-000001-1",
       txid: () => 41,
       lastTerm: async () => 1,
+      schema: async () => SCHEMA_VERSION,
       finish: async () => file,
       ...changes,
     },
@@ -141,6 +143,47 @@ describe("a promotion", () => {
     await promoteReplica(replica.candidate, leader);
     expect((await readLeader(store))?.record).toMatchObject({ term: 3, previous });
     expect(existsSync(replica.directory.database)).toBe(true);
+  });
+
+  test("is refused on a node with an earlier schema than the primary's, before anything is changed", async () => {
+    const store = createMemoryStore();
+    const newer = leaderRecord({ schema: SCHEMA_VERSION + 1 });
+    const leader = await writeLeader(store, undefined, newer);
+    if (leader === "changed") throw new Error("not written");
+    using replica = createReplica(store, {
+      schema: async () => SCHEMA_VERSION + 1,
+      finish: () => Promise.reject(new Error("not reached")),
+    });
+    for (const before of [leader, undefined]) {
+      await expect(promoteReplica(replica.candidate, before)).rejects.toThrow(
+        `The database has schema version ${SCHEMA_VERSION + 1}`,
+      );
+    }
+    expect((await readLeader(store))?.record).toEqual(newer);
+    expect(readNode(replica.directory, systemRandom).term).toBeUndefined();
+  });
+
+  test("without a record that was interrupted is made again with the copy", async () => {
+    const store = createMemoryStore();
+    using replica = createReplica(store, { lastTerm: async () => 7 });
+    const finish = replica.candidate.copy.finish;
+    replica.candidate.copy.finish = () => Promise.reject(new Error("killed"));
+    await expect(promoteReplica(replica.candidate, undefined)).rejects.toThrow("killed");
+    expect(await findInterrupted(replica.candidate, false)).toMatchObject({ previous: null });
+    replica.candidate.copy.finish = finish;
+    await promoteReplica(replica.candidate, await readLeader(store));
+    expect((await readLeader(store))?.record).toMatchObject({ term: 9, previous: null });
+    expect(existsSync(replica.directory.database)).toBe(true);
+  });
+
+  test("is not found as interrupted once something was written in its term, also if the database is gone", async () => {
+    const { leader, store } = await createFleet();
+    using replica = createReplica(store);
+    await promoteReplica(replica.candidate, leader);
+    expect(await findInterrupted(replica.candidate, false)).toMatchObject({ term: 2 });
+    const first = "0000000000000001-0000000000000001.ltx";
+    await store.put(`term-000002-1/ltx/9/${first}`, new Uint8Array(1));
+    expect(await findInterrupted(replica.candidate, false)).toBeUndefined();
   });
 
   test("of the first term is found as interrupted until something was written", async () => {
