@@ -55,7 +55,7 @@ export function openEligible(config: Config, directory: DataDirectory) {
 
   /**
    * Returns "primary" if this node is the primary without a promotion: the first node of a new fleet with automatic
-   * failover, or one whose promotion was interrupted, which is completed. Returns "interrupted" if it must be promoted
+   * failover, unless it has the copy of a replica, or one whose promotion was interrupted, which is completed. Returns "interrupted" if it must be promoted
    * again with its own copy. Throws an OperatorError if the store has no conditional writes.
    */
   async function findPlaceAtStart(): Promise<Place> {
@@ -79,7 +79,9 @@ export function openEligible(config: Config, directory: DataDirectory) {
       await completePromotion({ directory, store }, interrupted);
       return "primary";
     }
-    if (!isAutomatic || hasDatabase || (await readLeader(store.leader))) return "replica";
+    if (!isAutomatic || hasDatabase || hasCopy || (await readLeader(store.leader))) {
+      return "replica";
+    }
     const claimant = { directory, node, run, address, lastTerm: 0 };
     return (await createLeader(store.leader, claimant)) === "changed" ? "replica" : "primary";
   }

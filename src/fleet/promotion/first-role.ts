@@ -16,8 +16,8 @@ interface EmptyDirectory {
 }
 
 /**
- * Returns the role of a node that is started as a primary and has no database. It begins an empty one only if the fleet
- * has none: replicas would follow it. Throws an OperatorError if it can be neither.
+ * Returns the role of a node that is started as a primary and has no database. It begins an empty one only if it is known
+ * that the fleet has none, since replicas would follow it. Throws an OperatorError if it can be neither.
  */
 export async function roleWithoutDatabase(
   directory: EmptyDirectory,
@@ -26,18 +26,32 @@ export async function roleWithoutDatabase(
   const { name } = store.leader;
   try {
     const current = await readLeader(store.leader, node);
-    if (!current) return "primary";
+    if (!current && !hasCopy) return "primary";
+    if (!current && rejoins) return "replica";
+    if (!current) throw describeCopy(name);
     const { record } = current;
-    const isFirst = record.previous === null && (await findInterrupted(directory, false));
+    const isFirst =
+      !hasCopy && record.previous === null && (await findInterrupted(directory, false));
     if (isFirst) return "primary";
     if (rejoins) return "replica";
     if (record.node !== node.id) throw describeOther(record, name);
   } catch (error) {
     if (!(error instanceof ObjectStoreError)) throw error;
-    return rejoins && hasCopy ? "replica" : "primary";
+    if (rejoins && hasCopy) return "replica";
+    throw new OperatorError(
+      `${error.message} The data directory has no database, and it is not known if the fleet has one. Start this node again when the store answers.`,
+      error,
+    );
   }
   throw new OperatorError(
     `This node was the last primary of the fleet in ${name}, but its data directory has no database. Start it with --replica --eligible, and promote it once it follows the log.`,
+  );
+}
+
+/** Returns the error of a node that would begin an empty database beside the copy of a replica. */
+function describeCopy(store: string): OperatorError {
+  return new OperatorError(
+    `The data directory has the copy of a replica, but ${store} has no record of a primary. Start this node with --replica. If the fleet is lost, start it with --replica --eligible and run allclear promote --force.`,
   );
 }
 

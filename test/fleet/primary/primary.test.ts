@@ -139,12 +139,16 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
     async () => {
       const path = "late";
       await using link = await startLink(store.port);
-      await link.cut();
       await using node = await startNode({ store, path, storePort: link.port });
+      await node.kill();
+      await link.cut();
+      await node.restart();
       expect((await node.call("/readyz")).status).toBe(200);
-      await expect(connectTo(node)).resolves.toBeDefined();
       const client = await connectTo(node);
       expect((await client.openIncident("one")).status).toBe(503);
+      // It is not known if the fleet has a database.
+      const empty = startNode({ store, path, storePort: link.port });
+      await expect(empty).rejects.toThrow("it is not known if the fleet has one");
     },
     LIMIT_MS,
   );

@@ -5,12 +5,13 @@ import { type LeaderRecord, writeLeader } from "../../../src/fleet/leader/record
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";
 
+const FIRST_FILE = "term-000001-1/ltx/0/0000000000000001-0000000000000001.ltx";
+
 /** Returns the function that decides about a node in a fleet with this record, in which something was written. */
 async function createFleet(record?: Partial<LeaderRecord>) {
   const store = createMemoryStore();
   if (record) await writeLeader(store, undefined, leaderRecord(record));
-  const first = "0000000000000001-0000000000000001.ltx";
-  if (record) await store.put(`term-000001-1/ltx/0/${first}`, new Uint8Array(1));
+  if (record) await store.put(FIRST_FILE, new Uint8Array(1));
   const litestream = { program: "", store: folderAddress("/nowhere"), credentials: undefined };
   const roleOf = (changes: { rejoins?: boolean; hasCopy?: boolean; term?: number } = {}) => {
     const { rejoins = false, hasCopy = false, term } = changes;
@@ -47,7 +48,26 @@ describe("a node that is started as a primary without a database", () => {
     expect(await roleOf({ rejoins: true })).toBe("replica");
     store.isDown = true;
     expect(await roleOf({ rejoins: true, hasCopy: true })).toBe("replica");
-    expect(await roleOf({ hasCopy: true })).toBe("primary");
+    await expect(roleOf({ hasCopy: true })).rejects.toThrow("has no database");
+  });
+
+  test("is refused while the store does not answer, since the fleet may have a database", async () => {
+    const { roleOf, store } = await createFleet();
+    store.isDown = true;
+    for (const rejoins of [false, true]) {
+      await expect(roleOf({ rejoins })).rejects.toThrow(
+        "it is not known if the fleet has one. Start this node again when the store answers.",
+      );
+    }
+  });
+
+  test("does not begin an empty database beside the copy of a replica", async () => {
+    const { roleOf } = await createFleet();
+    await expect(roleOf({ hasCopy: true })).rejects.toThrow("allclear promote --force");
+    expect(await roleOf({ hasCopy: true, rejoins: true })).toBe("replica");
+    const interrupted = await createFleet({ node: "node_b" });
+    interrupted.store.objects.delete(FIRST_FILE);
+    await expect(interrupted.roleOf({ hasCopy: true, term: 1 })).rejects.toThrow("--eligible");
   });
 
   test("does not write an empty database into the log of its own term", async () => {
@@ -58,7 +78,7 @@ describe("a node that is started as a primary without a database", () => {
 
   test("begins the first term again if nothing was written in it", async () => {
     const { roleOf, store } = await createFleet({ node: "node_b" });
-    store.objects.delete("term-000001-1/ltx/0/0000000000000001-0000000000000001.ltx");
+    store.objects.delete(FIRST_FILE);
     expect(await roleOf({ term: 1 })).toBe("primary");
   });
 });
