@@ -48,10 +48,18 @@ export async function runRestore(invocation: Invocation): Promise<ExitCode> {
   try {
     if (isFromStore) {
       const { withDownloadedDatabase } = await import("../fleet/commands/download-database");
-      report = await withDownloadedDatabase(config, directory, at, (file, { prefix, txid }) => {
-        restored = `transaction ${txid} of ${prefix} from the fleet store`;
-        return restoreDatabase(directory, file);
-      });
+      const { noteRestored } = await import("../fleet/log/position");
+      report = await withDownloadedDatabase(
+        config,
+        directory,
+        at,
+        (file, { prefix, txid, end }) => {
+          restored = `transaction ${txid} of ${prefix} from the fleet store`;
+          const done = restoreDatabase(directory, file);
+          noteRestored(directory, end);
+          return done;
+        },
+      );
     } else {
       report = restoreDatabase(directory, restored);
     }

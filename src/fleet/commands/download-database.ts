@@ -5,7 +5,7 @@ import type { DataDirectory } from "../../db/data-directory";
 import { systemClock } from "../../kernel/clock";
 import { openFleetStore } from "../fleet-store";
 import { requireLitestream } from "../log/litestream";
-import { type RestoredLog, restoreFromStore } from "../log/restore";
+import { type RestoredState, restoreFromStore } from "../log/restore";
 
 /** Beginning of the names of folders; the number of the process and random characters follow. */
 const FOLDER = "from-fleet-store-";
@@ -38,7 +38,7 @@ export async function withDownloadedDatabase<T>(
   config: Config,
   { database }: DataDirectory,
   at: number | undefined,
-  work: (file: string, restored: RestoredLog) => T,
+  work: (file: string, restored: RestoredState) => T,
 ): Promise<T> {
   await requireLitestream(config.litestream);
   const store = openFleetStore(config, systemClock());

@@ -10,6 +10,7 @@ import type { ObjectStore } from "../../object-store";
 import type { FleetStore } from "../fleet-store";
 import { readLeader } from "../leader/record";
 import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";
+import { findEnd, type LogPosition } from "./position";
 
 /** A database that was restored from the store. */
 export interface RestoredLog {
@@ -96,18 +97,35 @@ function failureOf(prefix: string, errors: string, code: number | null): Restore
   );
 }
 
+/** State of a fleet's database, and the end of its newest log before that was restored. */
+export interface RestoredState extends RestoredLog {
+  end: LogPosition;
+}
+
 /**
  * Restores the newest state of a fleet's database into a new file, or that of a moment in unix ms, which may be of
  * an earlier term. Throws an OperatorError if the store has none.
  */
 export async function restoreFromStore(
-  { files, leader: leaderStore, litestream }: FleetStore,
+  store: FleetStore,
   file: string,
   at?: number,
-): Promise<RestoredLog> {
-  const leader = await readLeader(leaderStore);
+): Promise<RestoredState> {
+  const { files, litestream } = store;
+  const leader = await readLeader(store.leader);
   if (!leader) throw new OperatorError(`There is no fleet in ${files.name}.`);
-  if (at === undefined) return restoreLog(litestream, leader.record.prefix, file);
+  const { prefix } = leader.record;
+  const end = await findEnd(store, prefix);
+  if (at !== undefined) return { ...(await restoreMoment(store, file, at)), end };
+  const restored = await restoreLog(litestream, prefix, file);
+  return { ...restored, end: { prefix, txid: Math.max(end.txid, restored.txid) } };
+}
+
+async function restoreMoment(
+  { files, litestream }: FleetStore,
+  file: string,
+  at: number,
+): Promise<RestoredLog> {
   for (const prefix of await listPrefixes(files)) {
     try {
       return await restoreLog(litestream, prefix, file, { at });

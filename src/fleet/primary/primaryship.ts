@@ -9,6 +9,7 @@ import { type FleetStore, probeStore } from "../fleet-store";
 import type { LeaderRecord } from "../leader/record";
 import { holdLease, type Lease, notPrimary } from "../leader/lease";
 import { requireLitestream } from "../log/litestream";
+import { requireNewestState } from "../log/position";
 import { watchLog } from "../log/watch";
 import { fleetFolder, type FleetNode } from "../node";
 import { type Replication, startReplication } from "../log/replication";
@@ -74,6 +75,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
 
   async function claim(): Promise<Claim> {
     await probeStore(store, { random: ctx.random, log, isAutomatic });
+    await requireNewestState({ directory, node, store });
     const lastTerm = findLastTerm(ctx.db, {})?.term ?? 0;
     const claimant = { directory, node, run, address: config.fleetAddress ?? null, lastTerm };
     const claimed = await claimLeadership(store.leader, clock, claimant);
