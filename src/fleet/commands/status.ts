@@ -7,6 +7,8 @@ import { NODES_PATH } from "../wire";
 /** State of a fleet as its primary answers `GET /fleet/v1/nodes`. */
 export interface FleetStatus extends FleetState {
   alarms: readonly Alarm[];
+  /** Id of the primary's process; an earlier version does not send it. */
+  run?: string;
 }
 
 const DEADLINE_MS = 3_000;

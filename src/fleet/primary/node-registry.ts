@@ -5,6 +5,7 @@ import type { Clock, Timer } from "../../kernel/clock";
 import { Nullable } from "../../kernel/schema";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { plural } from "../../kernel/text";
+import { createRunWatch } from "./run-watch";
 
 /** Longest time between two reports of a replica, and the interval of the checks and of the order of all of them. */
 export const REPORT_MS = 5 * SECOND_MS;
@@ -24,6 +25,7 @@ export const SET_ASIDE_MAX = 10;
 const Report = Type.Object({
   node: Type.String({ minLength: 1, maxLength: 100 }),
   isEligible: Type.Boolean(),
+  run: Type.Optional(Type.String({ maxLength: 100 })),
   version: Type.String({ maxLength: 50 }),
   schema: Nullable(Type.Integer()),
   txid: Nullable(Type.String({ maxLength: 16 })),
@@ -41,6 +43,8 @@ export interface NodeReport {
   node: string;
   /** True if it may be promoted. */
   isEligible: boolean;
+  /** Id of its process; replicas of an earlier version do not send it. */
+  run?: string;
   version: string;
   /** Schema version of its database; null before it was read. */
   schema: number | null;
@@ -88,6 +92,7 @@ export function createNodeRegistry(
   own: () => NodeReport,
 ): NodeRegistry {
   const replicas = new Map<string, KnownNode>();
+  const isCopiedRun = createRunWatch(clock);
   let candidates: readonly string[] = [];
   const waiting = new Map<() => void, number>();
   const startedAt = clock.now();
@@ -142,6 +147,9 @@ export function createNodeRegistry(
       if (schemaErrors(Report, report).length > 0) {
         return Response.json({ detail: "The report is not valid." }, { status: 422 });
       }
+      const id = idOf(report.node);
+      const isCopy = id === idOf(own().node) || isCopiedRun(id, report.run ?? "");
+      if (isCopy) return Response.json({ detail: describeCopy(id) }, { status: 409 });
       if (replicas.has(report.node) || replicas.size < NODES_MAX) {
         replicas.set(report.node, { ...report, seenAt: clock.now() });
       }
@@ -166,6 +174,15 @@ export function createNodeRegistry(
       for (const resolve of waiting.keys()) resolve();
     },
   };
+}
+
+/** Returns the identity in the name of a node. A copied data directory can be on a machine of another name. */
+function idOf(name: string): string {
+  return name.slice(name.lastIndexOf("/") + 1);
+}
+
+function describeCopy(id: string): string {
+  return `Another node has the identity ${id}: the data directory was copied. Start this replica with an empty data directory.`;
 }
 
 /** Returns the names of the eligible replicas, the newest copy first, equal ones by name. */

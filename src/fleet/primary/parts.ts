@@ -111,7 +111,11 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
     handlers: {
       [`POST ${NODES_PATH}`]: registry.take,
       [`GET ${NODES_PATH}`]: () => {
-        const status: FleetStatus = { ...nodes(), alarms: alarms.list() };
+        const status: FleetStatus = {
+          ...nodes(),
+          alarms: alarms.list(),
+          run: primaryship.run,
+        };
         return Response.json(status);
       },
     },

@@ -3,6 +3,7 @@ import type { DataDirectory } from "../../db/data-directory";
 import type { Alarms } from "../../features/alarms";
 import type { Timer } from "../../kernel/clock";
 import { ObjectStoreError } from "../../object-store";
+import { findCopied, requireOnlyProcess } from "./copied-directory";
 import { type Acknowledgement, createAcknowledgement, type Durability } from "./acknowledgement";
 import { type Claim, claimLeadership } from "../leader/claim";
 import { type FleetStore, probeStore } from "../fleet-store";
@@ -23,6 +24,8 @@ const RELEASE_MS = 10_000;
 
 /** A node's time as the primary: its lease, its upload and the acknowledgement of its writes. */
 export interface Primaryship {
+  /** Id of this process. */
+  readonly run: string;
   /** Takes the lease. Resolves to undefined if the store does not answer; it is then asked again and again. */
   begin(): Promise<Claim | undefined>;
   isHeld(): boolean;
@@ -75,6 +78,8 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
 
   async function claim(): Promise<Claim> {
     await probeStore(store, { random: ctx.random, log, isAutomatic });
+    const own = { store: store.leader, node, run };
+    await requireOnlyProcess(clock, config.fleetSecret ?? "", own);
     await requireNewestState({ directory, node, store });
     const lastTerm = findLastTerm(ctx.db, {})?.term ?? 0;
     const claimant = { directory, node, run, address: config.fleetAddress ?? null, lastTerm };
@@ -90,7 +95,13 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
       writtenAt,
     );
     lease = held;
-    held.lost.on(() => end());
+    held.lost.on(() => {
+      const own = { store: store.leader, node, run };
+      findCopied(own).then(
+        (copied) => (copied ? fail(copied) : end()),
+        () => end(),
+      );
+    });
     held.regained.on(() => log.warn("this node is the primary again"));
     await writeTerm(leader.record);
     replication = await startReplication(
@@ -148,6 +159,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
   }
 
   return {
+    run,
     begin,
     isHeld: () => lease?.isHeld() ?? false,
     record: () => lease?.record,

@@ -163,6 +163,7 @@ export async function serveReplica(parts: Parts) {
     return {
       node: nodeName(node),
       isEligible,
+      run,
       version: VERSION,
       schema,
       txid,

@@ -148,6 +148,48 @@ describe("the rank of a replica", () => {
   });
 });
 
+describe("two replicas with one identity", () => {
+  const from = (host: string, run: string) => report({ node: `${host}/node_1`, run });
+
+  test("are detected when they report in turn, and the later one is refused until the first is gone", async () => {
+    const statuses: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      expect(await from("oslo", "first")).toBe(200);
+      statuses.push(await from("voss", "second"));
+      await clock.advance(5 * SECOND_MS);
+    }
+    expect(statuses).toEqual([200, 200, 409, 409]);
+    const answer = await answerTo({ node: "voss/node_1", run: "second" });
+    expect(await answer.json()).toMatchObject({
+      detail: expect.stringContaining("the data directory was copied"),
+    });
+    await clock.advance(30 * SECOND_MS);
+    expect(await from("voss", "second")).toBe(200);
+    expect(await from("voss", "second")).toBe(200);
+  });
+
+  test("are not seen in a replica that is started again and again, also if one old report is late", async () => {
+    for (const run of ["a", "a", "b", "a", "b", "b", "c", "c", "d", "c", "d", "e", "f", "f"]) {
+      expect(await from("oslo", run)).toBe(200);
+      await clock.advance(SECOND_MS);
+    }
+  });
+
+  test("are not seen in replicas of other identities, or of an earlier version", async () => {
+    for (let round = 0; round < 4; round++) {
+      expect(await report({ node: "oslo/node_1", run: "a" })).toBe(200);
+      expect(await report({ node: "oslo/node_2", run: "b" })).toBe(200);
+      expect(await report({ node: "oslo/node_3" })).toBe(200);
+    }
+  });
+
+  test("are detected at once if one of them is the primary", async () => {
+    own = { ...OWN, node: "bergen/node_1" };
+    expect(await from("oslo", "copy")).toBe(409);
+    expect(registry.list()).toHaveLength(1);
+  });
+});
+
 /** Lets replicas report for a time, and returns the alarms. */
 async function after(ms: number, ...reports: object[]): Promise<Record<string, string>> {
   for (let passed = 0; passed < ms; passed += 5 * SECOND_MS) {

@@ -84,9 +84,9 @@ await describeWithPrograms(
       await using primary = await startNode({ store, path: "fleet" });
       const env = { ALLCLEAR_FLEET_SECRET: "a secret of another fleet, 40 characters" };
       const start = startNode({ store, path: "fleet", args: ["--replica"], env });
-      const refusal = await start.then(String, (error: Error) => error.message);
-      expect(refusal).toContain("ALLCLEAR_FLEET_SECRET must be equal");
-      expect(refusal).not.toContain(env.ALLCLEAR_FLEET_SECRET);
+      const message = await start.then(String, (error: Error) => error.message);
+      expect(message).toContain("ALLCLEAR_FLEET_SECRET must be equal");
+      expect(message).not.toContain(env.ALLCLEAR_FLEET_SECRET);
       expect(primary.output()).not.toContain(env.ALLCLEAR_FLEET_SECRET);
     }, 60_000);
 
