@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readLeader } from "../../src/fleet/leader/record";
+import { readLeader, writeLeader } from "../../src/fleet/leader/record";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
+import { killMachine } from "../support/fleet/fleet";
+import { leaderRecord } from "../support/fleet/leader";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo, litestreamPid } from "../support/fleet/primary";
 import { type S3Server, startS3 } from "../support/fleet/s3";
@@ -158,6 +160,39 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
         await first.kill();
         expect(existsSync(join(first.folder, "allclear.db"))).toBe(false);
       }
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "to an empty store that was interrupted is completed at the next start with the replica's copy",
+    async () => {
+      const path = "interrupted";
+      await using primary = await startNode({ store, path });
+      const client = await connectTo(primary);
+      await using replica = await startNode({ store, path, args: REPLICA });
+      await hasStatus(replica, "/readyz/api", 200);
+      expect((await client.openIncident("one")).status).toBe(201);
+      await eventually(
+        "the replica has the incident",
+        async () => (await namesAt(replica, client.key)).length === 1,
+      );
+      await killMachine(primary);
+      await replica.kill();
+      // The store is lost, and `promote --force` was killed when it had written the record into the new one.
+      const emptied = store.open(path);
+      await emptied.remove((await emptied.list("")).map(({ key }) => key));
+      const file = join(replica.folder, "fleet", "node.json");
+      const { id } = JSON.parse(readFileSync(file, "utf8")) as { id: string };
+      writeFileSync(file, JSON.stringify({ id, term: 2 }));
+      const record = leaderRecord({ term: 2, node: id, prefix: "term-000002-1" });
+      await writeLeader(emptied, undefined, record);
+
+      await replica.restart();
+      await hasStatus(replica, "/readyz/primary", 200);
+      expect(await namesAt(replica, client.key)).toEqual(["one"]);
+      expect((await client.openIncident("two", replica)).status).toBe(201);
+      expect(await recordAt(path)).toMatchObject({ term: 3, node: id, prefix: "term-000003-1" });
     },
     LIMIT_MS,
   );
