@@ -6,7 +6,7 @@ COPY package.json bun.lock bunfig.toml tsconfig.json ./
 RUN bun install --frozen-lockfile --production
 COPY migrations migrations
 COPY src src
-COPY deploy/build.ts deploy/build.ts
+COPY deploy/*.ts deploy/
 RUN bun deploy/build.ts --outfile /out/allclear && mkdir /out/data
 
 # The executable brings everything but libc, libm, libdl and libpthread.
