@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import ipaddr from "ipaddr.js";
 import { parseAllDocuments } from "yaml";
 import { serveCommand } from "../src/cli/serve";
 import { type Option, OPTIONS } from "../src/config";
@@ -73,6 +74,26 @@ describe("the samples in deploy/fleet", () => {
     expect(new Set(of("ALLCLEAR_VALKEY_URL")).size).toBe(1);
     const replicas = Object.values(NODES).map(({ args }) => args.includes("--replica"));
     expect(replicas).toEqual([false, true, true, true]);
+  });
+
+  test("Docker gives the address of the proxy to no other container", () => {
+    const [{ subnet, ip_range: range }] = compose.networks.fleet.ipam.config;
+    const address = ipaddr.parse(compose.services.caddy.networks.fleet.ipv4_address);
+    expect(address.match(ipaddr.parseCIDR(subnet))).toBe(true);
+    expect(address.match(ipaddr.parseCIDR(range))).toBe(false);
+  });
+
+  test("every node of Compose is built, and all are the image with Litestream", () => {
+    for (const name of ["a", "b", "c"]) {
+      const { build, image } = compose.services[name];
+      expect([build.target, image], name).toEqual(["fleet", "allclear-fleet"]);
+    }
+  });
+
+  test("the old primary of Compose can be promoted again", () => {
+    expect(NODES["a"]?.args).toContain("--rejoin");
+    const eligible = ["a", "b", "c"].filter((name) => NODES[name]?.args.includes("--eligible"));
+    expect(eligible).toEqual(["a", "b"]);
   });
 
   test("the private listener is not published", () => {

@@ -20,7 +20,7 @@ export const serveCommand: Command = {
     },
     {
       name: "eligible",
-      help: "With --replica: this node may become the primary. Give it all settings of a primary.",
+      help: "With --replica or --rejoin: as a replica, this node may become the primary. Give it all settings of a primary.",
     },
   ],
   async run({ config, isSet, output }) {

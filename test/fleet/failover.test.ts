@@ -198,6 +198,40 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
   );
 
   test(
+    "can be undone: an old primary with --rejoin and --eligible is promoted again",
+    async () => {
+      const path = "back";
+      await using first = await startNode({ store, path, args: ["--rejoin", "--eligible"] });
+      const client = await connectTo(first);
+      await using second = await startNode({ store, path, args: REPLICA });
+      await hasStatus(second, "/readyz/api", 200);
+      await client.openIncident("one");
+      await first.kill();
+      expect(await second.run("promote", "--force")).toMatchObject({ code: 0 });
+      expect((await client.openIncident("two", second)).status).toBe(201);
+
+      await first.restart();
+      await eventually("the first node has both", async () => {
+        return (await namesAt(first, client.key).catch(() => [])).length === 2;
+      });
+      const early = await first.run("promote");
+      expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("may be alive")]);
+      await second.kill();
+      expect(await first.run("promote", "--force")).toMatchObject({ code: 0 });
+      expect((await client.openIncident("three", first)).status).toBe(201);
+      // It stays the primary when it is started again, and the other node follows it.
+      await first.restart();
+      await hasStatus(first, "/readyz/primary", 200);
+      await second.restart();
+      await eventually("the second node has all three", async () => {
+        return (await namesAt(second, client.key).catch(() => [])).length === 3;
+      });
+      expect(await recordAt(path)).toMatchObject({ term: 3 });
+    },
+    LIMIT_MS,
+  );
+
+  test(
     "is refused by a replica that is not eligible, and by a data directory without a node",
     async () => {
       const path = "not-eligible";
