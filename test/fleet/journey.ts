@@ -1,7 +1,11 @@
 /**
- * Shows the fleet of deploy/fleet/compose.yaml and the loss of its primary, without Docker:
+ * Shows the fleet of deploy/fleet/compose.yaml and the change of its primary, without Docker:
  *
- *     bun test/fleet/journey.ts
+ *     bun test/fleet/journey.ts [by-hand | planned | automatic]
+ *
+ * - `by-hand`, the default, kills the primary a and promotes the replica b,
+ * - `planned` demotes a and promotes b, and back again, while changes are made: none is lost,
+ * - `automatic` adds `--failover automatic` to all nodes, kills a, and measures the time without changes.
  *
  * It builds the executable, and starts the parts of the sample as processes on free ports of loopback, with the commands
  * of its nodes: versitygw, valkey-server or redis-server, the primary a, the eligible replica b, the replica c, and
@@ -13,9 +17,20 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { executable as buildExecutable } from "../support/binary";
 import { eventually } from "../support/fleet/eventually";
+import {
+  applyFile,
+  ensure,
+  namesAt,
+  post,
+  startBalancer,
+  startWriter,
+  stateOf,
+  step,
+  untilShown,
+  type Written,
+} from "../support/fleet/journey";
 import { createKeyAt } from "../support/fleet/keys";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
-import { startHaproxy } from "../support/fleet/proxies";
 import { startRedis } from "../support/fleet/redis";
 import { startS3 } from "../support/fleet/s3";
 import { startReceiver } from "../support/receiver";
@@ -29,119 +44,29 @@ const SECOND = "Search is down";
 /** Time in ms in which a delivery that is repeated would come. */
 const REPEAT_MS = 3_000;
 
-const startedAt = performance.now();
+/** Longest time without changes after the loss of a primary with automatic failover, in ms. */
+const AUTOMATIC_MAX_MS = 25_000;
 
-function secondsSince(time: number): string {
-  return ((performance.now() - time) / 1_000).toFixed(1).padStart(5);
+/** Number of the changes that a writer makes before and after a planned switch. */
+const CHANGES = 5;
+
+const MODES = { "by-hand": runByHand, planned: runPlanned, automatic: runAutomatic };
+
+/** A running fleet of which each node shows the first incident, whose webhook was delivered. */
+interface Journey {
+  a: FleetNode;
+  b: FleetNode;
+  c: FleetNode;
+  key: string;
+  /** Address of HAProxy. */
+  publicUrl: string;
+  /** Returns the ids of the webhooks about an incident. */
+  idsOf(name: string): string[];
+  /** Waits for the webhook about an incident. */
+  delivered(name: string): Promise<string>;
 }
 
-/** Does a step and prints it, with its result if that is a text. */
-async function step<T>(text: string, work: () => Promise<T>): Promise<T> {
-  const began = performance.now();
-  const print = (detail: string) =>
-    console.log(`${secondsSince(startedAt)} s  ${secondsSince(began)} s  ${text}${detail}`);
-  try {
-    const result = await work();
-    print(typeof result === "string" ? `: ${result}` : "");
-    return result;
-  } catch (error) {
-    print(": FAILED");
-    throw error;
-  }
-}
-
-function ensure(holds: boolean, problem: string): void {
-  if (!holds) throw new Error(problem);
-}
-
-/** Returns the names of the incidents that an address lists, once it answers. */
-async function namesAt(url: string, key: string): Promise<string[]> {
-  const headers = { authorization: `Bearer ${key}` };
-  const answer = await fetch(`${url}/api/v1/incidents`, { headers });
-  ensure(answer.status === 200, `${url} answered ${answer.status}`);
-  const { data } = (await answer.json()) as { data: { name: string }[] };
-  return data.map(({ name }) => name);
-}
-
-/** Waits until the API and the page of an address show all these incidents. */
-async function untilShown(url: string, key: string, names: readonly string[]): Promise<void> {
-  await eventually(`${url} shows ${names.join(" and ")}`, async () => {
-    const listed = await namesAt(url, key);
-    const page = await (await fetch(`${url}/status/acme`)).text();
-    return names.every((name) => listed.includes(name) && page.includes(name));
-  });
-}
-
-/**
- * Posts an incident, again while a node answers 503, and returns how often and the durability of the answer. A replica
- * knows a new primary after two seconds.
- */
-async function post(url: string, key: string, name: string): Promise<string> {
-  const headers = {
-    authorization: `Bearer ${key}`,
-    "content-type": "application/json",
-    "idempotency-key": crypto.randomUUID(),
-  };
-  const body = JSON.stringify({ page: "acme", name, body: "We look into it." });
-  let answer = new Response(null, { status: 503 });
-  let attempts = 0;
-  await eventually(`${url} answers`, async () => {
-    attempts += 1;
-    answer = await fetch(`${url}/api/v1/incidents`, { method: "POST", headers, body });
-    return answer.status !== 503;
-  });
-  ensure(answer.status === 201, `${url} answered ${answer.status}: ${await answer.text()}`);
-  const durability = answer.headers.get("allclear-durability") ?? "replicated";
-  return `${durability}, attempt ${attempts}`;
-}
-
-async function stateOf(node: FleetNode): Promise<{ role: string; term: number }> {
-  return (await (await node.call("/readyz")).json()) as { role: string; term: number };
-}
-
-/** Creates a page and a webhook for new incidents. */
-async function applyFile(primary: FleetNode, receiver: string): Promise<void> {
-  const file = join(primary.folder, "journey.json");
-  const pages = [{ slug: "acme", name: "Acme", components: [{ name: "API" }] }];
-  const webhook = { ref: "journey", url: receiver, events: ["incident.created"] };
-  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=";
-  await Bun.write(file, JSON.stringify({ pages, webhooks: [{ ...webhook, secret }] }));
-  const { code, stderr } = await primary.run("apply", file);
-  ensure(code === 0, stderr);
-}
-
-/** Starts HAProxy with the rules of the sample's Caddyfile, also on a port that was chosen before. */
-function startBalancer(publicPort: number, nodes: readonly FleetNode[]) {
-  const backend = (name: string, health: string) => `
-backend ${name}
-  balance leastconn
-  option httpchk
-  http-check send meth GET uri ${health} ver HTTP/1.1 hdr Host health
-  option forwardfor
-  option redispatch
-  default-server check inter 1s fall 1 rise 1
-${nodes.map(({ port }) => `  server node-${port} 127.0.0.1:${port}`).join("\n")}
-`;
-  return startHaproxy(
-    ({ port }) => `
-defaults
-  mode http
-  retries 3
-  timeout connect 2s
-  timeout client 30s
-  timeout server 30s
-  timeout check 2s
-
-frontend public
-  bind 127.0.0.1:${port}
-  bind 127.0.0.1:${publicPort}
-  use_backend api if { path_beg /api/v1/ }
-  default_backend pages
-${backend("api", "/readyz/api")}${backend("pages", "/readyz")}`,
-  );
-}
-
-async function run(stack: AsyncDisposableStack): Promise<void> {
+async function start(stack: AsyncDisposableStack, more: readonly string[]): Promise<Journey> {
   for (const names of [["haproxy"], ["valkey-server", "redis-server"]]) {
     ensure(findProgram(...names) !== undefined, `${names.join(" or ")} is not installed.`);
   }
@@ -159,7 +84,7 @@ async function run(stack: AsyncDisposableStack): Promise<void> {
     ALLCLEAR_OUTBOUND_ALLOW: "127.0.0.0/8",
   };
   const start = (name: string) => {
-    const [, ...args] = services[name].command as string[];
+    const args = [...(services[name].command as string[]).slice(1), ...more];
     return step(`Start ${name} with serve ${args.join(" ")}`, async () =>
       stack.use(await startNode({ store, path: "fleet", executable, args, env })),
     );
@@ -193,7 +118,11 @@ async function run(stack: AsyncDisposableStack): Promise<void> {
     await step(`API and page of ${name} show it`, () => untilShown(url, key, [FIRST]));
   }
   await delivered(FIRST);
+  return { a, b, c, key, publicUrl, idsOf, delivered };
+}
 
+async function runByHand(journey: Journey): Promise<void> {
+  const { a, b, c, key, publicUrl, delivered } = journey;
   await step("Kill a with kill -9", () => a.kill());
   await step("The page and the API go on through HAProxy", () =>
     untilShown(publicUrl, key, [FIRST]),
@@ -227,39 +156,141 @@ async function run(stack: AsyncDisposableStack): Promise<void> {
     return `${role}, term ${term}`;
   });
 
+  await returnOfA(journey, [FIRST, SECOND]);
+  await once(journey, [FIRST, SECOND]);
+}
+
+async function runPlanned(journey: Journey): Promise<void> {
+  const { a, b, key, publicUrl } = journey;
+  const writer = startWriter(publicUrl, key);
+  const changes = async (node: FleetNode) => {
+    const before = (await namesAt(node.url, key)).length;
+    await eventually("further changes are made", async () => {
+      return (await namesAt(node.url, key)).length >= before + CHANGES;
+    });
+  };
+  await step(`Make ${CHANGES} changes through HAProxy, and more from now on`, () => changes(a));
+  await step("promote at b is refused while a is the primary", async () => {
+    const { code, stderr } = await b.run("promote");
+    ensure(code === 1, "it was not refused");
+    return stderr.trim();
+  });
+  for (const [from, to, names] of [
+    [a, b, "a and b"],
+    [b, a, "b and a"],
+  ] as const) {
+    await step(`demote and promote at ${names}`, async () => {
+      for (const [node, command] of [
+        [from, "demote"],
+        [to, "promote"],
+      ] as const) {
+        const { code, stderr } = await node.run(command);
+        ensure(code === 0, stderr);
+      }
+    });
+    await step(`Make ${CHANGES} changes more`, () => changes(to));
+    const { role } = await stateOf(from);
+    ensure(role === "replica", `the old primary is a ${role}`);
+  }
+  const written = await step("End the changes", () => writer.stop());
+  describe(written);
+  ensure(written.local === 0, `${written.local} changes were on one machine only`);
+  await allShow(journey, [FIRST, ...written.names]);
+  await once(journey, [FIRST, ...written.names]);
+}
+
+async function runAutomatic(journey: Journey): Promise<void> {
+  const { a, b, c, key, publicUrl } = journey;
+  await step(`Post “${SECOND}” at a`, () => post(a.url, key, SECOND));
+  await journey.delivered(SECOND);
+  await step("b shows both", () => untilShown(b.url, key, [FIRST, SECOND]));
+  await step("Kill a with kill -9", () => a.kill());
+  const writer = startWriter(publicUrl, key);
+  await step("The page and the API go on through HAProxy", () =>
+    untilShown(publicUrl, key, [FIRST, SECOND]),
+  );
+  await step("b becomes the primary by itself", () =>
+    eventually("b is the primary", async () => (await stateOf(b)).role === "primary"),
+  );
+  await step("c follows b and shows a change made since", () =>
+    eventually("c shows a change", async () => (await namesAt(c.url, key)).length > 2),
+  );
+  const written = await step("End the changes", () => writer.stop());
+  describe(written);
+  ensure(written.longestGapMs <= AUTOMATIC_MAX_MS, "changes were not possible for too long");
+  const names = [FIRST, SECOND, ...written.names];
+  await returnOfA(journey, [FIRST, SECOND]);
+  await allShow(journey, names);
+  await once(journey, names);
+}
+
+function describe({ names, longestGapMs }: Written): void {
+  const seconds = (longestGapMs / 1_000).toFixed(1);
+  console.log(`${names.length} changes were acknowledged; the longest time without: ${seconds} s`);
+}
+
+/** Starts the old primary, which goes on as a replica. */
+async function returnOfA({ a, key }: Journey, names: readonly string[]): Promise<void> {
   await step("Start a again", () => a.restart());
   await step("Kill a as a replica, and start it once more", async () => {
     await eventually("a is ready", async () => (await a.call("/readyz/api")).status === 200);
     await a.kill();
     await a.restart();
   });
-  await step("a goes on as a replica and shows both", async () => {
+  await step("a goes on as a replica and shows the incidents", async () => {
     await eventually("a is ready", async () => (await a.call("/readyz/api")).status === 200);
-    await untilShown(a.url, key, [FIRST, SECOND]);
+    await untilShown(a.url, key, names);
     const { role, term } = await stateOf(a);
     const kept = "allclear.db.term-1";
     ensure(role === "replica" && existsSync(join(a.folder, kept)), `a is a ${role}`);
     return `${role}, term ${term}, ${kept} is kept`;
   });
-  await step("No webhook is repeated", async () => {
+}
+
+/** Waits until the API of each node lists these incidents. */
+async function allShow({ a, b, c, key }: Journey, names: readonly string[]): Promise<void> {
+  await step("No acknowledged change is lost: all nodes have each", () =>
+    eventually("all nodes have each", async () => {
+      const lists = await Promise.all([a, b, c].map(({ url }) => namesAt(url, key)));
+      return lists.every((listed) => names.every((name) => listed.includes(name)));
+    }),
+  );
+}
+
+/** Ensures that the webhook of each incident has come once. */
+async function once({ idsOf }: Journey, names: readonly string[]): Promise<void> {
+  await step("Each webhook is delivered once", async () => {
+    await eventually("all are delivered", async () =>
+      names.every((name) => idsOf(name).length > 0),
+    );
     await Bun.sleep(REPEAT_MS);
-    const counts = [FIRST, SECOND].map((name) => idsOf(name).length);
-    ensure(counts.join() === "1,1", `the webhooks came ${counts.join(" and ")} times`);
+    const repeated = names.filter((name) => idsOf(name).length > 1);
+    ensure(repeated.length === 0, `the webhooks of ${repeated.join(", ")} came more than once`);
+    return String(names.length);
   });
+}
+
+async function run(stack: AsyncDisposableStack, mode: keyof typeof MODES): Promise<void> {
+  const more = mode === "automatic" ? ["--failover", "automatic"] : [];
+  const journey = await start(stack, more);
+  await MODES[mode](journey);
   const status = await step("fleet status exits with 0", async () => {
-    const status = await c.run("fleet", "status");
+    const status = await journey.c.run("fleet", "status");
     ensure(status.code === 0, status.stderr);
     return status;
   });
   console.log(`\n${status.stdout}${status.stderr}`);
 }
 
+const [mode = "by-hand"] = process.argv.slice(2);
+const isMode = (text: string): text is keyof typeof MODES => Object.hasOwn(MODES, text);
 const stack = new AsyncDisposableStack();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)));
 }
 try {
-  await run(stack);
+  if (!isMode(mode)) throw new Error(`The modes are ${Object.keys(MODES).join(", ")}.`);
+  await run(stack, mode);
   console.log("All steps succeeded.");
 } catch (error) {
   console.error((error as Error).message);

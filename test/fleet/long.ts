@@ -19,8 +19,8 @@
  * - `startLink(port)` puts a link before a server, which the test can cut, stall or slow down,
  * - `litestreamPath()` returns Litestream.
  *
- * `bun test/fleet/journey.ts` starts the fleet of deploy/fleet/compose.yaml once, kills its primary, promotes a replica
- * and prints each step with its time.
+ * `bun test/fleet/journey.ts` starts the fleet of deploy/fleet/compose.yaml once, replaces its primary by hand, as planned
+ * or automatically, and prints each step with its time.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
