@@ -86,7 +86,7 @@ export async function startReplica(
     stops.unshift(() => following.stop());
     memory = await openForReplica({ config, clock, log, node: node.id }, following);
     if (memory) stops.unshift(() => memory?.stop());
-    const own = { directory, node, isEligible, memory, secret };
+    const own = { directory, node, isEligible, memory, secret, stopRequested };
     const server = await serveReplica({ config, clock, log, store, following, leader, ...own });
     stops.unshift(() => server.stop());
     log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");

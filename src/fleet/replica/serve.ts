@@ -30,6 +30,7 @@ import { listenOnReplica } from "../private-listener";
 import { readingAgain } from "./reading-again";
 import { replicaMetrics } from "./metrics";
 import { createRank, startReporting } from "./report";
+import { whenReadable } from "./when-readable";
 import { watchSetAside } from "./set-aside-watch";
 import { knowsKeys, useNewerKeys } from "../shared-memory";
 import { createUsageSender } from "../usage";
@@ -52,9 +53,11 @@ interface Parts {
   node: FleetNode;
   isEligible: boolean;
   secret: string;
+  /** Resolves when the process is to end. */
+  stopRequested: Promise<void>;
 }
 
-/** Serves what is followed. Throws an OperatorError if an address cannot be used. */
+/** Serves what is followed, from its first version on, or three seconds later without one. Throws an OperatorError if an address cannot be used. */
 export async function serveReplica(parts: Parts) {
   const {
     config,
@@ -68,15 +71,17 @@ export async function serveReplica(parts: Parts) {
     node,
     isEligible,
     secret,
+    stopRequested,
   } = parts;
   const schema = guardSchema(following.db, log);
   const { db } = schema;
+  await whenReadable(clock, following.changed, () => schema.check(), stopRequested);
   const listener = listen(config, (request, peer) => app.handle(request, peer));
   const bound = { ...config, listen: { ...config.listen, port: listener.port } };
   const ctx = createContext({ config: bound, db, clock, log, random: systemRandom });
   ctx.signals.settingsChanged.on(() => followSettings(ctx));
   let prefix: string | undefined;
-  following.changed.on(() => {
+  function takeIn(): void {
     schema.check();
     // Pages in memory are served on while the schema cannot be read.
     if (schema.problem()) return;
@@ -85,7 +90,8 @@ export async function serveReplica(parts: Parts) {
     ctx.signals.databaseChangedElsewhere.emit();
     if (prefix === undefined) followSettings(ctx);
     prefix = current;
-  });
+  }
+  following.changed.on(takeIn);
 
   useNewerKeys(ctx, memory);
   const acceptsKeys = () => knowsKeys(clock, following, leader, memory);
@@ -148,6 +154,8 @@ export async function serveReplica(parts: Parts) {
   });
   app.metrics.add(...replicaMetrics(state, following.state, forwarder, clock.now));
   if (memory) app.metrics.add(...memory.metrics);
+  // The first version was announced before: it is taken in within the turn in which it was found.
+  if (schema.version() !== undefined) takeIn();
   const guard = guardDescriptors(listener, ctx);
   const setAside = watchSetAside({ clock, log, directory }, (work) => db.read(() => work(db)));
   const timers: Timer[] = [

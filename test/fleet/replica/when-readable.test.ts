@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { CLOSED_MS, whenReadable } from "../../../src/fleet/replica/when-readable";
+import { createSignal } from "../../../src/kernel/signal";
+import { createTestClock } from "../../support/clock";
+
+/** Begins to wait for data, which the test makes readable. */
+function startWaiting() {
+  const clock = createTestClock();
+  const changed = createSignal<void>();
+  const stop = Promise.withResolvers<void>();
+  const state = { isReadable: false, hasEnded: false };
+  const check = () => {
+    if (!state.isReadable) throw new Error("locked");
+  };
+  const ended = whenReadable(clock, changed, check, stop.promise).then(
+    () => void (state.hasEnded = true),
+  );
+  return { clock, changed, stop, state, ended };
+}
+
+test("a replica opens its port as soon as a version of its data can be read", async () => {
+  const { clock, changed, state, ended } = startWaiting();
+  changed.emit();
+  await clock.advance(CLOSED_MS - 1);
+  expect(state.hasEnded).toBe(false);
+  state.isReadable = true;
+  changed.emit();
+  await ended;
+  expect(changed.hasListeners).toBe(false);
+});
+
+test("a replica without data opens its port after three seconds", async () => {
+  const { clock, changed, state, ended } = startWaiting();
+  await clock.advance(CLOSED_MS - 1);
+  expect(state.hasEnded).toBe(false);
+  await clock.advance(1);
+  await ended;
+  expect(changed.hasListeners).toBe(false);
+});
+
+test("a replica that is to stop does not wait for data", async () => {
+  const { stop, ended } = startWaiting();
+  stop.resolve();
+  await ended;
+});
