@@ -66,8 +66,11 @@ export function publicRoutes(
     timesOf: createTimesCache(),
   };
 
+  /** Returns the time to which a status page applies, in unix ms. */
+  const timeOf = ({ sharedAt }: Snapshot) => sharedAt ?? ctx.clock.now();
+
   function statusPage(snapshot: Snapshot): SentPage {
-    const now = ctx.clock.now();
+    const now = timeOf(snapshot);
     const extras = readPageExtras(ctx.db, snapshot, now, readNames);
     return rows.render((renderRow) =>
       renderStatusPage(snapshot, extras, now, { ...renderingOf(snapshot), renderRow }),
@@ -75,7 +78,7 @@ export function publicRoutes(
   }
 
   function statusPageStepsOf(snapshot: Snapshot): Generator<number, void> {
-    const now = ctx.clock.now();
+    const now = timeOf(snapshot);
     const prepareRow = rows.prepare;
     return statusPageSteps(ctx.db, snapshot, now, { ...rendering, prepareRow, readNames });
   }

@@ -11,7 +11,7 @@ import {
   readPastEntries,
   type Snapshot,
 } from "../features/status";
-import { DAY_MS, startOfDay } from "../kernel/time";
+import { DAY_MS, MINUTE_MS, startOfDay } from "../kernel/time";
 import { type HtmlDocument, renderDocument } from "../ui";
 import { Banner } from "./banner";
 import { Components, rowPropsOf, shownComponents } from "./component-list";
@@ -51,9 +51,17 @@ export function readPageExtras(
   const { document } = snapshot;
   return {
     past: readPastEntries(reader, document.page.id, now),
-    latency: readLatency(reader, document, now),
+    latency: readLatency(reader, document, latencyUntil(snapshot, now)),
     names: readNames(reader, snapshot, now),
   };
+}
+
+/**
+ * Returns the time until which results of checks are shown, at `now` (unix ms). In a fleet they are five minutes old: by
+ * then they are stored, and those of an hour are rolled up.
+ */
+function latencyUntil({ sharedAt }: Snapshot, now: number): number {
+  return sharedAt === undefined ? now : sharedAt - 5 * MINUTE_MS;
 }
 
 /** Renders a status page from the same snapshot as its JSON, at `now` (unix ms). */
@@ -115,7 +123,7 @@ export function* statusPageSteps(
 ): Generator<number, void> {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
-  const latency = readLatency(reader, document, now);
+  const latency = readLatency(reader, document, latencyUntil(snapshot, now));
   const names = readNames(reader, snapshot, now);
   for (const component of shownComponents(snapshot)) {
     prepareRow(rowPropsOf(component, { snapshot, latency, names, context }));

@@ -18,7 +18,11 @@ const versions = new WeakMap<Snapshot, string>();
 export function versionOf(snapshot: Snapshot, now: number, shownAsOf?: number): string {
   let version = versions.get(snapshot);
   if (version === undefined) {
-    const facts = [shownBy(snapshot), Math.floor(now / VERSION_MS), shownAsOf];
+    const facts = [
+      shownBy(snapshot),
+      Math.floor((snapshot.sharedAt ?? now) / VERSION_MS),
+      shownAsOf,
+    ];
     version = sha256Hex(JSON.stringify(facts)).slice(0, VERSION_LENGTH);
     versions.set(snapshot, version);
   }

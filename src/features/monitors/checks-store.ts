@@ -55,17 +55,18 @@ export const listLastChecks = selectMany((orm, $: { nums: string }) =>
     ),
 );
 
-/** Lists the `each` newest results of monitors (`nums`: a JSON list), oldest first per monitor. */
-export const listNewestChecks = selectMany((orm, $: { nums: string; each: number }) =>
-  orm
-    .select({ row: monitorChecks })
-    .from(sql`json_each(${$.nums}) AS j`)
-    .crossJoin(monitorChecks)
-    .where(
-      sql`${monitorChecks.monitorNum} = j.value AND ${monitorChecks.at} >= coalesce((
-        SELECT c.at FROM monitor_checks AS c WHERE c.monitor_num = j.value
-        ORDER BY c.at DESC LIMIT 1 OFFSET ${$.each} - 1), 0)`,
-    ),
+/** Lists the `each` newest results until a time of monitors (`nums`: a JSON list), oldest first per monitor. */
+export const listNewestChecks = selectMany(
+  (orm, $: { nums: string; each: number; until: number }) =>
+    orm
+      .select({ row: monitorChecks })
+      .from(sql`json_each(${$.nums}) AS j`)
+      .crossJoin(monitorChecks)
+      .where(
+        sql`${monitorChecks.monitorNum} = j.value AND ${monitorChecks.at} >= coalesce((
+        SELECT c.at FROM monitor_checks AS c WHERE c.monitor_num = j.value AND c.at <= ${$.until}
+        ORDER BY c.at DESC LIMIT 1 OFFSET ${$.each} - 1), 0) AND ${monitorChecks.at} <= ${$.until}`,
+      ),
 );
 
 export const insertSpan = insertInto(monitorSpans);

@@ -17,7 +17,7 @@ export interface Sparkline {
 
 /**
  * Returns the sparklines of monitors by `num`: the 24 hours that are rolled up by `now` (unix ms),
- * or the newest checks of a monitor with fewer than two hours. Two statements for any number of
+ * or the newest checks until then of a monitor with fewer than two hours. Two statements for any number of
  * monitors.
  */
 export function sparklinesOf(
@@ -46,7 +46,7 @@ export function sparklinesOf(
   }
   for (const num of young) lines.set(num, { of: "checks", values: [] });
   if (young.length === 0) return lines;
-  const newest = { nums: JSON.stringify(young), each: SPARKLINE_VALUES };
+  const newest = { nums: JSON.stringify(young), each: SPARKLINE_VALUES, until: now };
   for (const { row } of listNewestChecks(reader, newest)) {
     lines.get(row.monitorNum)?.values.push(row.latencyMs);
   }

@@ -12,6 +12,7 @@ import {
 import { listNoDataOfPage } from "../monitors";
 import type { PageRow } from "../pages";
 import { type DayEntries, entriesByDay, type SourcedCause } from "./day-entries";
+import { sharedTime } from "./shared-time";
 
 /** Number of UTC days of a component's uptime in the document, including today. */
 export const UPTIME_DAYS = 90;
@@ -47,6 +48,8 @@ interface HistoryQuery {
   open: ReadonlyMap<string, readonly SourcedCause[]>;
   /** Unix ms. */
   now: number;
+  /** True if the figures must be equal on all nodes of a fleet. */
+  isShared?: boolean;
 }
 
 /**
@@ -60,6 +63,11 @@ export type ReadHistories = (
 
 /** Times without data by component id. */
 type Gaps = ReadonlyMap<string, readonly Interval[]>;
+
+/** Returns the time to which the figures of a component apply, in unix ms. */
+export function figuresAt({ now, isShared }: HistoryQuery, { updatedAt }: ComponentRow): number {
+  return isShared ? sharedTime(now, updatedAt) : now;
+}
 
 /**
  * Returns the time until which figures read at `readAt` are valid (unix ms): five minutes, or until
@@ -82,9 +90,10 @@ export function readGaps(reader: Reader, { page, now }: HistoryQuery): Gaps {
 /** Reads the causes of the components and folds them. */
 export function foldHistories(
   reader: Reader,
-  { page, components, open, now }: HistoryQuery,
+  query: HistoryQuery,
   gaps: Gaps,
 ): Map<string, ComponentHistory> {
+  const { page, components, open, now } = query;
   const ids = JSON.stringify(components.map(({ id }) => id));
   const since = firstTime(page, now);
   const ended = Map.groupBy(
@@ -95,7 +104,8 @@ export function foldHistories(
     components.map((component) => {
       const { id } = component;
       const causes = [...(ended.get(id) ?? []), ...(open.get(id) ?? [])];
-      return [id, new Folding(component, causes, gaps.get(id) ?? [], page.historyDays, now)];
+      const at = figuresAt(query, component);
+      return [id, new Folding(component, causes, gaps.get(id) ?? [], page.historyDays, at)];
     }),
   );
 }

@@ -29,6 +29,7 @@ import { holdsUntil, readComponentHistories, type ReadHistories } from "./compon
 import type { DayEntries } from "./day-entries";
 import type { StatusDocument } from "./model";
 import { headlineOf, type Headline } from "./rules";
+import { SHARED_STEP_MS, sharedTime, stepStart } from "./shared-time";
 
 /**
  * Everything that a page shows, built once per change. Representations are made from it once as
@@ -53,15 +54,22 @@ export interface Snapshot {
   entriesOf(componentId: string): ReadonlyMap<number, DayEntries>;
   /** Number of published open incidents. The document has at most 50 of them. */
   openIncidentCount: number;
+  /**
+   * Time to which it applies on all nodes of a fleet, in unix ms: documents made from it at any time have equal bytes.
+   * Undefined on one machine, whose documents apply to the time at which they are made.
+   */
+  sharedAt: number | undefined;
   /** Time from which it is outdated without any change, in unix ms. */
   staleAt: number;
 }
 
 /**
- * Readers that may use caches; without them a snapshot reads the database. Caches are valid for
+ * Readers may use caches; without them a snapshot reads the database. Caches are valid for
  * committed data only.
  */
-interface SnapshotReaders {
+interface SnapshotOptions {
+  /** True in a fleet. */
+  isShared?: boolean;
   readHistories?: ReadHistories;
   readIncidents?: ReadRecords;
 }
@@ -72,13 +80,13 @@ export function buildSnapshot(
   page: PageRow,
   baseUrl: string,
   now: number,
-  { readHistories = readComponentHistories, readIncidents }: SnapshotReaders = {},
+  { readHistories = readComponentHistories, readIncidents, isShared = false }: SnapshotOptions = {},
 ): Snapshot {
   const pageId = page.id;
   const rows = listComponentsOfPage(reader, { pageId });
   const open = Map.groupBy(listOpenCausesOfPage(reader, { pageId }), (cause) => cause.componentId);
   const openOf = (row: ComponentRow) => open.get(row.id) ?? [];
-  const histories = readHistories(reader, { page, components: rows, open, now });
+  const histories = readHistories(reader, { page, components: rows, open, now, isShared });
   const records = {
     groups: listGroups(reader, { pageId }),
     incidents: listOpenIncidents(reader, { pageId }, readIncidents),
@@ -110,8 +118,11 @@ export function buildSnapshot(
     daysOf,
     entriesOf: (id) => histories.get(id)?.entries ?? new Map(),
     openIncidentCount: impacts.length,
+    sharedAt: isShared ? sharedTime(now, page.contentChangedAt) : undefined,
     staleAt: Math.min(
-      holdsUntil(Math.min(now, ...Array.from(histories.values(), ({ readAt }) => readAt))),
+      isShared
+        ? stepStart(now) + SHARED_STEP_MS
+        : holdsUntil(Math.min(now, ...Array.from(histories.values(), ({ readAt }) => readAt))),
       nextEdge(reader, { pageId, now }) ?? Number.POSITIVE_INFINITY,
     ),
   };

@@ -24,7 +24,7 @@ interface DefaultPage {
  * Creates snapshots by slug. They are dropped by a change of the page, here or in another process,
  * by a change of the public address, which links start with, and by time: at midnight in UTC, every
  * five minutes for uptime figures, and when planned maintenance comes within 30 days, starts or
- * ends. The next read builds a new one; no write does. Unknown slugs are not cached. The
+ * ends. In a fleet, the five minutes end on all nodes together. The next read builds a new one; no write does. Unknown slugs are not cached. The
  * default page is kept until any page changes.
  */
 export function createSnapshots(
@@ -32,7 +32,8 @@ export function createSnapshots(
   readIncidents: ReadRecords = createIncidentCache(),
 ): Snapshots {
   const bySlug = new Map<string, Snapshot>();
-  const readers = { readHistories: createHistoryCache(), readIncidents };
+  const isShared = ctx.config.fleetStore !== undefined;
+  const options = { readHistories: createHistoryCache(), readIncidents, isShared };
   let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
     byDefault = undefined;
@@ -48,7 +49,7 @@ export function createSnapshots(
       bySlug.delete(slug);
       return undefined;
     }
-    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now, readers);
+    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now, options);
     bySlug.set(slug, snapshot);
     return snapshot;
   }

@@ -26,7 +26,7 @@ describe("statements about monitors", () => {
         checks.insertCheck(tx, check(num, 5, 1));
         checks.listChecksBefore(tx, { monitorNum, before: 9, limit: 2 });
         checks.listLastChecks(tx, { nums });
-        checks.listNewestChecks(tx, { nums, each: 2 });
+        checks.listNewestChecks(tx, { nums, each: 2, until: 0 });
         checks.findOpenSpan(tx, { monitorNum });
         checks.endSpan(tx, { monitorNum, startedAt: 1, endedAt: 2 });
         checks.rewriteSpan(tx, { monitorNum, startedAt: 1, state: "up", message: null });
