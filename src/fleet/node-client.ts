@@ -1,4 +1,3 @@
-import { text } from "node:stream/consumers";
 import { request as startRequest, type IncomingMessage } from "node:http";
 import { request as startSecureRequest } from "node:https";
 import type { Clock } from "../kernel/clock";
@@ -18,7 +17,7 @@ export interface NodeRequest {
   deadlineMs: number;
 }
 
-/** No answer began in time. */
+/** No answer began in time, or it stopped. */
 export class Overdue extends Error {
   constructor() {
     super("the node did not answer in time");
@@ -63,6 +62,35 @@ export function requestNode(request: NodeRequest, clock: Clock): Promise<Incomin
   });
 }
 
+/**
+ * Returns the body of an answer. It ends with `Overdue` if nothing arrives for `silenceMs` while more is wanted, such as
+ * from a machine that hangs. A reader may take its time.
+ */
+export function bodyOf(
+  received: IncomingMessage,
+  clock: Clock,
+  silenceMs: number,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks: AsyncIterator<Uint8Array<ArrayBuffer>> = received[Symbol.asyncIterator]();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const limit = clock.after(silenceMs, () => received.destroy(new Overdue()));
+        try {
+          const { done, value } = await chunks.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } finally {
+          limit.cancel();
+        }
+      },
+      cancel: () => void received.destroy(),
+    },
+    // Reads only what is asked for.
+    { highWaterMark: 0 },
+  );
+}
+
 /** Describes the status by which a node refused a request. */
 export function describeRefusal(status: number | undefined): string {
   return `status ${status}${status === 401 ? ", since ALLCLEAR_FLEET_SECRET differs" : ""}`;
@@ -76,7 +104,7 @@ export interface PrimaryAddress {
   token: string;
 }
 
-/** Time until the primary's answer begins, in ms. */
+/** Time until the primary's answer begins, and longest silence in it, in ms. */
 const POST_DEADLINE_MS = 5_000;
 
 /** Posts JSON to the primary, and returns the body of its answer. Throws unless that is a success. */
@@ -100,7 +128,7 @@ export async function postToPrimary(
     },
     clock,
   );
-  const answer = await text(received);
+  const answer = await new Response(bodyOf(received, clock, POST_DEADLINE_MS)).text();
   const { statusCode = 0 } = received;
   if (statusCode < 200 || statusCode > 299) {
     throw new Error(`the primary answered ${statusCode}: ${answer.slice(0, 200)}`);

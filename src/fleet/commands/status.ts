@@ -1,7 +1,6 @@
-import { text } from "node:stream/consumers";
 import type { Alarm, FleetState } from "../../features/alarms";
 import type { Clock } from "../../kernel/clock";
-import { describeRefusal, requestNode } from "../node-client";
+import { bodyOf, describeRefusal, requestNode } from "../node-client";
 import { NODES_PATH } from "../wire";
 
 /** State of a fleet as its primary answers `GET /fleet/v1/nodes`. */
@@ -30,7 +29,7 @@ export async function fetchFleetStatus(
     },
     clock,
   );
-  const body = await text(answer);
+  const body = await new Response(bodyOf(answer, clock, DEADLINE_MS)).text();
   if (answer.statusCode !== 200) {
     throw new Error(`it answered with ${describeRefusal(answer.statusCode)}`);
   }

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
 import { type Problem, unavailable } from "../../errors";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
-import { describeRefusal, Overdue, requestNode } from "../node-client";
+import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";
 import {
   CLIENT_HEADER,
   FORWARD_PATH,
@@ -14,7 +13,7 @@ import {
 
 /** Requests under way at the same time. */
 export const FORWARDS_MAX = 64;
-/** Time until the primary's answer begins, in ms. */
+/** Time until the primary's answer begins, and longest silence in it, in ms. */
 export const FORWARD_DEADLINE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -125,6 +124,9 @@ export function createForwarder({ clock, log, token, primary }: ForwarderDepende
           clock,
         );
         received.on("close", release);
+        received.on("error", (error) =>
+          log.warn({ err: error }, "the primary's answer to a forwarded request is not complete"),
+        );
         const headers = headersOf(received);
         if (!headers.has(FORWARDED_HEADER)) {
           received.destroy();
@@ -132,7 +134,7 @@ export function createForwarder({ clock, log, token, primary }: ForwarderDepende
           throw new Refused(`${address} did not answer as the primary, but with ${reason}`);
         }
         counts.answered += 1;
-        return toResponse(received, headers, method);
+        return toResponse(received, headers, method, clock);
       } catch (error) {
         release();
         return explain(error);
@@ -167,11 +169,16 @@ function headersOf({ headersDistinct }: IncomingMessage): Headers {
   return headers;
 }
 
-function toResponse(received: IncomingMessage, headers: Headers, method: string): Response {
+function toResponse(
+  received: IncomingMessage,
+  headers: Headers,
+  method: string,
+  clock: Clock,
+): Response {
   const { statusCode: status = 0 } = received;
   const isEmpty = method === "HEAD" || status === 204 || status === 304;
-  if (isEmpty) received.resume();
-  const body = isEmpty ? null : (Readable.toWeb(received) as unknown as ReadableStream);
+  if (isEmpty) received.destroy();
+  const body = isEmpty ? null : bodyOf(received, clock, FORWARD_DEADLINE_MS);
   const kept = withoutConnection(headers, ["date", FORWARDED_HEADER]);
   return new Response(body, { status, headers: kept });
 }

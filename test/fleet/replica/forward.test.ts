@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chargeOf, expectProblem } from "../../support/app";
+import { chargeOf, expectProblem, requestOf } from "../../support/app";
 import { createReplicaPair, FLEET_SECRET } from "../../support/fleet/replica-pair";
 import { rawRequest } from "../../support/raw-http";
 import { createIdleMonitoring } from "../../../src/features/monitors";
@@ -225,6 +225,31 @@ describe("keys at a replica that cannot know of revocations", () => {
   });
 });
 
+/** Beginning of an answer of the primary with a body of 100 bytes. */
+const PARTLY = "HTTP/1.1 200 OK\r\nallclear-forwarded: 1\r\ncontent-length: 100\r\n\r\n";
+
+/** Starts a primary that answers only what the test writes to its one connection. */
+function startPartly() {
+  const asked = Promise.withResolvers<{ write(text: string): unknown }>();
+  const closed = Promise.withResolvers<void>();
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data: (socket) => asked.resolve(socket),
+      close: () => closed.resolve(),
+    },
+  });
+  return {
+    address: `http://127.0.0.1:${server.port}`,
+    /** Resolves to the connection once there is a request. */
+    asked: asked.promise,
+    /** Resolves when the connection has ended. */
+    closed: closed.promise,
+    [Symbol.dispose]: () => server.stop(true),
+  };
+}
+
 describe("a primary that does not answer", () => {
   test("without a primary changes are refused and nothing else", async () => {
     await using pair = await createReplicaPair();
@@ -276,6 +301,63 @@ describe("a primary that does not answer", () => {
     expect(expectProblem(answer, "unavailable").detail).toContain("may have been made");
     expect(connections).toBe(1);
     expect(pair.forwarder.counts().failed).toBe(1);
+  });
+
+  test("a primary that hangs before its answer is given up after ten seconds", async () => {
+    await using pair = await createReplicaPair();
+    using primary = startPartly();
+    pair.state.address = primary.address;
+    const answer = pair.call("/admin");
+    await primary.asked;
+    await pair.primary.clock.advance(9_999);
+    expect(pair.forwarder.counts().timed_out).toBe(0);
+    await pair.primary.clock.advance(1);
+    expectProblem(await answer, "unavailable");
+    expect(pair.forwarder.counts().timed_out).toBe(1);
+    await primary.closed;
+  });
+
+  test("an answer that stops in its middle ends with an error after ten seconds of silence", async () => {
+    await using pair = await createReplicaPair();
+    using primary = startPartly();
+    pair.state.address = primary.address;
+    const { clock } = pair.primary;
+    const answering = pair.handle(requestOf(pair.primary.ctx, "/admin", {}), () => "203.0.113.7");
+    (await primary.asked).write(`${PARTLY}one `);
+    const answer = await answering;
+    expect(answer.status).toBe(200);
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    const read = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await read()).toBe("one ");
+    // Each part begins the ten seconds again.
+    for (const part of ["two ", "three "]) {
+      const next = read();
+      await clock.advance(9_999);
+      (await primary.asked).write(part);
+      expect(await next).toBe(part);
+    }
+    const last = read().then(
+      () => "complete",
+      () => "an error",
+    );
+    await clock.advance(10_000);
+    expect(await last).toBe("an error");
+    await primary.closed;
+    expect(pair.logged.map(({ msg }) => msg)).toContain(
+      "the primary's answer to a forwarded request is not complete",
+    );
+  });
+
+  test("an answer is not given up while the client reads slowly", async () => {
+    await using pair = await createReplicaPair();
+    using primary = startPartly();
+    pair.state.address = primary.address;
+    const answering = pair.handle(requestOf(pair.primary.ctx, "/admin", {}), () => "203.0.113.7");
+    const text = "x".repeat(100);
+    (await primary.asked).write(PARTLY + text);
+    const answer = await answering;
+    await pair.primary.clock.advance(60_000);
+    expect(await answer.text()).toBe(text);
   });
 
   test("more than 64 requests at once are refused", async () => {
