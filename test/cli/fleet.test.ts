@@ -28,6 +28,7 @@ function status(): FleetStatus {
     store: "file:///srv/fleet",
     failover: "manual",
     ack: "replicated",
+    orphans: [],
     nodes: [
       { ...node, name: "bergen", role: "primary", isSelf: true, lagSeconds: undefined },
       { ...node, name: "oslo", role: "replica", isSelf: false, lagSeconds: 14.24 },

@@ -15,6 +15,7 @@ import { MAIL_HOLDS_SETTING } from "../../domain/mail";
 import { type Role, roleAllows } from "../../domain/role";
 import {
   componentPath,
+  FLEET_PATH,
   GENERAL_PATH,
   groupPath,
   importReportPath,
@@ -76,6 +77,7 @@ const KINDS: readonly Kind[] = [
   { prefix: MAIL_HOLDS_SETTING, role: "admin", path: () => MAILINGS_PATH, find: () => true },
   { prefix: "subscribers", role: "admin", path: () => SUBSCRIBERS_PATH, find: () => true },
   { prefix: "mail", role: "owner", path: () => MAIL_PATH, find: () => true },
+  { prefix: "fleet_orphans", role: "admin", path: () => FLEET_PATH, find: () => true },
   { prefix: "reset_mails", role: "owner", path: () => USERS_PATH, find: () => true },
   {
     prefix: "built_in_templates_hidden",

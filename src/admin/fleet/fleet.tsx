@@ -3,16 +3,19 @@ import { toIso } from "../../kernel/time";
 import { Columns, DetailCard, DetailRow, PageHead, RelativeTime, Shape, State } from "../../ui";
 import { CdnCard, FleetCard, MirrorCard } from "./cards";
 import { NodesCard } from "./nodes";
+import { OrphansCard } from "./orphans";
 
 interface FleetProps {
   /** Undefined if no part for more than one machine is set up. */
   fleet: Fleet | undefined;
+  /** True for owners. */
+  canDismiss: boolean;
   /** Unix ms. */
   now: number;
 }
 
 /** Settings → Fleet: the state of the parts for more than one machine, and their alarms. */
-export function FleetScreen({ fleet, now }: FleetProps) {
+export function FleetScreen({ fleet, canDismiss, now }: FleetProps) {
   const state = fleet?.nodes?.();
   return (
     <>
@@ -30,6 +33,9 @@ export function FleetScreen({ fleet, now }: FleetProps) {
         }
       >
         <AlarmsCard alarms={fleet?.alarms.list() ?? []} now={now} />
+        {state && state.orphans.length > 0 ? (
+          <OrphansCard orphans={state.orphans} canDismiss={canDismiss} />
+        ) : null}
         {state ? <NodesCard nodes={state.nodes} now={now} /> : null}
       </Columns>
     </>

@@ -1,14 +1,38 @@
+import { roleAllows } from "../../domain/role";
+import { dismissOrphans, setAsideId } from "../../features/alarms";
+import { sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { FLEET_PATH } from "../paths";
 import { createArea } from "../screens/area";
 import { FleetScreen } from "./fleet";
 
-/** Settings → Fleet: for admins. */
+/** Settings → Fleet: for admins. Owners dismiss events of earlier primaries. */
 export function fleetAdminRoutes(deps: AdminDependencies) {
   const area = createArea(deps, FLEET_PATH, "admin");
-  area.screen("", "Show the mirror, the CDN, the nodes and their alarms", ({ requestContext }) => ({
-    title: "Fleet",
-    children: <FleetScreen fleet={deps.fleet} now={requestContext.now} />,
-  }));
+  area.screen("", "Show the mirror, the CDN, the nodes and their alarms", ({ requestContext }) => {
+    const canDismiss = roleAllows(sessionOf(requestContext).user.role, "owner");
+    const { now } = requestContext;
+    return {
+      title: "Fleet",
+      children: <FleetScreen fleet={deps.fleet} canDismiss={canDismiss} now={now} />,
+    };
+  });
+
+  area.screen("/orphans", "Redirect to the fleet", () => ({ path: FLEET_PATH }));
+
+  area.action("/orphans", {
+    role: "owner",
+    summary: "Dismiss the events of an earlier primary",
+    run(tx, { sent }, actor) {
+      const id = sent.text("database");
+      const orphans = deps.fleet?.nodes?.().orphans ?? [];
+      const setAside = orphans.find((one) => setAsideId(one) === id);
+      return setAside !== undefined && dismissOrphans(deps.ctx, tx, setAside, actor);
+    },
+    done: (isDismissed) => ({
+      path: FLEET_PATH,
+      text: isDismissed ? "The events were dismissed." : undefined,
+    }),
+  });
   return area.routes;
 }

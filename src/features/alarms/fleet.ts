@@ -1,4 +1,5 @@
 import type { Alarms } from "./alarms";
+import type { SetAside } from "./orphans";
 
 /**
  * Parts for more than one machine that run in this process, for *Settings → Fleet*. A part that is not set up is
@@ -47,6 +48,8 @@ export interface FleetState {
   /** Valkey's address and answer; undefined without it. */
   valkey?: { address: string; isAvailable: boolean } | undefined;
   nodes: readonly FleetNode[];
+  /** Databases of earlier terms with events that the present history lacks and nobody has dismissed. */
+  orphans: readonly SetAside[];
 }
 
 /** One node of the fleet. */

@@ -4,4 +4,5 @@
  */
 export { type Alarm, type Alarms, createAlarms } from "./alarms";
 export type { CdnState, Fleet, FleetNode, FleetState, MirrorState } from "./fleet";
+export { dismissOrphans, readUndismissed, type SetAside, setAsideId } from "./orphans";
 export { ALARM_KINDS, type AlarmKind, ALARMS } from "./kinds";

@@ -56,7 +56,8 @@ export const ALARMS = {
   orphans: {
     name: "Changes of an earlier primary",
     severity: "major",
-    condition: "A database that was set aside has events that the present history lacks.",
+    condition:
+      "A database that was set aside has events that the present history lacks and nobody has dismissed.",
   },
   version_mismatch: {
     name: "Versions differ",

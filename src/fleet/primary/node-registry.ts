@@ -1,71 +1,17 @@
-import { Type } from "@sinclair/typebox";
 import { schemaErrors } from "../../errors";
-import type { Alarms, FleetNode } from "../../features/alarms";
+import type { Alarms, FleetNode, SetAside } from "../../features/alarms";
 import type { Clock, Timer } from "../../kernel/clock";
-import { Nullable } from "../../kernel/schema";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
-import { plural } from "../../kernel/text";
+import { describeOrphans, GONE_MS, lagOf, mismatchOf, skewOf } from "./node-problems";
+import { type KnownNode, type NodeReport, Report, type ReportAnswer } from "./node-report";
 import { createRunWatch } from "./run-watch";
 
 /** Longest time between two reports of a replica, and the interval of the checks and of the order of all of them. */
 export const REPORT_MS = 5 * SECOND_MS;
-/** Lag from which a replica is behind. */
-const BEHIND_SECONDS = 10;
-/** Silence from which a replica counts as gone, and from which it is forgotten. */
-const GONE_MS = 30 * SECOND_MS;
+/** Silence from which a replica is forgotten. */
 const FORGET_MS = 15 * MINUTE_MS;
-/** Difference to the store's clock from which a clock is wrong. */
-const SKEW_MS = 2 * SECOND_MS;
 /** Limit of nodes, which a fleet never reaches. */
 const NODES_MAX = 200;
-
-/** Limit of databases of earlier terms that a node reports. */
-export const SET_ASIDE_MAX = 10;
-
-const Report = Type.Object({
-  node: Type.String({ minLength: 1, maxLength: 100 }),
-  isEligible: Type.Boolean(),
-  run: Type.Optional(Type.String({ maxLength: 100 })),
-  version: Type.String({ maxLength: 50 }),
-  schema: Nullable(Type.Integer()),
-  txid: Nullable(Type.String({ maxLength: 16 })),
-  lagSeconds: Nullable(Type.Number()),
-  clockSkewMs: Nullable(Type.Number()),
-  setAside: Type.Array(
-    Type.Object({ file: Type.String({ maxLength: 1_000 }), events: Type.Integer() }),
-    { maxItems: SET_ASIDE_MAX },
-  ),
-});
-
-/** State of a node as it reports it to the primary. */
-export interface NodeReport {
-  /** Name of the node. */
-  node: string;
-  /** True if it may be promoted. */
-  isEligible: boolean;
-  /** Id of its process; replicas of an earlier version do not send it. */
-  run?: string;
-  version: string;
-  /** Schema version of its database; null before it was read. */
-  schema: number | null;
-  /** Newest transaction, in hexadecimal digits. */
-  txid: string | null;
-  /** Time that it is behind the primary; null on the primary, and before it is known. */
-  lagSeconds: number | null;
-  /** Store's clock minus that of the node; null if it is not known. */
-  clockSkewMs: number | null;
-  /** Databases of earlier terms, with the number of events that the present history lacks. */
-  setAside: readonly { file: string; events: number }[];
-}
-
-/** Answer to a report. */
-export interface ReportAnswer {
-  /**
-   * Names of the replicas that may become the primary, the newest copy first. All replicas get the same order until the
-   * next check, since each would otherwise compare its own present copy with earlier ones.
-   */
-  candidates: readonly string[];
-}
 
 /** Nodes of a fleet as the primary knows them. */
 export interface NodeRegistry {
@@ -73,14 +19,11 @@ export interface NodeRegistry {
   take(request: Request): Promise<Response>;
   /** Lists the primary, then the replicas by name. */
   list(): FleetNode[];
+  /** Lists the databases of earlier terms whose missing events were not dismissed. */
+  orphans(): SetAside[];
   /** Resolves once all replicas that are not gone have applied a transaction. */
   whenApplied(txid: number): Promise<void>;
   stop(): void;
-}
-
-interface KnownNode extends NodeReport {
-  /** Unix ms. */
-  seenAt: number;
 }
 
 /**
@@ -88,7 +31,16 @@ interface KnownNode extends NodeReport {
  * and wrong clocks. A replica that is silent for 15 minutes is forgotten.
  */
 export function createNodeRegistry(
-  { clock, alarms }: { clock: Clock; alarms: Pick<Alarms, "raise" | "clear"> },
+  {
+    clock,
+    alarms,
+    readUndismissed,
+  }: {
+    clock: Clock;
+    alarms: Pick<Alarms, "raise" | "clear">;
+    /** Returns a function that is true for a database with events that were not dismissed. */
+    readUndismissed: () => (setAside: SetAside) => boolean;
+  },
   own: () => NodeReport,
 ): NodeRegistry {
   const replicas = new Map<string, KnownNode>();
@@ -132,7 +84,14 @@ export function createNodeRegistry(
       known.flatMap((node) => mismatchOf(node, self)),
     );
     alarmOf("clock_skew", [self, ...known].flatMap(skewOf));
-    alarmOf("orphans", [self, ...known].flatMap(orphansOf));
+    alarmOf("orphans", orphans().map(describeOrphans));
+  }
+
+  function orphans(): SetAside[] {
+    const all = [own(), ...replicas.values()].flatMap(({ node, setAside }) =>
+      setAside.map((one) => ({ node, ...one })),
+    );
+    return all.length === 0 ? [] : all.filter(readUndismissed());
   }
 
   function alarmOf(kind: Parameters<Alarms["raise"]>[0], problems: readonly string[]): void {
@@ -165,6 +124,7 @@ export function createNodeRegistry(
         ...sorted.map((node) => present(node, "replica")),
       ];
     },
+    orphans,
     whenApplied(txid) {
       if (hasApplied(txid)) return Promise.resolve();
       return new Promise((resolve) => waiting.set(resolve, txid));
@@ -206,38 +166,4 @@ function present(known: KnownNode, role: FleetNode["role"]): FleetNode {
     lagSeconds: lagSeconds ?? undefined,
     seenAt,
   };
-}
-
-function lagOf({ node, lagSeconds, seenAt }: KnownNode, now: number): string[] {
-  const silentMs = now - seenAt;
-  if (silentMs > GONE_MS) {
-    return [`${node} has been silent for ${plural(Math.floor(silentMs / SECOND_MS), "second")}.`];
-  }
-  if (lagSeconds === null || lagSeconds <= BEHIND_SECONDS) return [];
-  return [`${node} is ${plural(Math.round(lagSeconds), "second")} behind.`];
-}
-
-function mismatchOf({ node, version, schema }: KnownNode, own: NodeReport): string[] {
-  const schemas = [schema, own.schema];
-  if (schema !== own.schema && !schemas.includes(null)) {
-    return [`${node} has schema version ${schema}, the primary ${own.schema}.`];
-  }
-  return version === own.version
-    ? []
-    : [`${node} has version ${version}, the primary ${own.version}.`];
-}
-
-function skewOf({ node, clockSkewMs }: NodeReport): string[] {
-  if (clockSkewMs === null || Math.abs(clockSkewMs) <= SKEW_MS) return [];
-  const seconds = Math.abs(clockSkewMs / SECOND_MS).toFixed(1);
-  return [`The clock of ${node} is ${seconds} s ${clockSkewMs > 0 ? "behind" : "ahead"}.`];
-}
-
-function orphansOf({ node, setAside }: NodeReport): string[] {
-  return setAside
-    .filter(({ events }) => events > 0)
-    .map(
-      ({ file, events }) =>
-        `${node} keeps ${plural(events, "event")} of an earlier term in ${file}: see allclear fleet orphans, then remove the file.`,
-    );
 }

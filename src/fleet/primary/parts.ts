@@ -4,19 +4,21 @@ import type { DataDirectory } from "../../db/data-directory";
 import { formatTxid } from "../../db/followed-files";
 import { SCHEMA_VERSION } from "../../db/migrations";
 import { describeStore } from "../../domain/store-address";
-import type { Alarms, FleetState } from "../../features/alarms";
+import { type Alarms, type FleetState, readUndismissed } from "../../features/alarms";
 import { createReadiness } from "../../features/health";
+import type { MetricFamily } from "../../features/metrics";
 import { VERSION } from "../../version";
 import type { FleetStore } from "../fleet-store";
 import { type NodeState, nodeHealthRoutes } from "../health-routes";
 import type { PrimaryParts } from "..";
 import { KEYS_UNKNOWN, keysUnknown } from "../replica/keys-unknown";
 import { type FleetNode, nodeName } from "../node";
-import { createNodeRegistry, type NodeReport } from "./node-registry";
+import { createNodeRegistry } from "./node-registry";
+import type { NodeReport } from "./node-report";
 import type { Primaryship } from "./primaryship";
 import type { FleetStatus } from "../commands/status";
 import { watchRestoreCheck } from "./restore-check-watch";
-import { watchSetAside } from "../replica/set-aside-watch";
+import { orphansFamily, watchSetAside } from "../replica/set-aside-watch";
 import type { Valkey } from "../valkey/client";
 import { NODES_PATH } from "../wire";
 
@@ -61,14 +63,17 @@ interface Dependencies {
 }
 
 /** Knows the replicas of the primary. `stop` ends the checks of them. */
-export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop(): void } {
+export function createPrimaryParts(
+  deps: Dependencies,
+): PrimaryParts & { metrics: readonly MetricFamily[]; stop(): void } {
   const { ctx, alarms, directory, node, store, primaryship, valkey } = deps;
   const { clock, db, log } = ctx;
-  const setAside = watchSetAside({ clock, log, directory }, (work) => work(db));
+  const name = nodeName(node);
+  const setAside = watchSetAside({ clock, log, directory, node: name }, (work) => work(db));
   const own = (): NodeReport => {
     const { txid } = primaryship.figures();
     return {
-      node: nodeName(node),
+      node: name,
       isEligible: true,
       version: VERSION,
       schema: SCHEMA_VERSION,
@@ -78,7 +83,17 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
       setAside: setAside.list(),
     };
   };
-  const registry = createNodeRegistry({ clock, alarms }, own);
+  const registry = createNodeRegistry({ clock, alarms, readUndismissed: undismissed }, own);
+
+  function undismissed(): ReturnType<typeof readUndismissed> {
+    try {
+      return readUndismissed(db);
+    } catch (error) {
+      log.debug({ err: error }, "dismissed events of earlier terms could not be read");
+      return ({ events }) => events > 0;
+    }
+  }
+
   const watch = watchRestoreCheck({
     clock,
     log,
@@ -95,10 +110,12 @@ export function createPrimaryParts(deps: Dependencies): PrimaryParts & { stop():
     ack,
     valkey: valkey && { address: valkey.name, isAvailable: valkey.isAvailable() },
     nodes: registry.list(),
+    orphans: registry.orphans(),
   });
   return {
     alarms,
     nodes,
+    metrics: [orphansFamily(setAside)],
     position() {
       const term = primaryship.record()?.term;
       const { txid } = primaryship.figures();

@@ -93,7 +93,7 @@ export async function startPrimary(
         acknowledge: acknowledgeWith(primary, config, installation, memory),
         shareLimits: memory?.shareLimits,
       },
-      metrics: [...primaryMetrics(primary), ...(memory?.metrics ?? [])],
+      metrics: [...primaryMetrics(primary), ...parts.metrics, ...(memory?.metrics ?? [])],
       primary: parts,
     });
     memory?.applyHeartbeats(server.monitoring);

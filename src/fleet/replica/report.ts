@@ -1,7 +1,8 @@
 import type { Clock, Timer } from "../../kernel/clock";
 import type { Signal } from "../../kernel/signal";
 import { SECOND_MS } from "../../kernel/time";
-import { type NodeReport, REPORT_MS, type ReportAnswer } from "../primary/node-registry";
+import { REPORT_MS } from "../primary/node-registry";
+import type { NodeReport, ReportAnswer } from "../primary/node-report";
 
 /** Shortest time between two reports. */
 const PROGRESS_MS = SECOND_MS;

@@ -25,13 +25,13 @@ import { KEYS_UNKNOWN } from "./keys-unknown";
 import type { LeaderWatch } from "../leader/leader-watch";
 import { postToPrimary } from "../node-client";
 import { type FleetNode, nodeName } from "../node";
-import type { NodeReport } from "../primary/node-registry";
+import type { NodeReport } from "../primary/node-report";
 import { listenOnReplica } from "../private-listener";
 import { readingAgain } from "./reading-again";
 import { replicaMetrics } from "./metrics";
 import { createRank, startReporting } from "./report";
 import { whenReadable } from "./when-readable";
-import { watchSetAside } from "./set-aside-watch";
+import { orphansFamily, watchSetAside } from "./set-aside-watch";
 import { knowsKeys, useNewerKeys } from "../shared-memory";
 import { createUsageSender } from "../usage";
 import type { ReplicaMemory } from "../valkey/replica-memory";
@@ -157,7 +157,11 @@ export async function serveReplica(parts: Parts) {
   // The first version was announced before: it is taken in within the turn in which it was found.
   if (schema.version() !== undefined) takeIn();
   const guard = guardDescriptors(listener, ctx);
-  const setAside = watchSetAside({ clock, log, directory }, (work) => db.read(() => work(db)));
+  const name = nodeName(node);
+  const setAside = watchSetAside({ clock, log, directory, node: name }, (work) =>
+    db.read(() => work(db)),
+  );
+  app.metrics.add(orphansFamily(setAside));
   const timers: Timer[] = [
     setAside,
     showDelay(ctx, () => following.state().asOf),
@@ -169,7 +173,7 @@ export async function serveReplica(parts: Parts) {
     const { txid, as_of: _, lag_seconds: lagSeconds, schema } = presentNode(state(), clock.now());
     const clockSkewMs = store.leader.clockSkewMs() ?? null;
     return {
-      node: nodeName(node),
+      node: name,
       isEligible,
       run,
       version: VERSION,

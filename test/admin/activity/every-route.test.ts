@@ -63,7 +63,7 @@ describe("the audit log of routes", () => {
         // Whoever joins is somebody else.
         else if (!name.includes("join")) expect(entry.actorId).toBe(installation.ownerId);
         expect(entry.targetId).toMatch(
-          /^([a-z]{3,4}_[0-9a-z]{26}|public_address|allowed_networks|database|mail|subscribers|mail_holds|first_steps_hidden|built_in_templates_hidden|reset_mails)$/,
+          /^([a-z]{3,4}_[0-9a-z]{26}|public_address|allowed_networks|database|mail|subscribers|mail_holds|first_steps_hidden|built_in_templates_hidden|reset_mails|fleet_orphans)$/,
         );
         expect(entry.summary).not.toBe("");
         expect(JSON.stringify(entry)).not.toMatch(SECRET);

@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { readUndismissed } from "../../../src/features/alarms";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
@@ -106,6 +107,7 @@ test("Fleet lists each node with its role, lag and last sign of life", async () 
     store: "s3://status/fleet",
     failover: "manual",
     ack: "local",
+    orphans: [],
     nodes: [
       { ...node, name: "a", role: "primary", isSelf: true, lagSeconds: 0, seenAt: TEST_START },
       { ...node, name: "b", role: "replica", lagSeconds: 14.24, seenAt: TEST_START - 1_000 },
@@ -141,6 +143,81 @@ test("Fleet lists each node with its role, lag and last sign of life", async () 
     "Acknowledged before upload",
     "None: each node applies limits by itself",
   ]);
+});
+
+describe("events of earlier primaries", () => {
+  const LOST = [
+    { node: "oslo/node_a", file: "/data/allclear.db.term-6", events: 3 },
+    { node: "bergen/node_b", file: "/data/allclear.db.term-6", events: 1 },
+  ];
+  const DISMISS = `${FLEET}/orphans`;
+  const database = "node_a /data/allclear.db.term-6";
+
+  /** An application of a primary whose nodes keep two databases of earlier terms. */
+  async function createWithOrphans() {
+    const { app, fleet } = await createFleetApp();
+    fleet.nodes = () => ({
+      term: 7,
+      store: "s3://status/fleet",
+      failover: "manual",
+      ack: "replicated",
+      nodes: [],
+      orphans: LOST.filter(readUndismissed(app.ctx.db)),
+    });
+    return app;
+  }
+
+  test("are counted for each database, and dismissed by an owner, once and with an audit entry", async () => {
+    await using app = await createWithOrphans();
+    const session = await app.signedIn("owner");
+    const screen = await open(app, session);
+    expect(screen.texts("#fleet-orphans .detail-name")).toEqual([
+      "3 events on oslo/node_a",
+      "1 event on bergen/node_b",
+    ]);
+    expect(screen.attributes("#fleet-orphans button", "value")[0]).toBe(database);
+    for (let repeat = 0; repeat < 2; repeat++) {
+      const answer = await app.call(DISMISS, { session, form: { database } });
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, FLEET]);
+    }
+    expect((await open(app, session)).texts("#fleet-orphans .detail-name")).toEqual([
+      "1 event on bergen/node_b",
+    ]);
+    expect(app.audit().filter(({ action }) => action === "fleet.orphans_dismissed")).toEqual([
+      expect.objectContaining({
+        summary:
+          "Dismissed 3 events of an earlier primary in /data/allclear.db.term-6 of oslo/node_a",
+      }),
+    ]);
+  });
+
+  test("appear again if the database lacks more of them", async () => {
+    await using app = await createWithOrphans();
+    const session = await app.signedIn("owner");
+    await app.call(DISMISS, { session, form: { database } });
+    const isOpen = readUndismissed(app.ctx.db);
+    const [oslo] = LOST;
+    expect(oslo && isOpen(oslo)).toBe(false);
+    expect(oslo && isOpen({ ...oslo, events: 4 })).toBe(true);
+  });
+
+  test("cannot be dismissed by an admin, who sees them without a button", async () => {
+    await using app = await createWithOrphans();
+    const session = await app.signedIn("admin");
+    const screen = await open(app, session);
+    expect(screen.texts("#fleet-orphans .detail-name")).toHaveLength(2);
+    expect(screen.texts("#fleet-orphans button")).toEqual([]);
+    expect((await app.call(DISMISS, { session, form: { database } })).status).toBe(403);
+    expect((await open(app, session)).texts("#fleet-orphans .detail-name")).toHaveLength(2);
+  });
+
+  test("of a database that no node keeps are not dismissed", async () => {
+    await using app = await createWithOrphans();
+    const session = await app.signedIn("owner");
+    const form = { database: "node_c /data/allclear.db.term-6" };
+    expect((await app.call(DISMISS, { session, form })).status).toBe(303);
+    expect(app.audit().map(({ action }) => action)).not.toContain("fleet.orphans_dismissed");
+  });
 });
 
 test("the overview warns admins of alarms, three with their details, and does not say that all is calm", async () => {

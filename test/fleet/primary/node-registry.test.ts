@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  createNodeRegistry,
-  type NodeRegistry,
-  type NodeReport,
-} from "../../../src/fleet/primary/node-registry";
+import type { SetAside } from "../../../src/features/alarms";
+import { createNodeRegistry, type NodeRegistry } from "../../../src/fleet/primary/node-registry";
+import type { NodeReport } from "../../../src/fleet/primary/node-report";
 import { createRank, startReporting } from "../../../src/fleet/replica/report";
 import { createSignal } from "../../../src/kernel/signal";
 import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
@@ -24,18 +22,22 @@ const OWN: NodeReport = { ...REPORT, node: "bergen", lagSeconds: null };
 let clock: TestClock;
 let own: NodeReport;
 let registry: NodeRegistry;
+/** Files whose events were dismissed. */
+let dismissed: Set<string>;
 /** Details of the alarms that hold. */
 let raised: Map<string, string>;
 
 beforeEach(async () => {
   clock = createTestClock();
   own = OWN;
+  dismissed = new Set();
   raised = new Map();
   const alarms = {
     raise: (kind: string, detail: string) => void raised.set(kind, detail),
     clear: (kind: string) => void raised.delete(kind),
   };
-  registry = createNodeRegistry({ clock, alarms }, () => own);
+  const readUndismissed = () => (one: SetAside) => one.events > 0 && !dismissed.has(one.file);
+  registry = createNodeRegistry({ clock, alarms, readUndismissed }, () => own);
 });
 afterEach(() => registry.stop());
 
@@ -239,8 +241,18 @@ describe("the registry raises alarms", () => {
     own = { ...OWN, setAside: [{ file: "/data/allclear.db.term-2", events: 1 }] };
     expect(await after(5_000, { setAside: [{ file, events }] })).toEqual({
       orphans:
-        "bergen keeps 1 event of an earlier term in /data/allclear.db.term-2: see allclear fleet orphans, then remove the file. oslo keeps 3 events of an earlier term in /data/allclear.db.term-6: see allclear fleet orphans, then remove the file.",
+        "bergen keeps 1 event of an earlier term in /data/allclear.db.term-2: see allclear fleet orphans, then dismiss them in Settings → Fleet or remove the file. oslo keeps 3 events of an earlier term in /data/allclear.db.term-6: see allclear fleet orphans, then dismiss them in Settings → Fleet or remove the file.",
     });
+    expect(registry.orphans().map(({ node, events }) => [node, events])).toEqual([
+      ["bergen", 1],
+      ["oslo", 3],
+    ]);
+    dismissed.add("/data/allclear.db.term-2");
+    expect(registry.orphans()).toEqual([{ node: "oslo", file, events }]);
+    expect((await after(5_000, { setAside: [{ file, events }] })).orphans).toStartWith("oslo");
+    dismissed.add(file);
+    expect(await after(40_000, { setAside: [{ file, events }] })).toEqual({});
+    dismissed.clear();
     own = OWN;
     expect(await after(40_000, { setAside: [{ file, events: 0 }] })).toEqual({});
   });

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { watchSetAside } from "../../../src/fleet/replica/set-aside-watch";
+import { dismissOrphans } from "../../../src/features/alarms";
+import { orphansFamily, watchSetAside } from "../../../src/fleet/replica/set-aside-watch";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createTestLog } from "../../support/log";
@@ -28,11 +30,24 @@ test("databases of earlier terms are found with the number of events that the pr
   copyFileSync(join(folder.path, "old.db"), join(folder.path, "allclear.db.before-restore-1"));
 
   const { log } = createTestLog("silent");
-  const deps = { clock: app.clock, log, directory: { database } };
+  const deps = { clock: app.clock, log, directory: { database }, node: "oslo/node_a" };
   const watch = watchSetAside(deps, (work) => work(app.ctx.db));
   expect(watch.list()).toEqual([]);
   await app.clock.advance(10 * SECOND_MS);
   const file = join(folder.path, "allclear.db.term-6");
+  expect(watch.list()).toEqual([{ file, events: 2 }]);
+  const metric = () => [...orphansFamily(watch).read()];
+  expect(metric()).toEqual([{ value: 2 }]);
+
+  // A dismissal by the primary arrives with the database.
+  const dismiss = (node: string) =>
+    app.ctx.db.write((tx) => dismissOrphans(app.ctx, tx, { node, file, events: 2 }, CLI_ACTOR));
+  await dismiss("oslo/node_b");
+  await app.clock.advance(5 * SECOND_MS);
+  expect(metric()).toEqual([{ value: 2 }]);
+  await dismiss("another-host/node_a");
+  await app.clock.advance(5 * SECOND_MS);
+  expect(metric()).toEqual([{ value: 0 }]);
   expect(watch.list()).toEqual([{ file, events: 2 }]);
 
   app.ctx.db.copyTo(`${file}-2`);

@@ -66,6 +66,10 @@ const TROUBLED = (now: number): Partial<TestFleet> => ({
     store: "s3://northwind-status/fleet",
     failover: "automatic",
     ack: "replicated",
+    orphans: [
+      { node: "oslo/node_17c3a52f90d4e86b", file: "/data/allclear.db.term-6", events: 14 },
+      { node: "trondheim/node_5b0e9d3c71fa2648", file: "/data/allclear.db.term-5", events: 1 },
+    ],
     valkey: { address: "valkey.northwind.example:6379", isAvailable: false },
     nodes: [
       node(now, "bergen", { role: "primary", isEligible: true, isSelf: true, lagSeconds: 0 }),

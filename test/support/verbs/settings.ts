@@ -1,9 +1,17 @@
+import { setAsideId } from "../../../src/features/alarms";
 import { listSessionsOf } from "../../../src/features/auth";
 import { cancelPending } from "../../../src/features/webhooks/delivery-store";
 import { invite, signIn } from "../dashboard";
 import { importForm } from "../import-form";
 import { deliveryOf } from "./api";
-import { byForm, OWNER_EMAIL, OWNER_PASSWORD, type ActionInstallation, type Verbs } from "./verb";
+import {
+  byForm,
+  OWNER_EMAIL,
+  OWNER_PASSWORD,
+  SET_ASIDE,
+  type ActionInstallation,
+  type Verbs,
+} from "./verb";
 
 const KEY = { name: "CI", scopes: ["read:status"], rate_limit: "500", expires: "never" };
 const PERSON = { email: "grace@example.com", name: "Grace", role: "viewer" };
@@ -218,6 +226,11 @@ export const SETTINGS_VERBS: Verbs = {
       await installation.app.call(path, options);
       return byForm(installation, "/first-steps/show");
     },
+  },
+  "POST /admin/settings/fleet/orphans": {
+    leaves: ["fleet.orphans_dismissed"],
+    prepare: (installation) =>
+      byForm(installation, "/settings/fleet/orphans", { database: setAsideId(SET_ASIDE) }),
   },
   "POST /admin/settings/general": {
     leaves: ["settings.public_address"],

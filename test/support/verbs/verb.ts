@@ -5,6 +5,7 @@ import type { CallOptions, TestApp } from "../app";
 import { type Fields, NO_BASE_URL, PASSWORD, signIn, userWithPassword } from "../dashboard";
 import { typedIn } from "../html";
 import { createMonitorApi } from "../monitor-api";
+import { createTestFleet, type TestFleet } from "../test-fleet";
 
 /** An installation in which each verb can be done once. */
 export interface ActionInstallation extends AsyncDisposable {
@@ -63,11 +64,22 @@ export function byForm({ session }: ActionInstallation, path: string, form: Fiel
   return { path: `/admin${path}`, options: { session, form } };
 }
 
+/** Database of an earlier term that a node of the installation keeps. */
+export const SET_ASIDE = { node: "oslo/node_a", file: "/data/allclear.db.term-6", events: 3 };
+
+/** Creates the fleet of an installation, whose one replica keeps `SET_ASIDE`. */
+function createFleet(): TestFleet {
+  const state = { term: 7, store: "s3://status/fleet", failover: "manual", ack: "local" } as const;
+  return Object.assign(createTestFleet(), {
+    nodes: () => ({ ...state, nodes: [], orphans: [SET_ASIDE] }),
+  });
+}
+
 const OWNER = "ada@example.com";
 export { OWNER as OWNER_EMAIL, PASSWORD as OWNER_PASSWORD };
 
 export async function createActionInstallation(): Promise<ActionInstallation> {
-  const { app, components } = await createMonitorApi({ env: NO_BASE_URL });
+  const { app, components } = await createMonitorApi({ env: NO_BASE_URL, fleet: createFleet });
   const { ctx } = app;
   const { key, value } = await app.createKey({ name: "All", scopes: [...SCOPE_NAMES] });
   const { id: ownerId } = await userWithPassword(app, OWNER);
