@@ -26,7 +26,8 @@ export const ALARMS = {
   replica_lag: {
     name: "Replica behind",
     severity: "minor",
-    condition: "A replica is more than 10 seconds behind the primary.",
+    condition:
+      "A replica is more than 10 seconds behind the primary, or silent or without data for 30 seconds.",
   },
   lease_renewal: {
     name: "Lease not renewed",

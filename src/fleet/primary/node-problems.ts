@@ -10,11 +10,15 @@ const BEHIND_SECONDS = 10;
 /** Difference to the store's clock from which a clock is wrong, in ms. */
 const SKEW_MS = 2 * SECOND_MS;
 
-/** Says if a replica is silent or behind at `now`, in unix ms. */
-export function lagOf({ node, lagSeconds, seenAt }: KnownNode, now: number): string[] {
+/** Says if a replica is silent, without data or behind at `now`, in unix ms. */
+export function lagOf({ node, lagSeconds, seenAt, emptySince }: KnownNode, now: number): string[] {
   const silentMs = now - seenAt;
   if (silentMs > GONE_MS) {
     return [`${node} has been silent for ${plural(Math.floor(silentMs / SECOND_MS), "second")}.`];
+  }
+  const emptyMs = now - (emptySince ?? now);
+  if (emptyMs > GONE_MS) {
+    return [`${node} has had no data for ${plural(Math.floor(emptyMs / SECOND_MS), "second")}.`];
   }
   if (lagSeconds === null || lagSeconds <= BEHIND_SECONDS) return [];
   return [`${node} is ${plural(Math.round(lagSeconds), "second")} behind.`];

@@ -110,7 +110,10 @@ export function createNodeRegistry(
       const isCopy = id === idOf(own().node) || isCopiedRun(id, report.run ?? "");
       if (isCopy) return Response.json({ detail: describeCopy(id) }, { status: 409 });
       if (replicas.has(report.node) || replicas.size < NODES_MAX) {
-        replicas.set(report.node, { ...report, seenAt: clock.now() });
+        const seenAt = clock.now();
+        const emptySince =
+          report.txid === null ? (replicas.get(report.node)?.emptySince ?? seenAt) : undefined;
+        replicas.set(report.node, { ...report, seenAt, emptySince });
       }
       endWaits();
       const answer: ReportAnswer = { candidates };
@@ -120,7 +123,7 @@ export function createNodeRegistry(
       const now = clock.now();
       const sorted = [...replicas.values()].sort((a, b) => (a.node < b.node ? -1 : 1));
       return [
-        present({ ...own(), seenAt: now }, "primary"),
+        present({ ...own(), seenAt: now, emptySince: undefined }, "primary"),
         ...sorted.map((node) => present(node, "replica")),
       ];
     },

@@ -50,8 +50,10 @@ export interface ReportAnswer {
   candidates: readonly string[];
 }
 
-/** A replica with the time of its last report. */
+/** A replica as its reports describe it. */
 export interface KnownNode extends NodeReport {
-  /** Unix ms. */
+  /** Time of its last report, in unix ms. */
   seenAt: number;
+  /** Time of its first report without data, in unix ms; undefined with data. */
+  emptySince: number | undefined;
 }

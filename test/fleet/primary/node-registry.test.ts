@@ -216,6 +216,16 @@ describe("the registry raises alarms", () => {
     expect(await after(5_000)).toEqual({ replica_lag: "oslo has been silent for 35 seconds." });
   });
 
+  test("about a replica that has had no data for more than 30 seconds since its start", async () => {
+    const empty = { txid: null, lagSeconds: null, schema: null };
+    expect(await after(30_000, empty)).toEqual({});
+    expect(await after(5_000, empty)).toEqual({
+      replica_lag: "oslo has had no data for 35 seconds.",
+    });
+    expect(await after(5_000, {})).toEqual({});
+    expect(await after(30_000, empty)).toEqual({});
+  });
+
   test("about other versions and schemas", async () => {
     expect(await after(5_000, { version: "1.1.0" }, { node: "voss", schema: 19 })).toEqual({
       version_mismatch:
