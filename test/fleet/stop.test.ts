@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { notPrimary } from "../../src/fleet/leader/lease";
+import type { ProbeResult } from "../../src/features/monitors/probe";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import type { TestApp } from "../support/app";
 import { createDeliverySite } from "../support/delivery-site";
@@ -49,6 +50,28 @@ describe("without its lease a primary", () => {
     await site.clock.advance(2 * MINUTE_MS);
     expect(site.checkCount()).toBeGreaterThan(before);
     expect(site.timeline(id).join(" ")).toContain("no_data");
+  });
+
+  test("begins no check when one ends that was under way", async () => {
+    await using site = await openEngineSite();
+    const lease = holdLeaseOf(site.app);
+    const { promise, resolve } = Promise.withResolvers<ProbeResult>();
+    site.let("slow.test", () => promise);
+    await site.stop();
+    await site.start();
+    await site.monitor({ interval_seconds: 5 });
+    await site.monitor({ name: "slow", interval_seconds: 60, timeout_ms: 30_000 });
+    await site.clock.advance(10 * SECOND_MS);
+    expect(site.checkCount("slow.test")).toBe(1);
+    lease.isHeld = false;
+    const before = site.checkCount();
+    await site.clock.advance(10 * SECOND_MS);
+    resolve({ outcome: "ok", latencyMs: 20, message: null });
+    await site.clock.advance(SECOND_MS);
+    expect(site.checkCount()).toBe(before);
+    lease.isHeld = true;
+    await site.clock.advance(10 * SECOND_MS);
+    expect(site.checkCount()).toBeGreaterThan(before);
   });
 
   test("begins no delivery, and delivers afterwards", async () => {

@@ -24,6 +24,7 @@ const ANSWER_MAX_MS = 70 * SECOND_MS;
 
 interface RunnerDependencies {
   clock: Clock;
+  isPrimary: () => boolean;
   prober: Prober;
   dependencies: Dependencies;
   registry: MonitorRegistry;
@@ -48,9 +49,10 @@ export class CheckRunner {
     this.#deps = deps;
   }
 
-  /** Starts the checks that are due. */
+  /** Starts the checks that are due, if checks may begin. */
   beginDue(): void {
-    const { clock, queue, results, scheduler } = this.#deps;
+    const { clock, isPrimary, queue, results, scheduler } = this.#deps;
+    if (!isPrimary()) return;
     const now = clock.monotonic();
     for (;;) {
       const next = queue.peek();

@@ -58,6 +58,7 @@ export class Engine implements Monitoring {
     );
     this.#runner = new CheckRunner({
       clock: ctx.clock,
+      isPrimary: () => ctx.isPrimary(),
       prober,
       dependencies,
       registry: this.#registry,
