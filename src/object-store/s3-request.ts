@@ -90,7 +90,12 @@ export function createS3Client(
         const { method, headers = {}, body, isSentOnce = false } = request;
         const response = await fetch(url, {
           method,
-          headers: signedHeaders({ method, url, headers, body }, signer, sentAt),
+          // A store refuses signatures that are minutes off its own time.
+          headers: signedHeaders(
+            { method, url, headers, body },
+            signer,
+            sentAt + (clockSkewMs ?? 0),
+          ),
           body: body as Uint8Array<ArrayBuffer> | undefined,
           signal: aborted.signal,
           redirect: "manual",
