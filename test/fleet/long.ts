@@ -17,6 +17,8 @@
  * - `startS3(name)`, `startRedis()`, `startNginx(http)`, `startHaproxy(text)` start servers on free ports of loopback,
  *   which the test can `freeze()`, `thaw()`, `kill()` and `restart()`,
  * - `startLink(port)` puts a link before a server, which the test can cut, stall or slow down,
+ * - `startNetwork()` gives nodes network namespaces of their own, whose links the test can cut; it needs root and `ip`,
+ *   and nftables for single ports,
  * - `litestreamPath()` returns Litestream.
  *
  * `bun test/fleet/journey.ts` starts the fleet of deploy/fleet/compose.yaml once, replaces its primary by hand, as planned

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../free-port";
 import { type ServerProcess, startServer } from "../servers/server-process";
 import { litestreamPath } from "./litestream";
+import type { Machine, Network } from "./network";
 import type { S3Server } from "./s3";
 
 /** Secret that all nodes of the tests share. */
@@ -16,6 +17,8 @@ interface NodeOptions {
   path: string;
   /** Port of a link to the store; the store's own if omitted. */
   storePort?: number;
+  /** Machine of a network in which the store is published; the test's own if omitted. */
+  place?: { network: Network; machine: Machine };
   /** Path of the executable; the sources are run if omitted. */
   executable?: string;
   /** Arguments after `serve`, such as `--replica`. */
@@ -32,6 +35,8 @@ export interface FleetNode extends ServerProcess {
   privateUrl: string;
   /** Sends a request to the public listener. Throws after ten seconds. */
   call(path: string, options?: CallOptions): Promise<Response>;
+  /** Sets the error of the wall clock of a node that was started with one, in ms. */
+  setClock(offsetMs: number): void;
   /** Runs another command with the node's settings to its end, such as `promote`. */
   run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
 }
@@ -50,21 +55,21 @@ const CALL_MAX_MS = 10_000;
 export async function startNode({
   store,
   path,
-  storePort = store.port,
+  storePort,
+  place,
   executable,
   args = [],
   env = {},
   clockOffsetMs,
 }: NodeOptions): Promise<FleetNode> {
   const privatePort = await freePort();
-  const privateUrl = `http://127.0.0.1:${privatePort}`;
-  const sources =
-    clockOffsetMs === undefined
-      ? [join(SUPPORT, "../../src/main.ts")]
-      : [join(SUPPORT, "processes/allclear-at.ts"), String(clockOffsetMs)];
-  const program = executable === undefined ? [process.execPath, ...sources] : [executable];
+  const privateAddress = `${place?.machine.address ?? "127.0.0.1"}:${privatePort}`;
+  const privateUrl = `http://${privateAddress}`;
+  const commandOf = place?.machine.commandOf ?? ((words: readonly string[]) => [...words]);
+  let program: string[] = [];
+  let clockFile = "";
   const settings: Record<string, string | undefined> = {
-    ALLCLEAR_FLEET_STORE: store.urlOf(path, storePort),
+    ALLCLEAR_FLEET_STORE: store.urlOf(path, { host: place?.network.address, port: storePort }),
     ALLCLEAR_FLEET_STORE_KEY_ID: store.credentials.keyId,
     ALLCLEAR_FLEET_STORE_SECRET: store.credentials.secret,
     ALLCLEAR_FLEET_SECRET: FLEET_SECRET,
@@ -74,15 +79,25 @@ export async function startNode({
   const server = await startServer({
     env: settings,
     command({ folder, port }) {
+      clockFile = join(folder, "clock-offset");
+      if (clockOffsetMs !== undefined) writeFileSync(clockFile, String(clockOffsetMs));
+      const sources =
+        clockOffsetMs === undefined
+          ? [join(SUPPORT, "../../src/main.ts")]
+          : [join(SUPPORT, "processes/allclear-at.ts"), clockFile];
+      program = executable === undefined ? [process.execPath, ...sources] : [executable];
       Object.assign(settings, {
         ALLCLEAR_DATA_DIR: folder,
         ALLCLEAR_LISTEN: `127.0.0.1:${port}`,
-        ALLCLEAR_FLEET_LISTEN: `127.0.0.1:${privatePort}`,
+        ALLCLEAR_FLEET_LISTEN: privateAddress,
         ALLCLEAR_FLEET_ADDRESS: privateUrl,
       });
-      return [...program, "serve", ...args];
+      return commandOf([...program, "serve", ...args]);
     },
+    // The port of another machine cannot be tried.
+    ...(place && { ready: /"listening( as a replica)?"/ }),
   });
+  const unix = await place?.machine.open(server.port);
   const url = `http://127.0.0.1:${server.port}`;
   const end = server[Symbol.asyncDispose].bind(server);
   return Object.assign(server, {
@@ -96,6 +111,7 @@ export async function startNode({
       return fetch(url + target, {
         method,
         redirect: "manual",
+        ...(unix !== undefined && { unix }),
         signal: AbortSignal.timeout(CALL_MAX_MS),
         headers: {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -105,8 +121,12 @@ export async function startNode({
         body: body === undefined ? undefined : JSON.stringify(body),
       });
     },
+    setClock(offsetMs: number) {
+      writeFileSync(clockFile, String(offsetMs));
+      process.kill(server.pid(), "SIGUSR2");
+    },
     async run(...command: string[]) {
-      const child = Bun.spawn([...program, ...command], {
+      const child = Bun.spawn(commandOf([...program, ...command]), {
         env: { ...process.env, ...settings },
         stdin: "ignore",
         stdout: "pipe",

@@ -22,8 +22,8 @@ export interface S3Server extends ServerProcess {
   credentials: StoreCredentials;
   /** Environment in which Litestream has the credentials. */
   env: Record<string, string>;
-  /** Returns the address of a path in the bucket, as an operator writes it. `port` can be that of a link. */
-  urlOf(path: string, port?: number): string;
+  /** Returns the address of a path in the bucket, as an operator writes it. `at` can be another place that leads to it. */
+  urlOf(path: string, at?: { host?: string; port?: number }): string;
   addressOf(path: string, port?: number): S3Address;
   /** Opens a path of the bucket with the machine's clock. */
   open(path: string, deps?: Partial<StoreDependencies>, port?: number): LeaderStore;
@@ -64,8 +64,8 @@ export async function startS3(name: S3ServerName = "versitygw"): Promise<S3Serve
       AWS_ACCESS_KEY_ID: CREDENTIALS.keyId,
       AWS_SECRET_ACCESS_KEY: CREDENTIALS.secret,
     },
-    urlOf: (path: string, port?: number) =>
-      `s3://${BUCKET}/${path}?endpoint=${endpointOf(port)}&region=${REGION}`,
+    urlOf: (path: string, { host = "127.0.0.1", port = server.port } = {}) =>
+      `s3://${BUCKET}/${path}?endpoint=http://${host}:${port}&region=${REGION}`,
     addressOf,
     open: (path: string, deps: Partial<StoreDependencies> = {}, port?: number) =>
       signRecords(
