@@ -1,7 +1,14 @@
 import { expect, test } from "bun:test";
+import { readLeader } from "../../src/fleet/leader/record";
 import { describeWithPrograms } from "../support/fleet/describe";
-import { startNode } from "../support/fleet/nodes";
+import { eventually } from "../support/fleet/eventually";
+import { createKeyAt } from "../support/fleet/keys";
+import { type FleetNode, startNode } from "../support/fleet/nodes";
+import { connectTo } from "../support/fleet/primary";
+import { startRedis } from "../support/fleet/redis";
 import { S3_SERVERS, startS3 } from "../support/fleet/s3";
+
+const HOUR_MS = 3_600_000;
 
 for (const name of S3_SERVERS) {
   await describeWithPrograms(
@@ -50,3 +57,85 @@ for (const name of S3_SERVERS) {
     },
   );
 }
+
+/** Requests a minute of a key that the test uses up, and the time in ms in which one more is admitted. */
+const RATE_LIMIT = 30;
+const REFILL_MS = 60_000 / RATE_LIMIT;
+
+await describeWithPrograms(
+  "while a fleet runs, clocks that become wrong by an hour",
+  { go: ["versitygw", "litestream"], debian: ["redis-server|valkey-server"] },
+  () => {
+    test.concurrent.each([HOUR_MS, -HOUR_MS])(
+      "leave the term and the limits as they are, and prevent the next start: replica by %p ms, primary by as much in the other direction",
+      async (offsetMs) => {
+        await using store = await startS3();
+        await using valkey = await startRedis();
+        const env = { ALLCLEAR_VALKEY_URL: valkey.url };
+        const args = ["--eligible", "--failover", "automatic"];
+        const options = { store, path: "fleet", env, clockOffsetMs: 0 };
+        await using primary = await startNode({ ...options, args });
+        const client = await connectTo(primary);
+        const limit = ["--rate-limit", String(RATE_LIMIT)];
+        const made = ["key", "create", "--name", "x", "--scope", "read:status", ...limit];
+        const key = (await primary.run(...made)).stdout.trim();
+        const { value: metricsKey } = await createKeyAt(primary, "read:analytics");
+        await using replica = await startNode({ ...options, args: ["--replica", ...args] });
+        await eventually(
+          "the replica follows",
+          async () => (await replica.call("/readyz/api")).status === 200,
+        );
+        const recordOf = async () => {
+          const leader = await readLeader(store.open("fleet"));
+          if (!leader) throw new Error("there is no record");
+          return leader.record;
+        };
+        const before = await recordOf();
+
+        /** Returns the number of decisions that a node took alone, since Valkey did not answer within 20 ms. */
+        const localDecisions = async (node: FleetNode) => {
+          let count = NaN;
+          await eventually("the node shows its metrics", async () => {
+            const text = await (await node.call("/metrics", { key: metricsKey })).text();
+            count = Number(/^allclear_limits_local_total (\d+)$/m.exec(text)?.[1] ?? NaN);
+            return count >= 0;
+          });
+          return count;
+        };
+        const readAt = async (node: FleetNode) => (await node.call("/api/v1/key", { key })).status;
+        await eventually("the limit is reached", async () => (await readAt(replica)) === 429);
+        const reachedAt = performance.now();
+        replica.setClock(offsetMs);
+        primary.setClock(-offsetMs);
+        let admitted = 0;
+        for (let request = 0; request < RATE_LIMIT; request++) {
+          for (const node of [replica, primary]) if ((await readAt(node)) === 200) admitted += 1;
+        }
+        for (const node of [replica, primary]) admitted -= await localDecisions(node);
+        const refilled = Math.ceil((performance.now() - reachedAt) / REFILL_MS);
+        expect(admitted).toBeLessThanOrEqual(refilled);
+        for (const node of [replica, primary]) {
+          await eventually("a request is admitted", async () => (await readAt(node)) === 200);
+        }
+
+        const { renewal } = await recordOf();
+        await eventually(
+          "the primary renews its lease",
+          async () => (await recordOf()).renewal > renewal,
+        );
+        expect(await recordOf()).toMatchObject({ term: before.term, run: before.run });
+        const written = await client.openIncident("one");
+        expect([written.status, written.headers.get("allclear-durability")]).toEqual([201, null]);
+        expect((await replica.call("/readyz/primary")).status).toBe(503);
+
+        for (const node of [replica, primary]) {
+          await node.kill();
+          await expect(node.restart()).rejects.toThrow(
+            /clock of this machine and that of the store/,
+          );
+        }
+      },
+      60_000,
+    );
+  },
+);
