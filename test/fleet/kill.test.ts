@@ -17,8 +17,8 @@ const PAUSE_MS = 50;
 /** Longest time without writes in ms, by the kind of promotion. */
 const BACK_MS = { promote: 5_000, automatic: 25_000 };
 
-/** Age in ms that a lost write of `--ack local` can have at the kill. */
-const LOST_MS = 1_000;
+/** Age in ms that a lost write of `--ack local` can have at the kill. In short runs other tests delay the uploads. */
+const LOST_MS = durationMs(3_000, 1_000);
 
 /** Limit of a test in ms. */
 const LIMIT = durationMs(120_000, 60 * 60_000);
