@@ -28,6 +28,7 @@ import { measureOpenTabs } from "./rows/open-tabs";
 import { measurePeers } from "./rows/peers";
 import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
+import { measureReplicaReads } from "./rows/replica-reads";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureSlowDisk } from "./rows/slow-disk";
 import { measureSignInBesideHostile } from "./rows/sign-in-beside-hostile";
@@ -46,6 +47,7 @@ export type Row = (workspace: Workspace) => Promise<Figure[]>;
 const ROWS: Readonly<Record<string, Row>> = {
   "status-read": measureStatusRead,
   "public-page": measurePublicPage,
+  "replica-reads": measureReplicaReads,
   "first-view": measureFirstView,
   "open-tabs": measureOpenTabs,
   limiter: measureLimiter,

@@ -12,6 +12,8 @@ export interface Server {
 }
 
 export interface ServerOptions {
+  /** Further arguments of Allclear. */
+  args?: readonly string[];
   env?: Record<string, string>;
   /** The one core that it may use; else it may use all. */
   core?: number;
@@ -21,11 +23,11 @@ export interface ServerOptions {
 export function startAllclear(
   workspace: Workspace,
   dataDir: string,
-  options: ServerOptions = {},
+  { args = [], ...options }: ServerOptions = {},
 ): Promise<Server> {
   return startServer(
     workspace,
-    [workspace.allclear, "serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0"],
+    [workspace.allclear, "serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", ...args],
     { ...options, env: { ALLCLEAR_LOG_LEVEL: "warn", ...options.env } },
   );
 }
