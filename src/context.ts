@@ -73,6 +73,12 @@ export interface AppContext {
   findNodesBehind: (() => Promise<string[]>) | undefined;
   /** Record of attempts on the primary of a fleet with Valkey. */
   attempts: AttemptRecord | undefined;
+  /**
+   * Waits on the primary of a fleet, for two seconds at most, until the delivery or mail with an id is in the store, so
+   * that the next primary repeats it with the same id. Resolves to false if it must not be sent, since another node may
+   * be the primary. Never rejects. Undefined on one machine, and with `--ack local`.
+   */
+  waitToSend: ((id: string) => Promise<boolean>) | undefined;
   db: Db;
   clock: Clock;
   random: RandomBytes;

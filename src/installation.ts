@@ -171,6 +171,7 @@ export function createContext(parts: {
     newerKeys: undefined,
     findNodesBehind: undefined,
     attempts: undefined,
+    waitToSend: undefined,
   };
   const settings = { config, baseUrl, allowedNetworks, startedAt, ...ofFleet };
   const isPrimary = () => true;

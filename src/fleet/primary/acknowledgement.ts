@@ -1,3 +1,4 @@
+import type { AppContext } from "../../context";
 import type { Clock } from "../../kernel/clock";
 import type { Alarms } from "../../features/alarms";
 import { type Lease, notPrimary } from "../leader/lease";
@@ -18,11 +19,25 @@ export interface Acknowledgement {
    * the primary: the write may be missing there.
    */
   wait(): Promise<Durability>;
+  /**
+   * Waits until the row with an id is in the store, for two seconds at most. Does not wait if a round has begun since
+   * the row was committed and has succeeded. Rejects with `unavailable` if another node is the primary.
+   */
+  waitForRow(id: string): Promise<void>;
   /** Writes that were acknowledged without an upload. */
   readonly localWrites: number;
 }
 
+/** Beginning of a round. What was committed before is in the store once the round has succeeded. */
+interface Beginning {
+  /** Sorts after the ids that this process had created. They are committed in the turn in which they are created. */
+  order: string;
+  /** Changes with each commit of another process, whose ids may be older than their commit. */
+  foreignVersion: number;
+}
+
 interface AcknowledgementDependencies {
+  ctx: Pick<AppContext, "newId"> & { db: Pick<AppContext["db"], "foreignVersion"> };
   clock: Clock;
   lease: Lease;
   replication: Replication;
@@ -31,6 +46,7 @@ interface AcknowledgementDependencies {
 
 /** Acknowledges writes. One round serves all that wait when it begins; those that come later share the next one. */
 export function createAcknowledgement({
+  ctx,
   clock,
   lease,
   replication,
@@ -39,9 +55,17 @@ export function createAcknowledgement({
   let running: Promise<boolean> | undefined;
   let next: Promise<boolean> | undefined;
   let localWrites = 0;
+  /** Beginning of the newest round, and of the newest one that has succeeded. */
+  let begun: Beginning | undefined;
+  let uploaded: Beginning | undefined;
 
   /** Resolves to true once all is uploaded and the record is this process's own, to false after the time limit. */
   async function round(): Promise<boolean> {
+    const beginning = {
+      order: orderOf(ctx.newId("dlv")),
+      foreignVersion: ctx.db.foreignVersion(),
+    };
+    begun = beginning;
     const until = clock.monotonic() + WAIT_MS;
     for (let leftMs = WAIT_MS; leftMs > 0; leftMs = until - clock.monotonic()) {
       try {
@@ -50,7 +74,10 @@ export function createAcknowledgement({
         const record = await lease.confirm();
         if (!record) throw notPrimary();
         // Nobody would read what was uploaded to another prefix.
-        if (record.prefix === prefix && replication.prefix === prefix) return true;
+        if (record.prefix === prefix && replication.prefix === prefix) {
+          uploaded = beginning;
+          return true;
+        }
       } catch (error) {
         if (!lease.isHeld()) throw error;
       }
@@ -71,35 +98,64 @@ export function createAcknowledgement({
     return next;
   }
 
-  return {
-    async wait() {
+  function isBefore(id: string, beginning: Beginning | undefined): boolean {
+    return (
+      beginning !== undefined &&
+      orderOf(id) < beginning.order &&
+      ctx.db.foreignVersion() === beginning.foreignVersion
+    );
+  }
+
+  /** Returns the first round that uploads a row. If the running one fails, that is the next one. */
+  function roundFor(id: string): Promise<boolean> {
+    if (!running || !isBefore(id, begun)) return join();
+    return running.then((isUploaded) => isUploaded || join());
+  }
+
+  /** Resolves to false if a round has not succeeded within the time limit. */
+  async function inTime(begin: () => Promise<boolean>): Promise<boolean> {
+    lease.requireHeld();
+    const { promise: overdue, resolve } = Promise.withResolvers<boolean>();
+    const timer = clock.after(WAIT_MS, () => resolve(false));
+    let isUploaded: boolean;
+    try {
+      const joined = begin();
+      // Its error is that of the lease, which is tested below.
+      joined.catch(() => {});
+      isUploaded = await Promise.race([joined, overdue]);
       lease.requireHeld();
-      const { promise: overdue, resolve } = Promise.withResolvers<boolean>();
-      const timer = clock.after(WAIT_MS, () => resolve(false));
-      try {
-        const joined = join();
-        // Its error is that of the lease, which is tested below.
-        joined.catch(() => {});
-        const isReplicated = await Promise.race([joined, overdue]);
-        lease.requireHeld();
-        if (isReplicated) {
-          alarms.clear("durability_local");
-          return "replicated";
-        }
-      } catch {
-        throw notPrimary();
-      } finally {
-        timer.cancel();
-      }
-      localWrites += 1;
+    } catch {
+      throw notPrimary();
+    } finally {
+      timer.cancel();
+    }
+    if (isUploaded) alarms.clear("durability_local");
+    else {
       alarms.raise(
         "durability_local",
         `The fleet store has not answered within ${WAIT_MS / 1_000} s, so writes are on one machine only.`,
       );
+    }
+    return isUploaded;
+  }
+
+  return {
+    async wait() {
+      if (await inTime(join)) return "replicated";
+      localWrites += 1;
       return "local";
+    },
+    async waitForRow(id) {
+      lease.requireHeld();
+      if (!isBefore(id, uploaded)) await inTime(() => roundFor(id));
     },
     get localWrites() {
       return localWrites;
     },
   };
+}
+
+/** Returns the part of an id that sorts by creation time, also among objects of different kinds. */
+function orderOf(id: string): string {
+  return id.slice(id.indexOf("_") + 1);
 }

@@ -84,6 +84,7 @@ export async function startPrimary(
       valkey: memory?.valkey,
     });
     ctx.attempts = memory?.attempts;
+    if (config.ack !== "local") ctx.waitToSend = createWaitToSend(primary);
     ctx.findNodesBehind = memory?.findNodesBehind;
     const server = await startServer(config, {
       // Closed below, once the log is uploaded.
@@ -156,6 +157,15 @@ function acknowledgeWith(
     memory?.hint();
     return durability;
   });
+}
+
+/** Creates the function that waits until a row is uploaded. Attempts whose row another primary may lack do not begin. */
+function createWaitToSend(primaryship: Primaryship): (id: string) => Promise<boolean> {
+  return (id) =>
+    primaryship.waitForRow(id).then(
+      () => true,
+      () => false,
+    );
 }
 
 /** Gives the closed database of an ended term another name, and returns its path. */

@@ -34,6 +34,8 @@ export interface Primaryship {
   leftMs(): number;
   /** Waits until all that is committed is in the store. Rejects if this node is no longer the primary. */
   waitForUpload(): Promise<Durability>;
+  /** Waits like `waitForUpload` until the row with an id is in the store; at once if it is known to be. */
+  waitForRow(id: string): Promise<void>;
   /** Uploads all that is committed. Resolves to the last transaction. Rejects after `limitMs`. */
   upload(limitMs: number): Promise<number>;
   /** Hands over: uploads everything, and lets any eligible replica take the record at once. */
@@ -114,7 +116,7 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
       },
       leader.record.prefix,
     );
-    acknowledgement = createAcknowledgement({ clock, lease: held, replication, alarms });
+    acknowledgement = createAcknowledgement({ ctx, clock, lease: held, replication, alarms });
     logWatch = watchLog({ clock, log, alarms, lease: held, replication, store });
     log.info({ term: leader.record.term, node: node.id }, "this node is the primary");
   }
@@ -167,6 +169,10 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
     async waitForUpload() {
       if (!acknowledgement) throw new Error("nothing is uploaded yet");
       return acknowledgement.wait();
+    },
+    async waitForRow(id) {
+      if (!acknowledgement) throw new Error("nothing is uploaded yet");
+      await acknowledgement.waitForRow(id);
     },
     async upload(limitMs) {
       if (!replication) throw new Error("nothing is uploaded yet");

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { createIdFactory } from "../../../src/domain/ids";
 import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
 import { createAcknowledgement } from "../../../src/fleet/primary/acknowledgement";
 import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { holdLease } from "../../../src/fleet/leader/lease";
 import type { RequestContext } from "../../../src/http";
+import { systemRandom } from "../../../src/kernel/random";
 import { createTestClock, settle } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";
@@ -35,8 +37,28 @@ async function createPrimary() {
     async moveTo() {},
     async stop() {},
   };
-  const acknowledgement = createAcknowledgement({ clock, lease, replication, alarms });
-  return { acknowledgement, alarms, clock, lease, replication, store, uploads };
+  const newId = createIdFactory(clock, systemRandom);
+  const foreign = { version: 1 };
+  const ctx = { newId, db: { foreignVersion: () => foreign.version } };
+  const acknowledgement = createAcknowledgement({ ctx, clock, lease, replication, alarms });
+  /** Waits for a row, and tells if the wait is over. */
+  function waitForRow(id: string) {
+    const waiting = { isOver: false };
+    void acknowledgement.waitForRow(id).then(() => (waiting.isOver = true));
+    return waiting;
+  }
+  const parts = {
+    acknowledgement,
+    alarms,
+    clock,
+    foreign,
+    lease,
+    newId,
+    replication,
+    store,
+    uploads,
+  };
+  return Object.assign(parts, { waitForRow });
 }
 
 describe("the acknowledgement of a write", () => {
@@ -135,6 +157,83 @@ describe("the acknowledgement of a write", () => {
     await settle();
     expect(await waiting).toBe("replicated");
     expect(uploads).toHaveLength(2);
+  });
+});
+
+describe("a row that is to be sent", () => {
+  test("waits for the round that began after it, and rows of that time do not wait then", async () => {
+    const { newId, uploads, waitForRow } = await createPrimary();
+    const [first, second] = [newId("eml"), newId("dlv")];
+    const waiting = waitForRow(first);
+    await settle();
+    const later = newId("eml");
+    // It joins the running round, whose upload has it.
+    const other = waitForRow(second);
+    await settle();
+    expect([uploads.length, waiting.isOver, other.isOver]).toEqual([1, false, false]);
+    uploads[0]?.resolve(1);
+    await settle();
+    expect([waiting.isOver, other.isOver]).toEqual([true, true]);
+    const again = waitForRow(first);
+    const tooLate = waitForRow(later);
+    await settle();
+    expect([again.isOver, tooLate.isOver, uploads.length]).toEqual([true, false, 2]);
+    uploads[1]?.resolve(2);
+    await settle();
+    expect(tooLate.isOver).toBe(true);
+  });
+
+  test("is sent without an upload after 2 seconds, but no later row because of that", async () => {
+    const { acknowledgement, alarms, clock, newId, uploads, waitForRow } = await createPrimary();
+    const first = waitForRow(newId("eml"));
+    await settle();
+    await clock.advance(1_900);
+    expect(first.isOver).toBe(false);
+    await clock.advance(100);
+    expect(first.isOver).toBe(true);
+    expect(alarms.raised).toContain("durability_local");
+    expect(acknowledgement.localWrites).toBe(0);
+    const second = waitForRow(newId("eml"));
+    await settle();
+    uploads[0]?.reject(new Error("the store does not answer"));
+    await settle();
+    await clock.advance(100);
+    expect([second.isOver, uploads.length]).toEqual([false, 2]);
+    uploads[1]?.resolve(1);
+    await settle();
+    expect(second.isOver).toBe(true);
+    expect(alarms.raised).not.toContain("durability_local");
+  });
+
+  test("waits for a new round after a commit of another process", async () => {
+    const { foreign, newId, uploads, waitForRow } = await createPrimary();
+    const id = newId("eml");
+    waitForRow(id);
+    await settle();
+    uploads[0]?.resolve(1);
+    await settle();
+    foreign.version += 1;
+    const waiting = waitForRow(id);
+    await settle();
+    expect([waiting.isOver, uploads.length]).toEqual([false, 2]);
+    uploads[1]?.resolve(2);
+    await settle();
+    expect(waiting.isOver).toBe(true);
+  });
+
+  test("is refused once another node is the primary, also if it was uploaded", async () => {
+    const { acknowledgement, newId, store, uploads } = await createPrimary();
+    const id = newId("eml");
+    const uploaded = acknowledgement.waitForRow(id);
+    await settle();
+    uploads[0]?.resolve(1);
+    await uploaded;
+    const waiting = acknowledgement.waitForRow(newId("eml"));
+    await settle();
+    await writeLeader(store, await readLeader(store), leaderRecord({ term: 2, node: "node_b" }));
+    uploads[1]?.resolve(2);
+    await expect(waiting).rejects.toThrow("not the primary");
+    await expect(acknowledgement.waitForRow(id)).rejects.toThrow("not the primary");
   });
 });
 

@@ -31,6 +31,8 @@ export type Attempted =
   | { outcome: "ended" | "answered"; result: MailResult; isRefused: boolean }
   /** The mail is over already, or its mailing is held or stopped. */
   | { outcome: "gone" }
+  /** This node may not be the primary. */
+  | { outcome: "not_begun" }
   /** `isBrokenOff` if that happened in the middle of the mail. */
   | { outcome: "relay_unavailable"; reply: Reply; isBrokenOff: boolean };
 
@@ -40,6 +42,7 @@ export async function attemptMail(
   deps: { templates: Templates; pool: RelayPool; settings: MailSettings },
   mailId: string,
 ): Promise<Attempted> {
+  if (ctx.waitToSend && !(await ctx.waitToSend(mailId))) return { outcome: "not_begun" };
   const written = await writeMail(ctx, deps, mailId);
   if ("outcome" in written) return written;
   const name = { id: mailId, attempt: written.attempt };

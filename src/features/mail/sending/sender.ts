@@ -186,6 +186,9 @@ class Sending implements MailSender {
     } else if (attempted.outcome === "gone") {
       this.#gate.takeBack();
       this.#queue.release(mail);
+    } else if (attempted.outcome === "not_begun") {
+      this.#gate.takeBack();
+      this.#queue.putBack(mail);
     } else if (attempted.outcome === "relay_unavailable") {
       // What the shutdown breaks off is repeated after the next start.
       if (!this.#loop.signal.aborted) this.#gate.relay.fail(attempted.reply);

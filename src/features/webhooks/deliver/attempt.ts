@@ -50,7 +50,7 @@ type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryResult | 
  * code of outgoing requests.
  */
 export function createAttempt(
-  ctx: Pick<AppContext, "attempts" | "baseUrl" | "clock" | "db" | "log" | "signals">,
+  ctx: Pick<AppContext, "attempts" | "baseUrl" | "clock" | "db" | "log" | "signals" | "waitToSend">,
   egress: Egress,
   readHeadline?: ReadHeadline,
 ): Attempt {
@@ -58,6 +58,7 @@ export function createAttempt(
   const attemptByMail = createMailAttempt(ctx);
 
   return async (deliveryId, stopping) => {
+    if (ctx.waitToSend && !(await ctx.waitToSend(deliveryId))) return "local_fault";
     const row = findForTry(ctx.db, { id: deliveryId });
     if (!row || row.delivery.status !== "pending") return "ended";
     const { webhook } = row;
