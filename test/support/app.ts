@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { asc } from "drizzle-orm";
-import { type App, createApp } from "../../src/app";
+import { type Acknowledge, type App, createApp } from "../../src/app";
 import { type Config, loadConfig } from "../../src/config";
 import type { AppContext } from "../../src/context";
 import { createDb, selectMany, type Tx } from "../../src/db";
@@ -147,6 +147,8 @@ export async function createTestApp(
     egress?: (ctx: AppContext) => Egress;
     /** Parts for more than one machine; by default none. */
     fleet?: (ctx: AppContext) => Fleet;
+    /** Completes the answers of handlers, as on the primary of a fleet. */
+    acknowledge?: (ctx: AppContext) => Acknowledge;
     /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
@@ -167,7 +169,8 @@ export async function createTestApp(
   const ownImports = createTestImports(ctx);
   const imports = options.imports?.(ctx) ?? ownImports.imports;
   const background = async () => ({ monitoring, backups, imports, egress, fleet });
-  const app = createApp(ctx, { background, passwords: options.passwords });
+  const acknowledge = options.acknowledge?.(ctx);
+  const app = createApp(ctx, { background, passwords: options.passwords, acknowledge });
   if (options.dashboard) await app.loadRoutes();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {

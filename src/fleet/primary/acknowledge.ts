@@ -10,8 +10,9 @@ export const DURABILITY_HEADER = "Allclear-Durability";
 const SESSION_PATHS: ReadonlySet<string> = new Set(["/admin/sign-in", "/admin/sign-out"]);
 
 /**
- * Creates the function that holds an answer back until `wait` resolves, if its request has changed something. Other
- * answers, refused requests and the results of checks do not wait.
+ * Creates the function that holds an answer back until `wait` resolves, if its request has changed something, or
+ * repeats the answer to a change, which is read in a transaction. Other answers, refused requests and the results of
+ * checks do not wait.
  */
 export function createAcknowledge(
   db: Pick<Db, "changes">,
