@@ -1,10 +1,14 @@
 import type { Acknowledge } from "../../app";
 import type { Db } from "../../db";
+import { formatTxid } from "../../db/followed-files";
 import type { RequestContext } from "../../http";
-import type { Durability } from "./acknowledgement";
+import type { Uploaded } from "./acknowledgement";
 
 /** Header of an answer to a write that is on one machine only. */
 export const DURABILITY_HEADER = "Allclear-Durability";
+
+/** Header of an answer to a write that is in the store: a transaction that contains it. */
+export const TXID_HEADER = "Allclear-Txid";
 
 /** Paths whose writes never wait: they begin and end sessions. */
 const SESSION_PATHS: ReadonlySet<string> = new Set(["/admin/sign-in", "/admin/sign-out"]);
@@ -16,7 +20,7 @@ const SESSION_PATHS: ReadonlySet<string> = new Set(["/admin/sign-in", "/admin/si
  */
 export function createAcknowledge(
   db: Pick<Db, "changes">,
-  wait: () => Promise<Durability>,
+  wait: () => Promise<Uploaded>,
 ): Acknowledge {
   return (requestContext, { method }, answer) => {
     const isRead = method === "GET" || method === "HEAD";
@@ -27,7 +31,9 @@ export function createAcknowledge(
       const response = await answer;
       const isRefused = response.status >= 400 || requestContext.failure !== undefined;
       if (isRefused || db.changes === before) return response;
-      if ((await wait()) === "local") response.headers.set(DURABILITY_HEADER, "local");
+      const txid = await wait();
+      if (txid === undefined) response.headers.set(DURABILITY_HEADER, "local");
+      else response.headers.set(TXID_HEADER, formatTxid(txid));
       return response;
     })();
   };

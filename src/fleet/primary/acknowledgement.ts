@@ -1,4 +1,5 @@
 import type { AppContext } from "../../context";
+import type { Txid } from "../../db/followed-files";
 import type { Clock } from "../../kernel/clock";
 import type { Alarms } from "../../features/alarms";
 import { type Lease, notPrimary } from "../leader/lease";
@@ -9,16 +10,16 @@ const WAIT_MS = 2_000;
 /** Pause between two attempts of a round. */
 const PAUSE_MS = 100;
 
-/** Copies of a write when it is acknowledged: in the store, or on this machine only. */
-export type Durability = "replicated" | "local";
+/** Last uploaded transaction; undefined if what was committed is on this machine only. */
+export type Uploaded = Txid | undefined;
 
 export interface Acknowledgement {
   /**
    * Waits until all that is committed is uploaded, and the leader record was read afterwards and is this process's own.
-   * Resolves to "local" if the store does not answer within two seconds. Rejects with `unavailable` if another node is
-   * the primary: the write may be missing there.
+   * Resolves to the last uploaded transaction, or to undefined if the store does not answer within two seconds. Rejects
+   * with `unavailable` if another node is the primary: the write may be missing there.
    */
-  wait(): Promise<Durability>;
+  wait(): Promise<Uploaded>;
   /**
    * Waits until the row with an id is in the store, for two seconds at most. Does not wait if a round has begun since
    * the row was committed and has succeeded. Rejects with `unavailable` if another node is the primary.
@@ -52,15 +53,15 @@ export function createAcknowledgement({
   replication,
   alarms,
 }: AcknowledgementDependencies): Acknowledgement {
-  let running: Promise<boolean> | undefined;
-  let next: Promise<boolean> | undefined;
+  let running: Promise<Uploaded> | undefined;
+  let next: Promise<Uploaded> | undefined;
   let localWrites = 0;
   /** Beginning of the newest round, and of the newest one that has succeeded. */
   let begun: Beginning | undefined;
   let uploaded: Beginning | undefined;
 
-  /** Resolves to true once all is uploaded and the record is this process's own, to false after the time limit. */
-  async function round(): Promise<boolean> {
+  /** Resolves once all is uploaded and the record is this process's own, or to undefined after the time limit. */
+  async function round(): Promise<Uploaded> {
     const beginning = {
       order: orderOf(ctx.newId("dlv")),
       foreignVersion: ctx.db.foreignVersion(),
@@ -70,26 +71,26 @@ export function createAcknowledgement({
     for (let leftMs = WAIT_MS; leftMs > 0; leftMs = until - clock.monotonic()) {
       try {
         const { prefix } = replication;
-        await replication.sync(leftMs);
+        const txid = await replication.sync(leftMs);
         const record = await lease.confirm();
         if (!record) throw notPrimary();
         // Nobody would read what was uploaded to another prefix.
         if (record.prefix === prefix && replication.prefix === prefix) {
           uploaded = beginning;
-          return true;
+          return txid;
         }
       } catch (error) {
         if (!lease.isHeld()) throw error;
       }
       await new Promise<void>((resolve) => void clock.after(PAUSE_MS, resolve));
     }
-    return false;
+    return undefined;
   }
 
   /** Joins a round that has not begun yet. */
-  function join(): Promise<boolean> {
-    next ??= (running ?? Promise.resolve(true))
-      .catch(() => true)
+  function join(): Promise<Uploaded> {
+    next ??= (running ?? Promise.resolve())
+      .catch(() => {})
       .then(() => {
         next = undefined;
         running = round().finally(() => (running = undefined));
@@ -107,43 +108,42 @@ export function createAcknowledgement({
   }
 
   /** Returns the first round that uploads a row. If the running one fails, that is the next one. */
-  function roundFor(id: string): Promise<boolean> {
+  function roundFor(id: string): Promise<Uploaded> {
     if (!running || !isBefore(id, begun)) return join();
-    return running.then((isUploaded) => isUploaded || join());
+    return running.then((txid) => txid ?? join());
   }
 
-  /** Resolves to false if a round has not succeeded within the time limit. */
-  async function inTime(begin: () => Promise<boolean>): Promise<boolean> {
+  /** Resolves to undefined if a round has not succeeded within the time limit. */
+  async function inTime(begin: () => Promise<Uploaded>): Promise<Uploaded> {
     lease.requireHeld();
-    const { promise: overdue, resolve } = Promise.withResolvers<boolean>();
-    const timer = clock.after(WAIT_MS, () => resolve(false));
-    let isUploaded: boolean;
+    const { promise: overdue, resolve } = Promise.withResolvers<Uploaded>();
+    const timer = clock.after(WAIT_MS, () => resolve(undefined));
+    let txid: Uploaded;
     try {
       const joined = begin();
       // Its error is that of the lease, which is tested below.
       joined.catch(() => {});
-      isUploaded = await Promise.race([joined, overdue]);
+      txid = await Promise.race([joined, overdue]);
       lease.requireHeld();
     } catch {
       throw notPrimary();
     } finally {
       timer.cancel();
     }
-    if (isUploaded) alarms.clear("durability_local");
-    else {
+    if (txid === undefined) {
       alarms.raise(
         "durability_local",
         `The fleet store has not answered within ${WAIT_MS / 1_000} s, so writes are on one machine only.`,
       );
-    }
-    return isUploaded;
+    } else alarms.clear("durability_local");
+    return txid;
   }
 
   return {
     async wait() {
-      if (await inTime(join)) return "replicated";
-      localWrites += 1;
-      return "local";
+      const txid = await inTime(join);
+      if (txid === undefined) localWrites += 1;
+      return txid;
     },
     async waitForRow(id) {
       lease.requireHeld();

@@ -152,10 +152,10 @@ function acknowledgeWith(
   const isLocal = ack === "local";
   return createAcknowledge(ctx.db, async () => {
     if (!primaryship.isHeld()) throw notPrimary();
-    if (isLocal) return "local";
-    const durability = await primaryship.waitForUpload();
+    if (isLocal) return undefined;
+    const txid = await primaryship.waitForUpload();
     memory?.hint();
-    return durability;
+    return txid;
   });
 }
 

@@ -4,7 +4,7 @@ import type { Alarms } from "../../features/alarms";
 import type { Timer } from "../../kernel/clock";
 import { ObjectStoreError } from "../../object-store";
 import { findCopied, requireOnlyProcess } from "./copied-directory";
-import { type Acknowledgement, createAcknowledgement, type Durability } from "./acknowledgement";
+import { type Acknowledgement, createAcknowledgement, type Uploaded } from "./acknowledgement";
 import { type Claim, claimLeadership } from "../leader/claim";
 import { type FleetStore, probeStore } from "../fleet-store";
 import type { LeaderRecord } from "../leader/record";
@@ -32,8 +32,8 @@ export interface Primaryship {
   /** The leader record; undefined until the store has answered. */
   record(): LeaderRecord | undefined;
   leftMs(): number;
-  /** Waits until all that is committed is in the store. Rejects if this node is no longer the primary. */
-  waitForUpload(): Promise<Durability>;
+  /** Waits until all that is committed is in the store, for two seconds at most. Rejects if this node is no longer the primary. */
+  waitForUpload(): Promise<Uploaded>;
   /** Waits like `waitForUpload` until the row with an id is in the store; at once if it is known to be. */
   waitForRow(id: string): Promise<void>;
   /** Uploads all that is committed. Resolves to the last transaction. Rejects after `limitMs`. */

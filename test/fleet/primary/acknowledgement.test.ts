@@ -67,8 +67,8 @@ describe("the acknowledgement of a write", () => {
     const answer = Promise.withResolvers<void>();
     store.hold = () => answer.promise;
     const reads = store.counts.get;
-    let outcome: string | undefined;
-    void acknowledgement.wait().then((durability) => (outcome = durability));
+    let outcome: number | undefined;
+    void acknowledgement.wait().then((txid) => (outcome = txid));
     await settle();
     expect(store.counts.get).toBe(reads);
     uploads[0]?.resolve(7);
@@ -77,14 +77,14 @@ describe("the acknowledgement of a write", () => {
     expect(outcome).toBeUndefined();
     answer.resolve();
     await settle();
-    expect(outcome).toBe("replicated");
+    expect(outcome).toBe(7);
   });
 
   test("shares one round with all writes that wait, and never a round that had begun before it", async () => {
     const { acknowledgement, uploads } = await createPrimary();
     const outcomes: string[] = [];
     const wait = (name: string) =>
-      void acknowledgement.wait().then((durability) => outcomes.push(`${name} ${durability}`));
+      void acknowledgement.wait().then((txid) => outcomes.push(`${name} ${txid}`));
     wait("a");
     wait("b");
     await settle();
@@ -95,18 +95,18 @@ describe("the acknowledgement of a write", () => {
     expect(uploads).toHaveLength(1);
     uploads[0]?.resolve(1);
     await settle();
-    expect(outcomes).toEqual(["a replicated", "b replicated"]);
+    expect(outcomes).toEqual(["a 1", "b 1"]);
     expect(uploads).toHaveLength(2);
     uploads[1]?.resolve(2);
     await settle();
-    expect(outcomes.slice(2)).toEqual(["c replicated", "d replicated"]);
+    expect(outcomes.slice(2)).toEqual(["c 2", "d 2"]);
   });
 
   test("is given for this machine alone if the store does not answer within 2 seconds", async () => {
     const { acknowledgement, alarms, clock } = await createPrimary();
     const waiting = acknowledgement.wait();
     await clock.advance(2_000);
-    expect(await waiting).toBe("local");
+    expect(await waiting).toBeUndefined();
     expect(acknowledgement.localWrites).toBe(1);
     expect(alarms.raised).toContain("durability_local");
   });
@@ -120,7 +120,7 @@ describe("the acknowledgement of a write", () => {
     await clock.advance(100);
     uploads[1]?.resolve(3);
     await settle();
-    expect(await waiting).toBe("replicated");
+    expect(await waiting).toBe(3);
   });
 
   test("is refused if another node has become the primary, though the upload worked", async () => {
@@ -155,7 +155,7 @@ describe("the acknowledgement of a write", () => {
     await clock.advance(100);
     uploads[1]?.resolve(2);
     await settle();
-    expect(await waiting).toBe("replicated");
+    expect(await waiting).toBe(2);
     expect(uploads).toHaveLength(2);
   });
 });
@@ -247,26 +247,32 @@ describe("an answer of the primary", () => {
   async function answer(
     request: Request,
     requestContext: RequestContext | undefined,
-    { status = 200, commits = true, durability = "replicated" as "replicated" | "local" } = {},
+    { status = 200, commits = true, isUploaded = true } = {},
   ) {
     const db = { changes: 5 };
     let waits = 0;
     const acknowledge = createAcknowledge(db, async () => {
       waits += 1;
-      return durability;
+      return isUploaded ? 0x2a : undefined;
     });
     const handled = Promise.resolve().then(() => {
       if (commits) db.changes += 1;
       return new Response(null, { status });
     });
     const response = await acknowledge(requestContext, request, handled);
-    return { waits, durability: response.headers.get("allclear-durability") };
+    const { headers } = response;
+    return {
+      waits,
+      durability: headers.get("allclear-durability"),
+      txid: headers.get("allclear-txid"),
+    };
   }
 
-  test("waits after a change, and says when it is on one machine only", async () => {
-    expect(await answer(post, context())).toEqual({ waits: 1, durability: null });
-    const local = await answer(post, context(), { durability: "local" });
-    expect(local).toEqual({ waits: 1, durability: "local" });
+  test("waits after a change, and names a transaction with it, or says that it is on one machine only", async () => {
+    const stored = { waits: 1, durability: null, txid: "000000000000002a" };
+    expect(await answer(post, context())).toEqual(stored);
+    const local = await answer(post, context(), { isUploaded: false });
+    expect(local).toEqual({ waits: 1, durability: "local", txid: null });
   });
 
   test.each([
@@ -277,6 +283,7 @@ describe("an answer of the primary", () => {
     ["a heartbeat", post, context({ caller: { kind: "job" } }), {}],
     ["a sign-in", post, context({ route: { path: "/admin/sign-in" } }), {}],
   ])("does not wait for %s", async (_, request, requestContext, options) => {
-    expect((await answer(request, requestContext, options)).waits).toBe(0);
+    const unchanged = { waits: 0, durability: null, txid: null };
+    expect(await answer(request, requestContext, options)).toEqual(unchanged);
   });
 });

@@ -8,11 +8,11 @@ import { until } from "../../support/until";
 const INCIDENT = { page: "acme", name: "Down", body: "We look into it." };
 
 test("an answer that is repeated for an Idempotency-Key waits for the upload like the first one", async () => {
-  const uploads: PromiseWithResolvers<"replicated" | "local">[] = [];
+  const uploads: PromiseWithResolvers<number | undefined>[] = [];
   await using app = await createTestApp({
     acknowledge: (ctx) =>
       createAcknowledge(ctx.db, () => {
-        const upload = Promise.withResolvers<"replicated" | "local">();
+        const upload = Promise.withResolvers<number | undefined>();
         uploads.push(upload);
         return upload.promise;
       }),
@@ -37,12 +37,12 @@ test("an answer that is repeated for an Idempotency-Key waits for the upload lik
   await until(() => uploads.length === 2);
   await settle();
   expect(answered).toEqual([]);
-  uploads[1]?.resolve("local");
+  uploads[1]?.resolve(undefined);
   const repeated = await again;
   expect(repeated.headers.get("idempotency-replayed")).toBe("true");
   expect(repeated.headers.get("allclear-durability")).toBe("local");
   expect(answered).toEqual(["again"]);
-  uploads[0]?.resolve("replicated");
+  uploads[0]?.resolve(7);
   expect((await first).body).toEqual(repeated.body);
 });
 
@@ -52,7 +52,7 @@ test("an answer that is repeated for an Idempotency-Key is refused if another no
     acknowledge: (ctx) =>
       createAcknowledge(ctx.db, async () => {
         if (!isPrimary) throw notPrimary();
-        return "replicated";
+        return 7;
       }),
   });
   await app.page();
