@@ -23,6 +23,11 @@ export type ElsewhereOutcome = Response | Problem | Request;
 export interface Elsewhere {
   /** Returns an error, or the outcome to wait for; undefined for a request that this node answers at once. */
   answer(request: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined;
+  /**
+   * Waits, once the caller is charged, until this node has what the request must show. Resolves to undefined then, else
+   * to an error or the answer of another node. Returns undefined for a request that need not wait.
+   */
+  catchUp(request: MatchedRequest): Promise<Response | Problem | undefined> | undefined;
   /** Adds headers to an answer of this node. */
   mark(headers: Headers): void;
 }

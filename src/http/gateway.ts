@@ -10,7 +10,7 @@ import { type Cdn, MISSING_CACHE } from "./cdn";
 import { chargeCaller } from "./charge";
 import type { ClientAddresses } from "./client-address";
 import { isChunked } from "./declared-body";
-import type { Elsewhere, ElsewhereOutcome } from "./elsewhere";
+import type { Elsewhere } from "./elsewhere";
 import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
 import { readRefusedForm } from "./refused-form";
 import { isLiveRefresh } from "./live-refresh";
@@ -24,7 +24,7 @@ import {
   type StoredContexts,
 } from "./request-context";
 import { asGet, hasOneHost, queryProblem, type SplitUrl, splitUrl } from "./request-url";
-import { answerUnread } from "./unread-body";
+import { answerUnread, closeUnread } from "./unread-body";
 import { setFixedHeaders, setRequestHeaders } from "./response-headers";
 import {
   type Match,
@@ -121,22 +121,20 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return response;
   }
 
-  /** Completes a request that another node may have answered. Headers and charge of its answer are its own. */
-  async function finishElsewhere(context: GatewayContext, outcome: ElsewhereOutcome, peer: PeerOf) {
-    // The request that is answered here has the body in memory, for which room is reserved again.
+  /** Completes a request that another node has answered or should have. Headers and charge of its answer are its own. */
+  function finishElsewhere(context: GatewayContext, outcome: Response | Problem): Response {
     context.body?.release();
     if (outcome instanceof Problem) return finishUnread(context, outcome, clock.now());
+    routes.counts.record(context.route?.index, outcome.status);
+    if (logsRequests) logRequest(log, context, outcome.status, clock.monotonic());
+    return closeUnread(context, outcome);
+  }
+
+  /** Answers a request whose body is in memory, for which room is reserved again. */
+  async function answerAgain(context: GatewayContext, request: Request, peer: PeerOf) {
+    context.body?.release();
     // The runtime knows the peer of the original request alone.
-    const peerOf = () => peer(context.request);
-    const response = outcome instanceof Request ? await answer(outcome, peerOf, true) : outcome;
-    const { body, request } = context;
-    if (body ? body.isUnread : isChunked(request.headers)) {
-      response.headers.set("Connection", "close");
-    }
-    if (outcome instanceof Request) return response;
-    routes.counts.record(context.route?.index, response.status);
-    if (logsRequests) logRequest(log, context, response.status, clock.monotonic());
-    return response;
+    return closeUnread(context, await answer(request, () => peer(context.request), true));
   }
 
   /** Answers without the body. A chunked one may have no end, so the connection is closed too. */
@@ -157,8 +155,10 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return domain ? matchCustomDomain(domain, routes, method, path) : routes.match(method, path);
   }
 
-  /** Runs the handler of a request. */
+  /** Runs the handler of a request, unless its body is refused. */
   function pass(context: GatewayContext, url: SplitUrl, route: Route) {
+    const unread = answerUnread(context, url, route, bodies);
+    if (unread) return finishUnread(context, unread);
     const end = route.body ? finish : finishUnread;
     try {
       if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
@@ -202,7 +202,13 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     if (elsewhere && !isHere && url && !unreadable) {
       const outcome = elsewhere.answer({ context, match, url, bodies });
       if (outcome instanceof Problem) return finishUnread(context, outcome);
-      if (outcome) return outcome.then((settled) => finishElsewhere(context, settled, peer));
+      if (outcome) {
+        return outcome.then((settled) =>
+          settled instanceof Request
+            ? answerAgain(context, settled, peer)
+            : finishElsewhere(context, settled),
+        );
+      }
     }
     const problem = unreadable ?? authorisation.authorise(context, match);
     const charged = chargeCaller(limiter, context);
@@ -231,9 +237,12 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const form = readRefusedForm(context, failure, bodies);
       return form ? form.then(() => finish(context, failure)) : finishUnread(context, failure);
     }
-    const unread = answerUnread(context, url, match.route, bodies);
-    if (unread) return finishUnread(context, unread);
-    return pass(context, url, match.route);
+    const { route } = match;
+    const behind = elsewhere?.catchUp({ context, match, url, bodies });
+    if (!behind) return pass(context, url, route);
+    return behind.then((outcome) =>
+      outcome ? finishElsewhere(context, outcome) : pass(context, url, route),
+    );
   }
 
   return (request, peer) => answer(request, peer, false);

@@ -1,6 +1,6 @@
 import { Problem } from "../errors";
 import type { BodyBudget } from "./body-budget";
-import { bodyHeadersProblem } from "./declared-body";
+import { bodyHeadersProblem, isChunked } from "./declared-body";
 import { toProblem } from "./problems";
 import type { GatewayContext } from "./request-context";
 import { repeatedParameterProblem, type SplitUrl } from "./request-url";
@@ -27,4 +27,12 @@ export function answerUnread(
   } catch (error) {
     return toProblem(error);
   }
+}
+
+/** Closes the connection after an answer to a request whose body was not read to its end. */
+export function closeUnread({ body, request }: GatewayContext, response: Response): Response {
+  if (body ? body.isUnread : isChunked(request.headers)) {
+    response.headers.set("Connection", "close");
+  }
+  return response;
 }

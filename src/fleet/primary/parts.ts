@@ -46,6 +46,7 @@ export function appOptionsOf(
     elsewhere: () => ({
       answer: ({ match }) =>
         match.route?.operation.access.kind === "key" && !isHeld() ? keysUnknown() : undefined,
+      catchUp: () => undefined,
       mark() {},
     }),
   };

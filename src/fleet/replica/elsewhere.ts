@@ -104,29 +104,27 @@ export function createElsewhere(
 
   /** Decides about a read by a key. */
   function readByKey(matched: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined {
-    const { request } = matched.context;
-    if (hasJustWritten(request)) return forward(matched);
-    const least = request.headers.get(MIN_TXID);
-    if (least !== null) {
-      if (!/^[0-9a-f]{1,16}$/i.test(least)) {
-        return new Problem(
-          "invalid_request",
-          "The header Allclear-Min-Txid is not a number of at most 16 hexadecimal digits.",
-        );
-      }
-      const txid = Number.parseInt(least, 16);
-      if (followed.txid() < txid) return readOnce(txid, matched);
-    }
+    if (hasJustWritten(matched.context.request)) return forward(matched);
     return followed.acceptsKeys() ? undefined : keysUnknown();
   }
 
-  /** Answers a read once a transaction is applied, or forwards it. */
-  async function readOnce(txid: number, matched: MatchedRequest): Promise<ElsewhereOutcome> {
-    if (waiting >= WAITING_MAX) return forward(matched);
+  /** Waits until a transaction is applied, or forwards the read. */
+  async function reach(
+    txid: number,
+    matched: MatchedRequest,
+  ): Promise<Response | Problem | undefined> {
     waiting += 1;
     const isApplied = await followed.waitFor(txid, REACH_MS).finally(() => (waiting -= 1));
-    if (!isApplied) return forward(matched);
-    return followed.acceptsKeys() ? matched.context.request : keysUnknown();
+    if (!isApplied) return forwardRead(matched);
+    if (!followed.acceptsKeys()) return keysUnknown();
+    // The key may have been revoked by then.
+    matched.context.confirm();
+    return undefined;
+  }
+
+  /** Forwards a read, which has no body and so never becomes a request of this node. */
+  async function forwardRead(matched: MatchedRequest): Promise<Response | Problem> {
+    return (await forward(matched)) as Response | Problem;
   }
 
   /** Returns true if only the primary knows if the caller may see the page. */
@@ -164,11 +162,28 @@ export function createElsewhere(
       }
     },
 
+    catchUp(matched) {
+      const { caller, request } = matched.context;
+      const least = request.headers.get(MIN_TXID);
+      if (least === null || caller.kind !== "key" || !READING.has(request.method)) return undefined;
+      if (!/^[0-9a-f]{1,16}$/i.test(least)) return Promise.resolve(malformedTxid());
+      const txid = Number.parseInt(least, 16);
+      if (followed.txid() >= txid) return undefined;
+      return waiting < WAITING_MAX ? reach(txid, matched).catch(toProblem) : forwardRead(matched);
+    },
+
     mark(headers) {
       const asOf = followed.asOf();
       if (asOf !== undefined) headers.set(AS_OF, toIso(asOf));
     },
   };
+}
+
+function malformedTxid(): Problem {
+  return new Problem(
+    "invalid_request",
+    "The header Allclear-Min-Txid is not a number of at most 16 hexadecimal digits.",
+  );
 }
 
 function isHeartbeat({ route }: MatchedRequest["match"]): boolean {

@@ -2,6 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { chargeOf, expectProblem, requestOf } from "../../support/app";
 import { createReplicaPair, FLEET_SECRET } from "../../support/fleet/replica-pair";
 import { rawRequest } from "../../support/raw-http";
+import { createApp } from "../../../src/app";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { revokeKey } from "../../../src/features/keys";
+import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
 import { createIdleMonitoring } from "../../../src/features/monitors";
 import { CLIENT_HEADER, fleetToken, ORIGIN_HEADER, TOKEN_HEADER } from "../../../src/fleet/wire";
 
@@ -190,6 +194,58 @@ describe("what a key wrote through a replica", () => {
     await pair.primary.clock.advance(2_000);
     expect((await answer).headers.has("allclear-as-of")).toBe(false);
     expect(pair.received.length).toBe(1);
+  });
+
+  test("a request without a key does not wait for the transaction of its Allclear-Min-Txid", async () => {
+    await using pair = await createReplicaPair();
+    await pair.primary.page();
+    const headers = { "allclear-min-txid": "2a" };
+    // The clock stands still, so that an answer which waited would never come.
+    expectProblem(await pair.call("/api/v1/components", { headers }), "missing_key");
+    const unknown = { key: "ack_unknown", headers };
+    expectProblem(await pair.call("/api/v1/components", unknown), "invalid_key");
+    expect((await pair.call("/status/acme", { headers })).status).toBe(200);
+    expect(pair.received).toEqual([]);
+  });
+
+  test("a read that waits for a transaction is charged to its key before the wait", async () => {
+    await using pair = await createReplicaPair();
+    const { value: key } = await pair.primary.createKey({ rate_limit: 2 });
+    const headers = { "allclear-min-txid": "2a" };
+    await pair.call("/docs");
+    const waiting = [1, 2].map(() => pair.call("/api/v1/components", { key, headers }));
+    expectProblem(await pair.call("/api/v1/components", { key, headers }), "rate_limited");
+    pair.apply(0x2a);
+    const remaining = (await Promise.all(waiting)).map(({ status, headers: sent }) => [
+      status,
+      sent.get("x-ratelimit-remaining"),
+    ]);
+    expect(remaining).toEqual([
+      [200, "1"],
+      [200, "0"],
+    ]);
+  });
+
+  test("a key that is revoked while its read waits for a transaction is refused", async () => {
+    await using pair = await createReplicaPair();
+    const { ctx } = pair.primary;
+    const { key, value } = await pair.primary.createKey();
+    await pair.call("/docs");
+    const headers = { "allclear-min-txid": "2a" };
+    const waiting = pair.call("/api/v1/components", { key: value, headers });
+    await ctx.db.write((tx) => revokeKey(ctx, tx, key.id, CLI_ACTOR));
+    pair.apply(0x2a);
+    expectProblem(await waiting, "revoked_key");
+  });
+
+  test("the answer to a forwarded change names the transaction that the primary named", async () => {
+    await using pair = await createReplicaPair();
+    await pair.primary.page();
+    const key = await pair.primary.keyWith("write:incidents");
+    const acknowledge = createAcknowledge(pair.primary.ctx.db, async () => 0x2a);
+    pair.state.gateway = createApp(pair.primary.ctx, { acknowledge }).handle;
+    const made = await pair.call("/api/v1/incidents", { method: "POST", key, json: INCIDENT });
+    expect([made.status, made.headers.get("allclear-txid")]).toEqual([201, "000000000000002a"]);
   });
 
   test("an Allclear-Min-Txid that is no number is refused", async () => {
