@@ -38,7 +38,8 @@ interface WatchOptions {
 
 /**
  * Watches the leader record. No clocks are compared: the lease is at its end if one entity tag was seen unchanged for
- * 15 seconds of this node's monotonic clock, or if the primary released it, and two more seconds have passed for each better candidate.
+ * 15 seconds of this node's monotonic clock, or if the primary released it, and two more seconds have passed for each
+ * better candidate.
  */
 export function watchRecord({ store, clock, log, node, rank, onEnded }: WatchOptions): RecordWatch {
   let seen: SeenRecord | undefined;

@@ -55,8 +55,9 @@ export function openEligible(config: Config, directory: DataDirectory) {
 
   /**
    * Returns "primary" if this node is the primary without a promotion: the first node of a new fleet with automatic
-   * failover, unless it has the copy of a replica, or one whose promotion was interrupted, which is completed. Returns "interrupted" if it must be promoted
-   * again with its own copy. Throws an OperatorError if the store has no conditional writes.
+   * failover, unless it has the copy of a replica, or one whose promotion was interrupted, which is completed. Returns
+   * "interrupted" if it must be promoted again with its own copy. Throws an OperatorError if the store has no conditional
+   * writes.
    */
   async function findPlaceAtStart(): Promise<Place> {
     try {
