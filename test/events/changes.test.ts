@@ -238,7 +238,7 @@ test("all that was ever signalled is signalled again after the database was repl
 });
 
 /** Modules that emit: the signals themselves, and what a replica shows of the age of its data. */
-const EMITTING: readonly string[] = ["events/changes.ts", "fleet/delay.ts"];
+const EMITTING: readonly string[] = ["events/changes.ts", "fleet/replica/delay.ts"];
 
 test("no other module emits a change signal without raising its version", async () => {
   const found: string[] = [];
