@@ -79,13 +79,20 @@ export async function checkClock({ leader: store }: FleetStore, log: Log): Promi
 
 /** Throws an OperatorError for a clock that is a minute off, and warns about two seconds. */
 function requireClock(store: ObjectStore, log: Log): void {
+  const wrong = findWrongClock(store);
+  if (wrong) throw wrong;
   const skewMs = Math.abs(store.clockSkewMs() ?? 0);
+  if (skewMs <= SKEW_WARN_MS) return;
   const seconds = Math.round(skewMs / 1_000);
-  if (skewMs >= SKEW_MAX_MS) {
-    throw new OperatorError(
-      `The clock of this machine and that of the store ${store.name} differ by ${seconds} s. Correct the clock of this machine.`,
-    );
-  }
-  if (skewMs > SKEW_WARN_MS)
-    log.warn({ seconds }, "the clocks of this machine and the store differ");
+  log.warn({ seconds }, "the clocks of this machine and the store differ");
+}
+
+/** Returns the error of a clock that is a minute off, as the last answer of the store showed; undefined otherwise. */
+export function findWrongClock(store: ObjectStore): OperatorError | undefined {
+  const skewMs = Math.abs(store.clockSkewMs() ?? 0);
+  if (skewMs < SKEW_MAX_MS) return undefined;
+  const seconds = Math.round(skewMs / 1_000);
+  return new OperatorError(
+    `The clock of this machine and that of the store ${store.name} differ by ${seconds} s. Correct the clock of this machine.`,
+  );
 }

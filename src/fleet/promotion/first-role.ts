@@ -1,7 +1,7 @@
 import { OperatorError } from "../../db";
 import { ObjectStoreError } from "../../object-store";
 import { describeOther } from "../leader/claim";
-import type { FleetStore } from "../fleet-store";
+import { type FleetStore, findWrongClock } from "../fleet-store";
 import { isRecordOf, readLeader } from "../leader/record";
 import type { FleetNode } from "../node";
 import { findInterrupted } from "./promotion";
@@ -37,6 +37,8 @@ export async function roleWithoutDatabase(
     if (record.node !== node.id) throw describeOther(record, name);
   } catch (error) {
     if (!(error instanceof ObjectStoreError)) throw error;
+    const wrongClock = findWrongClock(store.leader);
+    if (wrongClock) throw wrongClock;
     if (rejoins && hasCopy) return "replica";
     throw new OperatorError(
       `${error.message} The data directory has no database, and it is not known if the fleet has one. Start this node again when the store answers.`,
