@@ -79,7 +79,7 @@ await describeWithPrograms("three equal nodes", needed, () => {
   test(
     "with the arguments and secret files of the Kubernetes manifest always have one primary",
     async () => {
-      const all = rounds(2, 20);
+      const all = rounds(1, 20);
       const { args, fileVariables } = await readContainer();
       await using store = await startS3("gofakes3");
       await using valkey = await startRedis();
