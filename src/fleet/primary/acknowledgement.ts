@@ -22,7 +22,8 @@ export interface Acknowledgement {
   wait(): Promise<Uploaded>;
   /**
    * Waits until the row with an id is in the store, for two seconds at most. Does not wait if a round has begun since
-   * the row was committed and has succeeded. Rejects with `unavailable` if another node is the primary.
+   * the row was committed and has succeeded, or if the store has not answered for two seconds since. Rejects with
+   * `unavailable` if another node is the primary.
    */
   waitForRow(id: string): Promise<void>;
   /** Writes that were acknowledged without an upload. */
@@ -59,6 +60,8 @@ export function createAcknowledgement({
   /** Beginning of the newest round, and of the newest one that has succeeded. */
   let begun: Beginning | undefined;
   let uploaded: Beginning | undefined;
+  /** Sorts after the ids for which the store has not answered in time. Empty once it has answered. */
+  let overdueOrder = "";
 
   /** Resolves once all is uploaded and the record is this process's own, or to undefined after the time limit. */
   async function round(): Promise<Uploaded> {
@@ -77,6 +80,7 @@ export function createAcknowledgement({
         // Nobody would read what was uploaded to another prefix.
         if (record.prefix === prefix && replication.prefix === prefix) {
           uploaded = beginning;
+          overdueOrder = "";
           return txid;
         }
       } catch (error) {
@@ -147,7 +151,11 @@ export function createAcknowledgement({
     },
     async waitForRow(id) {
       lease.requireHeld();
-      if (!isBefore(id, uploaded)) await inTime(() => roundFor(id));
+      if (isBefore(id, uploaded) || orderOf(id) < overdueOrder) return;
+      const order = orderOf(ctx.newId("dlv"));
+      const txid = await inTime(() => roundFor(id));
+      // Else each of the connections for mails would send one in two seconds until the store answers.
+      if (txid === undefined && order > overdueOrder) overdueOrder = order;
     },
     get localWrites() {
       return localWrites;

@@ -205,6 +205,27 @@ describe("a row that is to be sent", () => {
     expect(alarms.raised).not.toContain("durability_local");
   });
 
+  test("does not wait again for a store that did not answer, until it answers", async () => {
+    const { clock, newId, uploads, waitForRow } = await createPrimary();
+    const [first, second] = [newId("eml"), newId("eml")];
+    waitForRow(first);
+    await settle();
+    const later = newId("eml");
+    await clock.advance(2_000);
+    const [queued, tooLate] = [waitForRow(second), waitForRow(later)];
+    await settle();
+    expect([queued.isOver, tooLate.isOver]).toEqual([true, false]);
+    uploads[0]?.reject(new Error("the store does not answer"));
+    await settle();
+    await clock.advance(100);
+    uploads[1]?.resolve(1);
+    await settle();
+    expect([tooLate.isOver, uploads.length]).toEqual([true, 2]);
+    const next = waitForRow(newId("eml"));
+    await settle();
+    expect([next.isOver, uploads.length]).toEqual([false, 3]);
+  });
+
   test("waits for a new round after a commit of another process", async () => {
     const { foreign, newId, uploads, waitForRow } = await createPrimary();
     const id = newId("eml");
