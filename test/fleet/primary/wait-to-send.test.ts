@@ -96,3 +96,23 @@ test("a mail is not attempted by a node that is no longer the primary, and is la
   await site.idle();
   expect(site.mails()).toMatchObject([{ status: "sent", tries: 1 }]);
 });
+
+test("a mail is not attempted again at once by a primary whose upload has not begun", async () => {
+  await using relay = await startRelay();
+  await using site = await createMailSite(relay);
+  const { ctx, clock } = site.app;
+  let [waits, canBegin] = [0, false];
+  ctx.waitToSend = async () => {
+    waits += 1;
+    return canBegin;
+  };
+  await site.queue({ to: "ada@example.com" });
+  await until(() => waits > 0);
+  for (let turn = 0; turn < 5; turn++) await settle();
+  expect(waits).toBe(1);
+  canBegin = true;
+  await clock.advance(1_000);
+  await until(() => waits === 2);
+  await site.idle();
+  expect(site.mails()).toMatchObject([{ status: "sent", tries: 1 }]);
+});

@@ -178,7 +178,8 @@ class Sending implements MailSender {
       this.#ctx.log.error({ err: error, mail: mail.id }, "a mail could not be attempted");
     }
     this.#queue.end(mail);
-    if (attempted === undefined) {
+    if (attempted === undefined || attempted.outcome === "not_begun") {
+      if (attempted) this.#gate.takeBack();
       this.#ctx.clock.after(AGAIN_AFTER_MS, () => {
         this.#queue.putBack(mail);
         this.#loop.schedule();
@@ -186,9 +187,6 @@ class Sending implements MailSender {
     } else if (attempted.outcome === "gone") {
       this.#gate.takeBack();
       this.#queue.release(mail);
-    } else if (attempted.outcome === "not_begun") {
-      this.#gate.takeBack();
-      this.#queue.putBack(mail);
     } else if (attempted.outcome === "relay_unavailable") {
       // What the shutdown breaks off is repeated after the next start.
       if (!this.#loop.signal.aborted) this.#gate.relay.fail(attempted.reply);
