@@ -28,7 +28,11 @@ export async function requireOnlyProcess(
   const status = await fetchFleetStatus(clock, address, fleetToken(secret)).catch(() => undefined);
   // While the store does not answer, this process listens before it knows its role.
   if (!status || status.run === run) return;
-  const isOwn = status.nodes.some(({ isSelf, name }) => isSelf && name.endsWith(`/${node.id}`));
+  // Another program may have the address by now.
+  const nodes: unknown = status.nodes;
+  const isOwn =
+    Array.isArray(nodes) &&
+    status.nodes.some(({ isSelf, name }) => isSelf && name.endsWith(`/${node.id}`));
   if (isOwn) throw describeCopied(record);
 }
 
