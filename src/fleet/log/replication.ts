@@ -168,6 +168,8 @@ export async function startReplication(
       await end();
       prefix = next;
       if (!isStopped) startOrRetry();
+      // A start after a crash must find that this log was begun, since the files of the one before are removed.
+      mkdirSync(localState(), { recursive: true, mode: 0o750 });
       rmSync(before, { recursive: true, force: true });
     },
     async stop() {

@@ -58,7 +58,8 @@ export function createRank(name: string): Rank {
   return {
     take(answer) {
       // A primary of an earlier version answers with an empty body.
-      if (answer !== "") ({ candidates } = JSON.parse(answer) as ReportAnswer);
+      const given = answer === "" ? undefined : (JSON.parse(answer) as Partial<ReportAnswer>);
+      if (Array.isArray(given?.candidates)) candidates = given.candidates;
     },
     get() {
       const position = candidates.indexOf(name);
