@@ -73,13 +73,18 @@ test("a server with --mirror writes the folder, and the dashboard deletes a page
   const server = await startServer(testConfig(env));
   try {
     await isComplete(mirror);
+    const readCard = async () => {
+      const screen = await fetch(`${server.url}/admin/settings/fleet`, { headers: { cookie } });
+      return readHtml(await screen.text())
+        .texts("#fleet-mirror")
+        .join();
+    };
+    // The list of files is in its place before the server knows that it was written.
+    while (!(await readCard()).includes("Up to date")) await settle();
+    expect(await readCard()).toContain(mirror);
     const authorization = `Bearer ${key}`;
     const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization } });
     expect(await metrics.text()).toMatch(/^allclear_fleet_mirror_age_seconds \d/m);
-    const screen = await fetch(`${server.url}/admin/settings/fleet`, { headers: { cookie } });
-    const card = readHtml(await screen.text()).texts("#fleet-mirror");
-    expect(card.join()).toContain("Up to date");
-    expect(card.join()).toContain(mirror);
     const { path, headers, body } = await deletionOf(page, server.url, cookie);
     const answer = await fetch(path, { method: "POST", headers, body, redirect: "manual" });
     expect(answer.status).toBe(303);
