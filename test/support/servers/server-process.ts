@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from "bun:test";
-import { chmodSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../free-port";
 import { temporaryFolder } from "../temporary-folder";
@@ -29,6 +29,8 @@ const FOLDERS = ["/usr/sbin", "/sbin", ...newestFirst("/usr/lib/postgresql", "bi
 
 /** Characters of a server's output that are kept, for messages. */
 const OUTPUT_MAX = 100_000;
+/** Longest time in ms until a process has stopped. */
+const STOPPED_MAX_MS = 5_000;
 
 /** User without rights, for servers that refuse to run as root. */
 const USER = "nobody";
@@ -158,7 +160,10 @@ export async function startServer({
     pid: () => child.pid,
     output: () => output.text,
     exited: () => child.exited,
-    freeze: () => child.kill("SIGSTOP"),
+    freeze() {
+      child.kill("SIGSTOP");
+      untilStopped(child.pid);
+    },
     thaw: () => child.kill("SIGCONT"),
     kill: () => end("SIGKILL"),
     async restart() {
@@ -228,6 +233,28 @@ export function withoutRights(command: string[]): string[] {
 /** Gives a folder to the user without rights. */
 export async function giveAway(folder: string): Promise<void> {
   if (process.getuid?.() === 0) await runCommand(["chown", "-R", `${USER}:nogroup`, folder]);
+}
+
+/** Waits until all threads of a process have stopped: Linux stops them after it has taken the signal. */
+function untilStopped(pid: number): void {
+  const threads = `/proc/${pid}/task`;
+  if (!existsSync(threads)) return;
+  const end = performance.now() + STOPPED_MAX_MS;
+  while (performance.now() < end) {
+    if (readdirSync(threads).every((thread) => isStopped(join(threads, thread, "stat")))) return;
+    Bun.sleepSync(1);
+  }
+  throw new Error(`process ${pid} has not stopped`);
+}
+
+function isStopped(file: string): boolean {
+  try {
+    // The state follows the name of the program, which is in parentheses.
+    return /\) T [^)]*$/.test(readFileSync(file, "utf8"));
+  } catch {
+    // The thread has ended.
+    return true;
+  }
 }
 
 /** Reads a stream to its end. Resolves at the first match, and rejects without one. */
