@@ -1,4 +1,16 @@
-/** Parts of a server for more than one machine. Loaded only if one of them is set up. */
+/**
+ * Parts of a server for more than one machine. Loaded only if one of them is set up. The folders:
+ *
+ * - `leader/`: the record of the primary in the store, its signature and its lease,
+ * - `log/`: Litestream, which uploads the log of the database, its audit and its restore,
+ * - `primary/`: acknowledgement of writes, the registry of nodes, alarms and metrics of the primary,
+ * - `replica/`: serving and forwarding; `follow/`: the copy of the database that a replica reads,
+ * - `promotion/`: the way from replica to primary, and the role of a node that starts,
+ * - `commands/`: parts of `allclear promote`, `demote`, `fleet` and `restore --from-store`,
+ * - `valkey/`: limits, revoked keys and attempts that nodes share; `cdn/`: caching and purging.
+ *
+ * `run-node.ts` runs a node in one role after another.
+ */
 import type { App } from "../app";
 import type { AppContext } from "../context";
 import type { Egress } from "../egress";

@@ -48,7 +48,7 @@ export interface FleetState {
   /** Valkey's address and answer; undefined without it. */
   valkey?: { address: string; isAvailable: boolean } | undefined;
   nodes: readonly FleetNode[];
-  /** Databases of earlier terms with events that the present history lacks and nobody has dismissed. */
+  /** Databases of earlier terms whose events are missing in the present history and were not dismissed. */
   orphans: readonly SetAside[];
 }
 

@@ -7,6 +7,7 @@ import type { Clock, Timer } from "../../kernel/clock";
 import { sum } from "../../kernel/numbers";
 import type { Log } from "../../kernel/log";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { fleetFamily } from "../metric-families";
 import { type NodeReport, SET_ASIDE_MAX } from "../primary/node-report";
 
 /** Interval at which the data directory is looked through. */
@@ -19,18 +20,18 @@ const FIRST_MS = MINUTE_MS / 6;
 /** Databases of earlier terms in a data directory. */
 export interface SetAsideWatch extends Timer {
   list(): NodeReport["setAside"];
-  /** Returns the number of events that nobody has dismissed. */
+  /** Returns the number of missing events that were not dismissed. */
   undismissed(): number;
 }
 
-/** Returns the metric of the events that nobody has dismissed. */
+/** Returns the metric of the missing events that were not dismissed. */
 export function orphansFamily({ undismissed }: Pick<SetAsideWatch, "undismissed">): MetricFamily {
-  return {
-    name: "allclear_fleet_orphans",
-    help: "Events of databases of earlier terms on this node that the present history lacks and nobody has dismissed.",
-    type: "gauge",
-    read: () => [{ value: undismissed() }],
-  };
+  return fleetFamily(
+    "gauge",
+    "orphans",
+    "Events of databases of earlier terms on this node that the present history lacks and nobody has dismissed.",
+    undismissed,
+  );
 }
 
 /**
