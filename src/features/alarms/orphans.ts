@@ -38,7 +38,7 @@ export function readUndismissed(reader: Reader): (setAside: SetAside) => boolean
 }
 
 /**
- * Notes that somebody has seen to the events of a database. All nodes read it in the database that they share. Returns
+ * Stores that the events of a database were dismissed. All nodes read it in the database that they share. Returns
  * false, and writes nothing, if they were dismissed before.
  */
 export function dismissOrphans(

@@ -32,7 +32,8 @@ interface CachedHistory {
  * Creates a reader that caches histories by the component's version, which every change of causes
  * raises (`refreshStatuses`). Gaps do not raise it and are compared. The result is the same object
  * while nothing changes and its figures are valid: ten seconds with an open cause, and not at all
- * before any data. In a fleet they are valid for the time that all nodes share. Only for committed data: a rolled back version is used again for other content.
+ * before any data. In a fleet they are valid for the time that all nodes share. Only for committed
+ * data: a rolled back version is used again for other content.
  *
  * Without this cache, the status page after a change takes 4.1 times the processor time (200
  * components, 1,000 incidents), since the rows of components cannot be reused either.

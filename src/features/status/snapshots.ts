@@ -24,8 +24,8 @@ interface DefaultPage {
  * Creates snapshots by slug. They are dropped by a change of the page, here or in another process,
  * by a change of the public address, which links start with, and by time: at midnight in UTC, every
  * five minutes for uptime figures, and when planned maintenance comes within 30 days, starts or
- * ends. In a fleet, the five minutes end on all nodes together. The next read builds a new one; no write does. Unknown slugs are not cached. The
- * default page is kept until any page changes.
+ * ends. In a fleet, the five minutes end on all nodes together. The next read builds a new one; no
+ * write does. Unknown slugs are not cached. The default page is kept until any page changes.
  */
 export function createSnapshots(
   ctx: AppContext,
