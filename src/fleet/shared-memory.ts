@@ -33,7 +33,7 @@ export async function openForReplica(
   if (!deps.config.valkey) return undefined;
   const { openReplicaMemory } = await import("./valkey/replica-memory");
   const { hint } = following;
-  return openReplicaMemory({ ...deps, txid: () => following.state().txid, hint });
+  return openReplicaMemory({ ...deps, txid: following.txid, hint });
 }
 
 /** Lets a replica refuse keys whose change it has heard of, until it has applied the transactions. */
@@ -51,10 +51,10 @@ export function knowsKeys(
   leader: LeaderWatch,
   memory: ReplicaMemory | undefined,
 ): boolean {
-  const { confirmedAt = Number.NEGATIVE_INFINITY, prefix } = following.state();
+  const { confirmedAt = Number.NEGATIVE_INFINITY } = following.confirmed();
   const record = leader.record();
   // Neither listings nor beats mean anything about the copy of an earlier log, to which nobody writes.
-  if (record?.prefix !== prefix) return false;
+  if (record?.prefix !== following.prefix()) return false;
   const heardAt = record && memory?.beats.knownAt(record.term);
   const knownAt = Math.max(confirmedAt, heardAt ?? Number.NEGATIVE_INFINITY);
   return clock.monotonic() - knownAt <= KEYS_KNOWN_MS;

@@ -77,6 +77,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     addressOf: (request, peer) => addresses.of(peer(request), request.headers),
     confirm: authorisation.confirm,
     cdn,
+    asOf: elsewhere?.asOf,
   };
 
   /** Returns the error of a request, if any. A missing file is charged here. */
@@ -108,9 +109,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       if (context.isMissingPart(status)) response.headers.set("Cache-Control", MISSING_CACHE);
       setFixedHeaders(response.headers, context.route?.operation);
       const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
-      if (!isShared) setRequestHeaders(response.headers, context);
+      setRequestHeaders(response.headers, context, isShared);
     }
-    elsewhere?.mark(response.headers);
     // The sender may never stop sending.
     if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
     routes.counts.record(context.route?.index, status);

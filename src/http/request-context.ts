@@ -47,6 +47,8 @@ export interface RequestContext {
   shownPageId: string | undefined;
   /** CDN in front of this server; undefined without `--cdn`. */
   readonly cdn: Cdn | undefined;
+  /** Time of the data of a replica, as its answers show it; undefined on other nodes. */
+  readonly asOf: string | undefined;
   /** Error of the handler, which the gateway writes. */
   failure: Problem | undefined;
   /** True if the response already has the headers of every response. */
@@ -59,6 +61,7 @@ export interface ContextDependencies {
   /** Throws a Problem if the caller's credential is no longer valid. */
   confirm(context: GatewayContext): void;
   cdn?: Cdn | undefined;
+  asOf?: (() => string | undefined) | undefined;
 }
 
 /** Returns the address of the socket that a request came from. Costs a system call. */
@@ -106,6 +109,10 @@ export class GatewayContext implements RequestContext {
 
   get cdn(): Cdn | undefined {
     return this.#deps.cdn;
+  }
+
+  get asOf(): string | undefined {
+    return this.#deps.asOf?.();
   }
 
   /**

@@ -5,9 +5,12 @@ import type { RequestContext } from "./request-context";
 const EXPOSED =
   "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
+const AS_OF = "Allclear-As-Of";
+
 /**
  * Headers of an answer with the id of the request and the state of the charged bucket
- * (draft-ietf-httpapi-ratelimit-headers, and the older X-RateLimit ones, whose Reset is in epoch seconds).
+ * (draft-ietf-httpapi-ratelimit-headers, and the older X-RateLimit ones, whose Reset is in epoch seconds), and
+ * at a replica with the time of its data.
  *
  * A representation reuses one object for all its answers. `Response` copies it at once, so answers do not
  * mix. Unchanged values are not set again. Either all answers of one object are charged or none (files), so
@@ -20,6 +23,7 @@ export class ReusedHeaders {
   #policy: PolicyName | undefined;
   #limit = 0;
   #resetAt = 0;
+  #asOf: string | undefined;
 
   /** `isShared`: a CDN sends the answers to all visitors, so they have no headers of one request. */
   constructor(headers: Headers, isShared = false) {
@@ -28,8 +32,12 @@ export class ReusedHeaders {
   }
 
   /** Returns the headers of one answer, valid until the next call. */
-  for({ requestId, charge, now }: RequestContext): Headers {
+  for({ requestId, charge, now, asOf }: RequestContext): Headers {
     const headers = this.#headers;
+    if (asOf !== undefined && asOf !== this.#asOf) {
+      this.#asOf = asOf;
+      headers.set(AS_OF, asOf);
+    }
     if (this.#isShared) return headers;
     headers.set("X-Request-Id", requestId);
     if (!charge) return headers;
@@ -52,9 +60,13 @@ export class ReusedHeaders {
   }
 }
 
-/** Sets the headers that depend on the request: its id and the state of the charged bucket. */
-export function setRequestHeaders(headers: Headers, requestContext: RequestContext): void {
-  new ReusedHeaders(headers).for(requestContext);
+/** Sets the headers of `ReusedHeaders` for one answer. */
+export function setRequestHeaders(
+  headers: Headers,
+  requestContext: RequestContext,
+  isShared: boolean,
+): void {
+  new ReusedHeaders(headers, isShared).for(requestContext);
 }
 
 /** Declarations of a route on which the fixed headers of its answers depend. */

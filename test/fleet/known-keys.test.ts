@@ -5,11 +5,11 @@ import { leaderRecord } from "../support/fleet/leader";
 
 test("a replica does not accept keys by listings of a log that the record no longer names", () => {
   const clock = createTestClock();
-  const state = { prefix: "term-000001-1", confirmedAt: clock.monotonic() };
+  const confirmed = { confirmedAt: clock.monotonic() };
   const knows = (prefix: string) =>
     knowsKeys(
       clock,
-      { state: () => state } as never,
+      { confirmed: () => confirmed, prefix: () => "term-000001-1" } as never,
       { record: () => leaderRecord({ prefix }) } as never,
       undefined,
     );

@@ -192,13 +192,17 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
     });
   }
 
+  const readPrefix = () => follower.current()?.prefix;
   return {
     db,
     changed,
+    confirmed: asOf.confirmed,
+    prefix: readPrefix,
+    txid: () => taken,
     state: () => ({
       ...asOf.confirmed(),
       ...follower.figures(),
-      prefix: follower.current()?.prefix,
+      prefix: readPrefix(),
       txid: taken,
       newest,
       unsettled: db.readability().unsettled,

@@ -14,7 +14,14 @@ export interface Following {
    * emitted again.
    */
   changed: Signal<void>;
+  /** Returns all figures. Requests read the ones below, for which nothing is copied. */
   state(): FollowState;
+  /** Times up to which the present database is complete. */
+  confirmed(): Confirmed;
+  /** Prefix whose log is read; undefined before the first restore. */
+  prefix(): string | undefined;
+  /** Last applied transaction; 0 if not known. */
+  txid(): Txid;
   /** Looks for a transaction at once, since the primary has uploaded it. */
   hint(txid: Txid): void;
   /** Resolves to true when a transaction is applied, or to false after `limitMs`. */

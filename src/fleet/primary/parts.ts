@@ -47,7 +47,6 @@ export function appOptionsOf(
       answer: ({ match }) =>
         match.route?.operation.access.kind === "key" && !isHeld() ? keysUnknown() : undefined,
       catchUp: () => undefined,
-      mark() {},
     }),
   };
 }

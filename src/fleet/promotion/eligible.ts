@@ -104,8 +104,8 @@ export function openEligible(config: Config, directory: DataDirectory) {
       log,
       alarms: NO_ALARMS,
       copy: {
-        prefix: () => following.state().prefix,
-        txid: () => following.state().txid,
+        prefix: following.prefix,
+        txid: following.txid,
         lastTerm: async () => following.db.read(() => findLastTerm(following.db, {})?.term ?? 0),
         schema: async () => following.db.read(() => readSchemaVersion(following.db)),
         finish: () => following.finish(FINISH_MS),

@@ -34,7 +34,6 @@ const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 const REPLACED_PATH = /[\\#\t\n\r]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 const MIN_TXID = "allclear-min-txid";
-const AS_OF = "Allclear-As-Of";
 
 /** State of the database that a replica follows. */
 export interface Followed {
@@ -61,6 +60,11 @@ export function createElsewhere(
   /** Hash of an Authorization header → monotonic time until which its reads are forwarded. */
   const writers = new LRUCache<string, number>({ max: WRITERS_MAX });
   let waiting = 0;
+  /** Time that answers show. It changes with each listing of the store, so few answers need a new text. */
+  let shown: { time: number | undefined; text: string | undefined } = {
+    time: undefined,
+    text: undefined,
+  };
 
   function forward(matched: MatchedRequest): Problem | Promise<ElsewhereOutcome> {
     const { context } = matched;
@@ -97,8 +101,8 @@ export function createElsewhere(
   }
 
   function hasJustWritten({ headers }: Request): boolean {
-    const authorization = headers.get("authorization");
-    if (writers.size === 0 || authorization === null) return false;
+    const authorization = writers.size === 0 ? null : headers.get("authorization");
+    if (authorization === null) return false;
     return (writers.get(sha256Hex(authorization)) ?? 0) > clock.monotonic();
   }
 
@@ -129,8 +133,9 @@ export function createElsewhere(
 
   /** Returns true if only the primary knows if the caller may see the page. */
   function isPrivatePage({ context, match }: MatchedRequest): boolean {
+    if (!hasSessionCookie(ctx, context.request)) return false;
     const at = match.route?.path.split("/").indexOf(":slug") ?? -1;
-    if (at === -1 || !hasSessionCookie(ctx, context.request)) return false;
+    if (at === -1) return false;
     const slug = segmentsOf(context.request)[at - 1] ?? "";
     try {
       return findPageBySlug(db, { slug })?.visibility !== "public";
@@ -164,17 +169,19 @@ export function createElsewhere(
 
     catchUp(matched) {
       const { caller, request } = matched.context;
+      if (caller.kind !== "key" || !READING.has(request.method)) return undefined;
       const least = request.headers.get(MIN_TXID);
-      if (least === null || caller.kind !== "key" || !READING.has(request.method)) return undefined;
+      if (least === null) return undefined;
       if (!/^[0-9a-f]{1,16}$/i.test(least)) return Promise.resolve(malformedTxid());
       const txid = Number.parseInt(least, 16);
       if (followed.txid() >= txid) return undefined;
       return waiting < WAITING_MAX ? reach(txid, matched).catch(toProblem) : forwardRead(matched);
     },
 
-    mark(headers) {
-      const asOf = followed.asOf();
-      if (asOf !== undefined) headers.set(AS_OF, toIso(asOf));
+    asOf() {
+      const time = followed.asOf();
+      if (time !== shown.time) shown = { time, text: time === undefined ? undefined : toIso(time) };
+      return shown.text;
     },
   };
 }

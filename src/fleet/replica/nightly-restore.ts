@@ -14,7 +14,7 @@ export function startNightlyRestore(replica: RunningReplica): Timer {
   /** Reads the rows of one version of the database. */
   function read() {
     const counts = countRows(db);
-    const { prefix = "" } = following.state();
+    const prefix = following.prefix() ?? "";
     return { prefix, txid: db.txid() ?? 0, counts };
   }
 

@@ -85,7 +85,7 @@ export async function serveReplica(parts: Parts) {
     schema.check();
     // Pages in memory are served on while the schema cannot be read.
     if (schema.problem()) return;
-    const { prefix: current } = following.state();
+    const current = following.prefix();
     if (current !== prefix) ctx.signals.databaseReplaced.emit();
     ctx.signals.databaseChangedElsewhere.emit();
     if (prefix === undefined) followSettings(ctx);
@@ -97,12 +97,12 @@ export async function serveReplica(parts: Parts) {
   const acceptsKeys = () => knowsKeys(clock, following, leader, memory);
 
   function state(): NodeState {
-    const { txid, asOf } = following.state();
+    const txid = following.txid();
     return {
       role: "replica",
       term: leader.record()?.term,
       txid: txid === 0 ? undefined : txid,
-      asOf,
+      asOf: following.confirmed().asOf,
       schema: schema.version(),
       apiProblem: schema.problem()?.message ?? (acceptsKeys() ? undefined : KEYS_UNKNOWN),
     };
@@ -144,9 +144,9 @@ export async function serveReplica(parts: Parts) {
         limiter,
         forwarder,
         followed: {
-          txid: () => following.state().txid,
+          txid: following.txid,
           waitFor: following.waitFor,
-          asOf: () => following.state().asOf,
+          asOf: () => following.confirmed().asOf,
           acceptsKeys,
         },
       }),
@@ -164,7 +164,7 @@ export async function serveReplica(parts: Parts) {
   app.metrics.add(orphansFamily(setAside));
   const timers: Timer[] = [
     setAside,
-    showDelay(ctx, () => following.state().asOf),
+    showDelay(ctx, () => following.confirmed().asOf),
     // Sends again what the primary did not take.
     clock.every(USAGE_MS, () => void sender.send([])),
     startReporting(clock, following.changed, report, sendReport),

@@ -34,6 +34,26 @@ describe("a request at a replica", () => {
     expect(pair.received).toEqual([]);
   });
 
+  test.each([
+    ["without a CDN", {}],
+    ["that a CDN stores", { ALLCLEAR_CDN: "15" }],
+  ])("answers %s show the time of their data, also repeated ones", async (_name, env) => {
+    await using pair = await createReplicaPair({ env });
+    await pair.primary.page();
+    const key = await pair.primary.keyWith("read:status");
+    const calls = [
+      () => pair.call("/status/acme"),
+      () => pair.call("/status/acme/none"),
+      () => pair.call("/api/v1/status/acme", { key }),
+      () => pair.call("/api/v1/components", { key }),
+    ];
+    const shown = () =>
+      Promise.all(calls.map(async (call) => (await call()).headers.get("allclear-as-of")));
+    expect(await shown()).toEqual(Array(4).fill("2026-03-10T12:00:00.000Z"));
+    pair.state.asOf = (pair.state.asOf ?? 0) + 5_000;
+    expect(await shown()).toEqual(Array(4).fill("2026-03-10T12:00:05.000Z"));
+  });
+
   test("a read by a key is answered by the replica", async () => {
     await using pair = await createReplicaPair();
     const key = await pair.primary.keyWith("read:status");
