@@ -140,10 +140,11 @@ await describeWithPrograms(
             const figures = {
               rounds: 0,
               mostShare: 0,
-              firstMaxMs: 0,
               nextRatio: 0,
               unavailable: 0,
             };
+            /** Additional time of the first request of each node, in ms. */
+            const waits: number[] = [];
             for (let round = 0; round < rounds(1, 10); round++) {
               const [key = ""] = await fleet.createKeys(limit, 1);
               await fleet.shared();
@@ -173,8 +174,9 @@ await describeWithPrograms(
               expect(admitted).toBeLessThanOrEqual(most(limit, nodes.length, ms));
               expect(admitted).toBeGreaterThanOrEqual(limit);
               // All nodes wait alike, and the machine delays some of them.
-              const added = Math.min(...firsts) - median(baseline);
-              expect(added).toBeLessThan(ADDED_MAX_MS + BUSY_MS);
+              const added = firsts.map((time) => time - median(baseline));
+              waits.push(...added);
+              expect(Math.min(...added)).toBeLessThan(ADDED_MAX_MS + BUSY_MS);
               expect(median(nexts)).toBeLessThan(median(baseline) + NEXT_MAX_MS);
 
               if (failure === "frozen") valkey.thaw();
@@ -187,12 +189,17 @@ await describeWithPrograms(
               figures.rounds += 1;
               const share = admitted / (limit * nodes.length * (1 + ms / 60_000));
               figures.mostShare = Math.max(figures.mostShare, Number(share.toFixed(4)));
-              figures.firstMaxMs = Math.max(figures.firstMaxMs, Math.round(Math.max(...firsts)));
               const ratio = Number((median(nexts) / median(baseline)).toFixed(2));
               figures.unavailable += drained.unavailable + again.unavailable;
               figures.nextRatio = Math.max(figures.nextRatio, ratio);
             }
-            report(`limit ${limit} over three nodes, Valkey ${failure}`, figures);
+            const waitP50Ms = median(waits).toFixed(1);
+            const waitMaxMs = Math.max(...waits).toFixed(1);
+            report(`limit ${limit} over three nodes, Valkey ${failure}`, {
+              ...figures,
+              waitP50Ms,
+              waitMaxMs,
+            });
           }
         },
         durationMs(60_000, 60 * 60_000),

@@ -6,8 +6,11 @@ import { createSignal, type Signal } from "../../kernel/signal";
 import { SECOND_MS } from "../../kernel/time";
 import type { Script } from "./script";
 
-/** Longest wait for an answer, in ms. The client itself waits for a frozen server for ever. */
-export const CALL_MS = 20;
+/**
+ * Longest wait for an answer, in ms. Timers end up to 2 ms late, and no request may wait more than 20 ms. The client
+ * itself waits for a frozen server for ever.
+ */
+export const CALL_MS = 18;
 /** Longest wait for calls that no limit waits for, in ms. */
 export const BACKGROUND_MS = 250;
 /** Longest wait for a connection, with its certificates and sign-in, in ms. */
