@@ -109,62 +109,6 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
   );
 
   test(
-    "that is automatic makes a replica the primary within 25 seconds, and the old one joins as a replica",
-    async () => {
-      const path = "automatic";
-      const args = [...REPLICA, "--failover", "automatic"];
-      // The first node of the fleet creates the record.
-      await using first = await startNode({ store, path, args });
-      await hasStatus(first, "/readyz/primary", 200);
-      const client = await connectTo(first);
-      await using second = await startNode({ store, path, args });
-      await hasStatus(second, "/readyz/api", 200);
-      expect((await client.openIncident("one")).status).toBe(201);
-      const leftover = await litestreamPid(first);
-      await first.kill();
-      const killedAt = performance.now();
-      for (;;) {
-        const answer = await client.openIncident("two", second).catch(() => undefined);
-        if (answer?.status === 201) break;
-        await Bun.sleep(100);
-      }
-      expect(performance.now() - killedAt).toBeLessThan(25_000);
-      expect(await namesAt(second, client.key)).toEqual(["one", "two"]);
-      await first.restart();
-      await hasStatus(first, "/readyz/api", 200);
-      expect((await first.call("/readyz/primary")).status).toBe(503);
-      expect(existsSync(join(first.folder, "allclear.db.term-1"))).toBe(true);
-      // Litestream outlived the process that was killed.
-      expect(() => process.kill(leftover, 0)).toThrow();
-      expect(await recordAt(path)).toMatchObject({ term: 2 });
-    },
-    LIMIT_MS,
-  );
-
-  test(
-    "leaves an old primary with --rejoin a replica over restarts, in whose directory no command makes a database",
-    async () => {
-      const path = "rejoin";
-      await using first = await startNode({ store, path, args: ["--rejoin"] });
-      const client = await connectTo(first);
-      await using second = await startNode({ store, path, args: REPLICA });
-      await hasStatus(second, "/readyz/api", 200);
-      await first.kill();
-      expect(await second.run("promote", "--force")).toMatchObject({ code: 0 });
-      expect((await client.openIncident("one", second)).status).toBe(201);
-      for (let start = 1; start <= 2; start++) {
-        await first.restart();
-        await hasStatus(first, "/readyz/api", 200);
-        const key = await first.run("key", "create", "--name", "x", "--scope", "read:status");
-        expect([key.code, key.stderr]).toEqual([1, expect.stringContaining("of a replica")]);
-        await first.kill();
-        expect(existsSync(join(first.folder, "allclear.db"))).toBe(false);
-      }
-    },
-    LIMIT_MS,
-  );
-
-  test(
     "to an empty store that was interrupted is completed at the next start with the replica's copy",
     async () => {
       const path = "interrupted";
@@ -198,6 +142,87 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
   );
 
   test(
+    "is refused by a replica that is not eligible, and by a data directory without a node",
+    async () => {
+      const path = "not-eligible";
+      await using primary = await startNode({ store, path });
+      await connectTo(primary);
+      await using replica = await startNode({ store, path, args: ["--replica"] });
+      const refused = await replica.run("promote", "--force");
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("--eligible")]);
+      const already = await primary.run("promote");
+      expect([already.code, already.stderr]).toEqual([
+        1,
+        expect.stringContaining("is the primary"),
+      ]);
+      await replica.kill();
+      const alone = await replica.run("promote");
+      expect([alone.code, alone.stderr]).toEqual([
+        1,
+        expect.stringContaining("No node of a fleet"),
+      ]);
+    },
+    LIMIT_MS,
+  );
+
+  // These mostly wait, and run at the same time.
+  test.concurrent(
+    "that is automatic makes a replica the primary within 25 seconds, and the old one joins as a replica",
+    async () => {
+      const path = "automatic";
+      const args = [...REPLICA, "--failover", "automatic"];
+      // The first node of the fleet creates the record.
+      await using first = await startNode({ store, path, args });
+      await hasStatus(first, "/readyz/primary", 200);
+      const client = await connectTo(first);
+      await using second = await startNode({ store, path, args });
+      await hasStatus(second, "/readyz/api", 200);
+      expect((await client.openIncident("one")).status).toBe(201);
+      const leftover = await litestreamPid(first);
+      await first.kill();
+      const killedAt = performance.now();
+      for (;;) {
+        const answer = await client.openIncident("two", second).catch(() => undefined);
+        if (answer?.status === 201) break;
+        await Bun.sleep(100);
+      }
+      expect(performance.now() - killedAt).toBeLessThan(25_000);
+      expect(await namesAt(second, client.key)).toEqual(["one", "two"]);
+      await first.restart();
+      await hasStatus(first, "/readyz/api", 200);
+      expect((await first.call("/readyz/primary")).status).toBe(503);
+      expect(existsSync(join(first.folder, "allclear.db.term-1"))).toBe(true);
+      // Litestream outlived the process that was killed.
+      expect(() => process.kill(leftover, 0)).toThrow();
+      expect(await recordAt(path)).toMatchObject({ term: 2 });
+    },
+    LIMIT_MS,
+  );
+
+  test.concurrent(
+    "leaves an old primary with --rejoin a replica over restarts, in whose directory no command makes a database",
+    async () => {
+      const path = "rejoin";
+      await using first = await startNode({ store, path, args: ["--rejoin"] });
+      const client = await connectTo(first);
+      await using second = await startNode({ store, path, args: REPLICA });
+      await hasStatus(second, "/readyz/api", 200);
+      await first.kill();
+      expect(await second.run("promote", "--force")).toMatchObject({ code: 0 });
+      expect((await client.openIncident("one", second)).status).toBe(201);
+      for (let start = 1; start <= 2; start++) {
+        await first.restart();
+        await hasStatus(first, "/readyz/api", 200);
+        const key = await first.run("key", "create", "--name", "x", "--scope", "read:status");
+        expect([key.code, key.stderr]).toEqual([1, expect.stringContaining("of a replica")]);
+        await first.kill();
+        expect(existsSync(join(first.folder, "allclear.db"))).toBe(false);
+      }
+    },
+    LIMIT_MS,
+  );
+
+  test.concurrent(
     "can be undone: an old primary with --rejoin and --eligible is promoted again",
     async () => {
       const path = "back";
@@ -227,30 +252,6 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
         return (await namesAt(second, client.key).catch(() => [])).length === 3;
       });
       expect(await recordAt(path)).toMatchObject({ term: 3 });
-    },
-    LIMIT_MS,
-  );
-
-  test(
-    "is refused by a replica that is not eligible, and by a data directory without a node",
-    async () => {
-      const path = "not-eligible";
-      await using primary = await startNode({ store, path });
-      await connectTo(primary);
-      await using replica = await startNode({ store, path, args: ["--replica"] });
-      const refused = await replica.run("promote", "--force");
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("--eligible")]);
-      const already = await primary.run("promote");
-      expect([already.code, already.stderr]).toEqual([
-        1,
-        expect.stringContaining("is the primary"),
-      ]);
-      await replica.kill();
-      const alone = await replica.run("promote");
-      expect([alone.code, alone.stderr]).toEqual([
-        1,
-        expect.stringContaining("No node of a fleet"),
-      ]);
     },
     LIMIT_MS,
   );

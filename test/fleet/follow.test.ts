@@ -1,16 +1,19 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, statSync, utimesSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type ChildProcess, commandOf } from "../../src/fleet/log/child-process";
 import { startFollower } from "../../src/fleet/follow/litestream";
 import { describeWithPrograms } from "../support/fleet/describe";
-import { type FollowedLog, type Observed, startFollowedLog } from "../support/fleet/followed-log";
-import { report, rounds, durationMs } from "../support/fleet/long";
+import { type Observed, startFollowedLog } from "../support/fleet/followed-log";
+import { durationMs, IS_LONG_RUN, report, rounds } from "../support/fleet/long";
 
 /** Time for which reads are observed, in ms. */
 const OBSERVED_MS = rounds(2_000, 60_000);
 const TIMEOUT_MS = durationMs(60_000, 20 * 60_000);
+
+/** Test that mostly waits. In short runs those in a row run at the same time; figures of long runs are of one alone. */
+const waitingTest = IS_LONG_RUN ? test : test.concurrent;
 
 /** Expects that all reads were of one whole state each, none older than the replica has said. */
 function expectWhole(observed: Observed): void {
@@ -28,10 +31,6 @@ async function eventually(holds: () => boolean | Promise<boolean>, limitMs: numb
 }
 
 await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }, () => {
-  let log: FollowedLog;
-
-  afterEach(() => log?.[Symbol.asyncDispose](), TIMEOUT_MS);
-
   describe("under load", () => {
     test.each([
       ["updates", 50],
@@ -40,7 +39,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     ] as const)(
       "shows whole and current states while transactions of the kind %s are applied",
       async (kind, perSecond) => {
-        log = await startFollowedLog(kind, perSecond);
+        await using log = await startFollowedLog(kind, perSecond);
         await log.caughtUp();
         const observed = await log.observe(OBSERVED_MS);
         report(`follow ${kind}`, { ...observed });
@@ -55,7 +54,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   test(
     "counts a transaction as applied once listeners have read it, although reads have seen it before",
     async () => {
-      log = await startFollowedLog("updates", 50);
+      await using log = await startFollowedLog("updates", 50);
       await log.caughtUp();
       const following = log.following();
       let { txid } = following.state();
@@ -82,113 +81,110 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     TIMEOUT_MS,
   );
 
-  describe("whose follower", () => {
-    test(
-      "is killed goes on with a new one, and shows no half of a transaction",
-      async () => {
-        log = await startFollowedLog("growing", 50);
-        await log.caughtUp();
-        let kills = 0;
-        const observed = await log.observe(OBSERVED_MS, async () => {
-          while (kills < rounds(4, 100)) {
-            const pid = log.followerPid();
-            if (pid !== undefined) {
-              process.kill(pid, "SIGKILL");
-              kills += 1;
-            }
-            await Bun.sleep(600 + Math.random() * 300);
-          }
-        });
-        await log.caughtUp();
-        report("follower killed", { kills, ...observed, ...log.following().state() } as never);
-        expectWhole(observed);
-      },
-      TIMEOUT_MS,
-    );
-
-    test(
-      "is frozen is replaced within 30 s",
-      async () => {
-        log = await startFollowedLog("large", 3);
-        await log.caughtUp();
-        for (let round = 0; round < rounds(1, 10); round++) {
-          const { restarts } = log.following().state();
-          process.kill(log.followerPid() as number, "SIGSTOP");
-          const startedAt = performance.now();
-          const observed = await log.observe(0, async () => {
-            await eventually(() => log.following().state().restarts > restarts, 30_000);
-            await log.caughtUp();
-          });
-          const recoveredMs = Math.round(performance.now() - startedAt);
-          report("follower frozen", { recoveredMs, ...observed });
-          expectWhole(observed);
-          expect(recoveredMs).toBeLessThan(30_000);
-        }
-      },
-      TIMEOUT_MS,
-    );
-  });
-
-  describe("whose store", () => {
-    beforeEach(async () => {
-      log = await startFollowedLog("large", 3);
+  test(
+    "whose follower is killed goes on with a new one, and shows no half of a transaction",
+    async () => {
+      await using log = await startFollowedLog("growing", 50);
       await log.caughtUp();
-    }, TIMEOUT_MS);
-
-    test(
-      "stalls is read meanwhile, and caught up with afterwards",
-      async () => {
-        const observed = await log.observe(OBSERVED_MS, async () => {
-          log.link.stall();
-          await Bun.sleep(4_000);
-          await log.link.mend();
-        });
-        const caughtUpMs = await log.caughtUp();
-        report("store stalled", { ...observed, caughtUpMs });
-        expectWhole(observed);
-        expect(observed.longestRead).toBeLessThan(350);
-      },
-      TIMEOUT_MS,
-    );
-
-    test(
-      "is cut off is read meanwhile, and caught up with afterwards",
-      async () => {
-        await eventually(() => log.following().state().asOf !== undefined, 10_000);
-        const observed = await log.observe(OBSERVED_MS, async () => {
-          await log.link.cut();
-          const cutAt = Date.now();
-          await Bun.sleep(3_000);
-          expect(log.following().state().asOf).toBeLessThanOrEqual(cutAt);
-          await log.link.mend();
-        });
-        const caughtUpMs = await log.caughtUp();
-        report("store cut off", { ...observed, caughtUpMs });
-        expectWhole(observed);
-      },
-      TIMEOUT_MS,
-    );
-
-    test(
-      "cuts objects in the middle is read meanwhile, and caught up with afterwards",
-      async () => {
-        const observed = await log.observe(OBSERVED_MS, async () => {
-          log.link.truncateAfter(20_000);
-          await Bun.sleep(3_000);
-          log.link.truncateAfter(undefined);
-        });
-        const caughtUpMs = await log.caughtUp();
-        report("objects cut", { ...observed, caughtUpMs });
-        expectWhole(observed);
-      },
-      TIMEOUT_MS,
-    );
-  });
+      let kills = 0;
+      const observed = await log.observe(OBSERVED_MS, async () => {
+        while (kills < rounds(4, 100)) {
+          const pid = log.followerPid();
+          if (pid !== undefined) {
+            process.kill(pid, "SIGKILL");
+            kills += 1;
+          }
+          await Bun.sleep(600 + Math.random() * 300);
+        }
+      });
+      await log.caughtUp();
+      report("follower killed", { kills, ...observed, ...log.following().state() } as never);
+      expectWhole(observed);
+    },
+    TIMEOUT_MS,
+  );
 
   test(
+    "whose store stalls is read meanwhile, and caught up with afterwards",
+    async () => {
+      await using log = await startFollowedLog("large", 3);
+      await log.caughtUp();
+      const observed = await log.observe(OBSERVED_MS, async () => {
+        log.link.stall();
+        await Bun.sleep(4_000);
+        await log.link.mend();
+      });
+      const caughtUpMs = await log.caughtUp();
+      report("store stalled", { ...observed, caughtUpMs });
+      expectWhole(observed);
+      expect(observed.longestRead).toBeLessThan(350);
+    },
+    TIMEOUT_MS,
+  );
+
+  waitingTest(
+    "whose follower is frozen is replaced within 30 s",
+    async () => {
+      await using log = await startFollowedLog("large", 3);
+      await log.caughtUp();
+      for (let round = 0; round < rounds(1, 10); round++) {
+        const { restarts } = log.following().state();
+        process.kill(log.followerPid() as number, "SIGSTOP");
+        const startedAt = performance.now();
+        const observed = await log.observe(0, async () => {
+          await eventually(() => log.following().state().restarts > restarts, 30_000);
+          await log.caughtUp();
+        });
+        const recoveredMs = Math.round(performance.now() - startedAt);
+        report("follower frozen", { recoveredMs, ...observed });
+        expectWhole(observed);
+        expect(recoveredMs).toBeLessThan(30_000);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  waitingTest(
+    "whose store is cut off is read meanwhile, and caught up with afterwards",
+    async () => {
+      await using log = await startFollowedLog("large", 3);
+      await log.caughtUp();
+      await eventually(() => log.following().state().asOf !== undefined, 10_000);
+      const observed = await log.observe(OBSERVED_MS, async () => {
+        await log.link.cut();
+        const cutAt = Date.now();
+        await Bun.sleep(3_000);
+        expect(log.following().state().asOf).toBeLessThanOrEqual(cutAt);
+        await log.link.mend();
+      });
+      const caughtUpMs = await log.caughtUp();
+      report("store cut off", { ...observed, caughtUpMs });
+      expectWhole(observed);
+    },
+    TIMEOUT_MS,
+  );
+
+  waitingTest(
+    "whose store cuts objects in the middle is read meanwhile, and caught up with afterwards",
+    async () => {
+      await using log = await startFollowedLog("large", 3);
+      await log.caughtUp();
+      const observed = await log.observe(OBSERVED_MS, async () => {
+        log.link.truncateAfter(20_000);
+        await Bun.sleep(3_000);
+        log.link.truncateAfter(undefined);
+      });
+      const caughtUpMs = await log.caughtUp();
+      report("objects cut", { ...observed, caughtUpMs });
+      expectWhole(observed);
+    },
+    TIMEOUT_MS,
+  );
+
+  waitingTest(
     "with a hole stands still with the time of its state, and goes on when the hole is filled",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       await eventually(() => log.following().state().asOf !== undefined, 10_000);
       await log.link.cut();
@@ -214,36 +210,10 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
     TIMEOUT_MS,
   );
 
-  test(
-    "whose file is damaged is restored into another one",
-    async () => {
-      log = await startFollowedLog("updates", 20);
-      await log.caughtUp();
-      await log.writer.stopWriting();
-      await log.caughtUp();
-      const before = log.following().db.path;
-      const { size } = statSync(before);
-      const file = openSync(before, "r+");
-      // The first page stays, so that the file is still a database.
-      for (let at = 4_096; at < size; at += 4_096)
-        writeSync(file, Buffer.alloc(1_024), 0, 1_024, at);
-      closeSync(file);
-      const now = Date.now() / 1_000;
-      utimesSync(`${before}-txid`, now, now);
-      await log.observe(1_000);
-      await eventually(() => log.following().state().restores > 0, 40_000);
-      await log.caughtUp();
-      expect(log.following().db.path).not.toBe(before);
-      expect(existsSync(before)).toBe(false);
-      expectWhole(await log.observe(1_000));
-    },
-    TIMEOUT_MS,
-  );
-
-  test(
+  waitingTest(
     "whose file another program keeps locked is restored into another one",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       const before = log.following().db.path;
       const program = join(import.meta.dir, "..", "support", "processes", "lock-database.ts");
@@ -270,9 +240,35 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   );
 
   test(
+    "whose file is damaged is restored into another one",
+    async () => {
+      await using log = await startFollowedLog("updates", 20);
+      await log.caughtUp();
+      await log.writer.stopWriting();
+      await log.caughtUp();
+      const before = log.following().db.path;
+      const { size } = statSync(before);
+      const file = openSync(before, "r+");
+      // The first page stays, so that the file is still a database.
+      for (let at = 4_096; at < size; at += 4_096)
+        writeSync(file, Buffer.alloc(1_024), 0, 1_024, at);
+      closeSync(file);
+      const now = Date.now() / 1_000;
+      utimesSync(`${before}-txid`, now, now);
+      await log.observe(1_000);
+      await eventually(() => log.following().state().restores > 0, 40_000);
+      await log.caughtUp();
+      expect(log.following().db.path).not.toBe(before);
+      expect(existsSync(before)).toBe(false);
+      expectWhole(await log.observe(1_000));
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     "is followed after a restart of the replica from where it was",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       const path = log.following().db.path;
       await log.restart();
@@ -288,7 +284,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   test(
     "is followed by one process alone, though one of a killed replica goes on",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       let leftover: ChildProcess | undefined;
       await log.restart(async (path) => {
@@ -307,7 +303,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   test(
     "is applied to its end when the replica becomes the primary",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       await log.writer.stopWriting();
       await eventually(() => log.writer.uploadedAt(Date.now()) === log.writer.newest(), 10_000);
@@ -326,7 +322,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   test(
     "is listed at once when hints of the primary cease",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       const listedAt = () => log.following().state().confirmedAt ?? 0;
       for (const arrive of [false, true]) {
@@ -345,7 +341,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   test(
     "is left for that of another primary, which is restored beside it",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       const before = log.following().db.path;
       await using other = await log.startWriter("term-000002-1", "other");
@@ -362,7 +358,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
   test(
     "of an earlier run is read until that of another primary is restored",
     async () => {
-      log = await startFollowedLog("updates", 20);
+      await using log = await startFollowedLog("updates", 20);
       await log.caughtUp();
       await using other = await log.startWriter("term-000002-1", "other");
       const before = log.following().db.path;

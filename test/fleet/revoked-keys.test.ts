@@ -24,7 +24,7 @@ async function untilRefused(replica: FleetNode, key: string): Promise<number> {
 
 const needed = { go: ["litestream", "versitygw"] } as const;
 await describeWithPrograms("keys at a replica, known by the listing of the store", needed, () => {
-  test(
+  test.concurrent(
     "a key that is revoked on the primary is refused within two seconds",
     async () => {
       await using store = await startS3();
@@ -54,25 +54,29 @@ await describeWithPrograms("keys at a replica, known by the listing of the store
     durationMs(60_000, 1_800_000),
   );
 
-  test("without the store keys are refused within two seconds, pages are served, and keys work again later", async () => {
-    await using store = await startS3();
-    await using link = await startLink(store.port);
-    await using primary = await startNode({ store, path: "fleet" });
-    await applyPage(primary);
-    const { value } = await createKeyAt(primary, "read:status");
-    const args = ["--replica"];
-    await using replica = await startNode({ store, path: "fleet", storePort: link.port, args });
-    await eventually("the replica accepts the key", () => isAccepted(replica, value));
-    for (const fail of [() => link.cut(), () => link.stall()]) {
-      await fail();
-      expect(await untilRefused(replica, value)).toBeLessThan(LIMIT_MS + 500);
-      const refused = await replica.call("/api/v1/components", { key: value });
-      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
-      expect((await replica.call("/readyz/api")).status).toBe(503);
-      expect((await replica.call("/readyz")).status).toBe(200);
-      expect((await replica.call("/status/acme")).status).toBe(200);
-      await link.mend();
-      await eventually("the replica accepts the key again", () => isAccepted(replica, value));
-    }
-  }, 60_000);
+  test.concurrent(
+    "without the store keys are refused within two seconds, pages are served, and keys work again later",
+    async () => {
+      await using store = await startS3();
+      await using link = await startLink(store.port);
+      await using primary = await startNode({ store, path: "fleet" });
+      await applyPage(primary);
+      const { value } = await createKeyAt(primary, "read:status");
+      const args = ["--replica"];
+      await using replica = await startNode({ store, path: "fleet", storePort: link.port, args });
+      await eventually("the replica accepts the key", () => isAccepted(replica, value));
+      for (const fail of [() => link.cut(), () => link.stall()]) {
+        await fail();
+        expect(await untilRefused(replica, value)).toBeLessThan(LIMIT_MS + 500);
+        const refused = await replica.call("/api/v1/components", { key: value });
+        expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+        expect((await replica.call("/readyz/api")).status).toBe(503);
+        expect((await replica.call("/readyz")).status).toBe(200);
+        expect((await replica.call("/status/acme")).status).toBe(200);
+        await link.mend();
+        await eventually("the replica accepts the key again", () => isAccepted(replica, value));
+      }
+    },
+    60_000,
+  );
 });

@@ -28,55 +28,63 @@ function replaceFolder(folder: string, by: string): void {
 }
 
 await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () => {
-  test("whose directory was rolled back does not start until the newest state was restored", async () => {
-    await using store = await startS3();
-    await using node = await startNode({ store, path: "fleet" });
-    using snapshot = temporaryFolder();
-    const client = await connectTo(node);
-    expect((await client.openIncident("one")).status).toBe(201);
-    await stop(node);
-    cpSync(node.folder, snapshot.path, {
-      recursive: true,
-      filter: (file) => !file.endsWith("sock"),
-    });
-    await node.restart();
-    expect((await client.openIncident("two")).status).toBe(201);
-    await stop(node);
-    const before = await readLeader(store.open("fleet"));
+  test.concurrent(
+    "whose directory was rolled back does not start until the newest state was restored",
+    async () => {
+      await using store = await startS3();
+      await using node = await startNode({ store, path: "fleet" });
+      using snapshot = temporaryFolder();
+      const client = await connectTo(node);
+      expect((await client.openIncident("one")).status).toBe(201);
+      await stop(node);
+      cpSync(node.folder, snapshot.path, {
+        recursive: true,
+        filter: (file) => !file.endsWith("sock"),
+      });
+      await node.restart();
+      expect((await client.openIncident("two")).status).toBe(201);
+      await stop(node);
+      const before = await readLeader(store.open("fleet"));
 
-    replaceFolder(node.folder, snapshot.path);
-    await expect(node.restart()).rejects.toThrow("allclear restore --from-store");
-    expect(await readLeader(store.open("fleet"))).toEqual(before);
-    expect(await readRestored(store, "fleet", PREFIX, NAMES)).toEqual(["one", "two"]);
+      replaceFolder(node.folder, snapshot.path);
+      await expect(node.restart()).rejects.toThrow("allclear restore --from-store");
+      expect(await readLeader(store.open("fleet"))).toEqual(before);
+      expect(await readRestored(store, "fleet", PREFIX, NAMES)).toEqual(["one", "two"]);
 
-    expect(await node.run("restore", "--from-store")).toMatchObject({ code: 0 });
-    await node.restart();
-    expect((await client.openIncident("three")).status).toBe(201);
-    expect(await readRestored(store, "fleet", PREFIX, NAMES)).toEqual(["one", "two", "three"]);
+      expect(await node.run("restore", "--from-store")).toMatchObject({ code: 0 });
+      await node.restart();
+      expect((await client.openIncident("three")).status).toBe(201);
+      expect(await readRestored(store, "fleet", PREFIX, NAMES)).toEqual(["one", "two", "three"]);
 
-    // The restore of then does not allow later copies.
-    await stop(node);
-    const note = join(node.folder, "fleet", "restored.json");
-    cpSync(note, join(snapshot.path, "fleet", "restored.json"));
-    replaceFolder(node.folder, snapshot.path);
-    await expect(node.restart()).rejects.toThrow("allclear restore --from-store");
-  }, 90_000);
+      // The restore of then does not allow later copies.
+      await stop(node);
+      const note = join(node.folder, "fleet", "restored.json");
+      cpSync(note, join(snapshot.path, "fleet", "restored.json"));
+      replaceFolder(node.folder, snapshot.path);
+      await expect(node.restart()).rejects.toThrow("allclear restore --from-store");
+    },
+    90_000,
+  );
 
-  test("that has transactions which were not uploaded starts, and uploads them", async () => {
-    await using store = await startS3();
-    await using link = await startLink(store.port);
-    await using node = await startNode({ store, path: "fleet", storePort: link.port });
-    const client = await connectTo(node);
-    expect((await client.openIncident("one")).status).toBe(201);
-    link.stall();
-    const local = await client.openIncident("two");
-    expect(local.headers.get("allclear-durability")).toBe("local");
-    await killMachine(node);
-    await link.mend();
-    await node.restart();
-    await eventually("the rest is uploaded", async () => {
-      const names = await readRestored(store, "fleet", PREFIX, NAMES);
-      return names.join(" ") === "one two";
-    });
-  }, 90_000);
+  test.concurrent(
+    "that has transactions which were not uploaded starts, and uploads them",
+    async () => {
+      await using store = await startS3();
+      await using link = await startLink(store.port);
+      await using node = await startNode({ store, path: "fleet", storePort: link.port });
+      const client = await connectTo(node);
+      expect((await client.openIncident("one")).status).toBe(201);
+      link.stall();
+      const local = await client.openIncident("two");
+      expect(local.headers.get("allclear-durability")).toBe("local");
+      await killMachine(node);
+      await link.mend();
+      await node.restart();
+      await eventually("the rest is uploaded", async () => {
+        const names = await readRestored(store, "fleet", PREFIX, NAMES);
+        return names.join(" ") === "one two";
+      });
+    },
+    90_000,
+  );
 });
