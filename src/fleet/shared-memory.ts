@@ -53,7 +53,7 @@ export function knowsKeys(
 ): boolean {
   const { confirmedAt = Number.NEGATIVE_INFINITY } = following.confirmed();
   const record = leader.record();
-  // Neither listings nor beats mean anything about the copy of an earlier log, to which nobody writes.
+  // Neither listings nor beats mean anything about the copy of an earlier log, which no node writes any more.
   if (record?.prefix !== following.prefix()) return false;
   const heardAt = record && memory?.beats.knownAt(record.term);
   const knownAt = Math.max(confirmedAt, heardAt ?? Number.NEGATIVE_INFINITY);

@@ -58,7 +58,7 @@ export const ALARMS = {
     name: "Changes of an earlier primary",
     severity: "major",
     condition:
-      "A database that was set aside has events that the present history lacks and nobody has dismissed.",
+      "A database that was set aside has events that the present history lacks and no owner has dismissed.",
   },
   version_mismatch: {
     name: "Versions differ",

@@ -29,7 +29,7 @@ export function orphansFamily({ undismissed }: Pick<SetAsideWatch, "undismissed"
   return fleetFamily(
     "gauge",
     "orphans",
-    "Events of databases of earlier terms on this node that the present history lacks and nobody has dismissed.",
+    "Events of databases of earlier terms on this node that the present history lacks and no owner has dismissed.",
     undismissed,
   );
 }
