@@ -28,6 +28,6 @@ export interface Elsewhere {
    * to an error or the answer of another node. Returns undefined for a request that need not wait.
    */
   catchUp(request: MatchedRequest): Promise<Response | Problem | undefined> | undefined;
-  /** Returns the time of the data that answers of this node show, as text; undefined if it is the newest. */
+  /** Returns the time of the data that answers of this node show, as text; undefined if that is the newest or not known. */
   asOf?(): string | undefined;
 }

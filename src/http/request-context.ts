@@ -47,7 +47,7 @@ export interface RequestContext {
   shownPageId: string | undefined;
   /** CDN in front of this server; undefined without `--cdn`. */
   readonly cdn: Cdn | undefined;
-  /** Time of the data of a replica, as its answers show it; undefined on other nodes. */
+  /** Time of the data of a replica, as its answers show it; undefined while not known, and on other nodes. */
   readonly asOf: string | undefined;
   /** Error of the handler, which the gateway writes. */
   failure: Problem | undefined;

@@ -8,9 +8,9 @@ const EXPOSED =
 const AS_OF = "Allclear-As-Of";
 
 /**
- * Headers of an answer with the id of the request and the state of the charged bucket
- * (draft-ietf-httpapi-ratelimit-headers, and the older X-RateLimit ones, whose Reset is in epoch seconds), and
- * at a replica with the time of its data.
+ * Headers of one answer: the id of the request, the state of the charged bucket, and at a replica the time of
+ * its data. The bucket is described as draft-ietf-httpapi-ratelimit-headers says, and by the older X-RateLimit
+ * headers, whose Reset is in epoch seconds.
  *
  * A representation reuses one object for all its answers. `Response` copies it at once, so answers do not
  * mix. Unchanged values are not set again. Either all answers of one object are charged or none (files), so
@@ -34,9 +34,10 @@ export class ReusedHeaders {
   /** Returns the headers of one answer, valid until the next call. */
   for({ requestId, charge, now, asOf }: RequestContext): Headers {
     const headers = this.#headers;
-    if (asOf !== undefined && asOf !== this.#asOf) {
+    if (asOf !== this.#asOf) {
       this.#asOf = asOf;
-      headers.set(AS_OF, asOf);
+      if (asOf === undefined) headers.delete(AS_OF);
+      else headers.set(AS_OF, asOf);
     }
     if (this.#isShared) return headers;
     headers.set("X-Request-Id", requestId);

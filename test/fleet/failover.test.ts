@@ -6,6 +6,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
 import { leaderRecord } from "../support/fleet/leader";
+import { waitingTest } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo, litestreamPid } from "../support/fleet/primary";
 import { type S3Server, startS3 } from "../support/fleet/s3";
@@ -165,8 +166,7 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
     LIMIT_MS,
   );
 
-  // These mostly wait, and run at the same time.
-  test.concurrent(
+  waitingTest(
     "that is automatic makes a replica the primary within 25 seconds, and the old one joins as a replica",
     async () => {
       const path = "automatic";
@@ -199,7 +199,7 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
     LIMIT_MS,
   );
 
-  test.concurrent(
+  waitingTest(
     "leaves an old primary with --rejoin a replica over restarts, in whose directory no command makes a database",
     async () => {
       const path = "rejoin";
@@ -222,7 +222,7 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
     LIMIT_MS,
   );
 
-  test.concurrent(
+  waitingTest(
     "can be undone: an old primary with --rejoin and --eligible is promoted again",
     async () => {
       const path = "back";

@@ -1,9 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { applyPage, createKeyAt } from "../support/fleet/keys";
 import { startLink } from "../support/fleet/link";
-import { durationMs, report, rounds } from "../support/fleet/long";
+import { durationMs, report, rounds, waitingTest } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { startS3 } from "../support/fleet/s3";
 
@@ -24,7 +24,7 @@ async function untilRefused(replica: FleetNode, key: string): Promise<number> {
 
 const needed = { go: ["litestream", "versitygw"] } as const;
 await describeWithPrograms("keys at a replica, known by the listing of the store", needed, () => {
-  test.concurrent(
+  waitingTest(
     "a key that is revoked on the primary is refused within two seconds",
     async () => {
       await using store = await startS3();
@@ -54,7 +54,7 @@ await describeWithPrograms("keys at a replica, known by the listing of the store
     durationMs(60_000, 1_800_000),
   );
 
-  test.concurrent(
+  waitingTest(
     "without the store keys are refused within two seconds, pages are served, and keys work again later",
     async () => {
       await using store = await startS3();

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readLeader } from "../../src/fleet/leader/record";
@@ -6,6 +6,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
 import { startLink } from "../support/fleet/link";
+import { waitingTest } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo } from "../support/fleet/primary";
 import { readRestored } from "../support/fleet/restored";
@@ -28,7 +29,7 @@ function replaceFolder(folder: string, by: string): void {
 }
 
 await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () => {
-  test.concurrent(
+  waitingTest(
     "whose directory was rolled back does not start until the newest state was restored",
     async () => {
       await using store = await startS3();
@@ -66,7 +67,7 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
     90_000,
   );
 
-  test.concurrent(
+  waitingTest(
     "that has transactions which were not uploaded starts, and uploads them",
     async () => {
       await using store = await startS3();

@@ -4,7 +4,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
 import { createKeyAt } from "../support/fleet/keys";
-import { durationMs, IS_LONG_RUN, report, rounds } from "../support/fleet/long";
+import { durationMs, IS_LONG_RUN, report, rounds, waitingTest } from "../support/fleet/long";
 import { findNetworkProblem, type Machine, startNetwork } from "../support/fleet/network";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo, litestreamPid } from "../support/fleet/primary";
@@ -94,7 +94,7 @@ const FAULTS = {
 
 type FaultName = keyof typeof FAULTS;
 
-/** Faults that every run of the tests has, at the same time. The others need nftables. */
+/** Faults that every run of the tests has. The others need nftables. */
 const SHORT: FaultName[] = ["is cut off from all others", "is paused with its Litestream"];
 const LONG = (Object.keys(FAULTS) as FaultName[]).filter((name) => !SHORT.includes(name));
 
@@ -107,9 +107,8 @@ await describeWithPrograms(NAME, needed, () => {
   const title =
     "that %s loses no replicated write, lists the others, and neither writes nor checks once another node does";
   const limit = durationMs(120_000, 60 * 60_000);
-  const one = test.skipIf(problem !== undefined);
-  (IS_LONG_RUN ? one : one.concurrent).each(SHORT)(title, check, limit);
-  one.skipIf(!IS_LONG_RUN).each(LONG)(title, check, limit);
+  waitingTest.skipIf(problem !== undefined).each(SHORT)(title, check, limit);
+  test.skipIf(problem !== undefined || !IS_LONG_RUN).each(LONG)(title, check, limit);
 });
 
 async function check(name: FaultName): Promise<void> {

@@ -39,10 +39,11 @@ export function createAsOf() {
       applied = txid;
       take();
     },
-    /** Forgets listings of another log, whose transactions have the same numbers. */
+    /** Forgets listings of another log, whose transactions have the same numbers, and what they confirmed of it. */
     restart(): void {
       waiting = [];
       applied = 0;
+      confirmed = { ...confirmed, confirmedAt: undefined };
     },
   };
 }

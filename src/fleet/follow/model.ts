@@ -18,7 +18,7 @@ export interface Following {
   state(): FollowState;
   /** Times up to which the present database is complete. */
   confirmed(): Confirmed;
-  /** Prefix whose log is read; undefined before the first restore. */
+  /** Prefix of the log that the present database has; undefined before the first restore. */
   prefix(): string | undefined;
   /** Last applied transaction; 0 if not known. */
   txid(): Txid;

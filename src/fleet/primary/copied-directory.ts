@@ -14,8 +14,8 @@ interface OwnProcess {
 }
 
 /**
- * Throws an OperatorError if a primary with this node's identity answers at the address of the leader record, since its
- * data directory was copied. After an ordinary stop nothing answers there.
+ * Throws an OperatorError if a primary with this node's identity answers at the address of the leader record. The data
+ * directory of this node was copied then. After an ordinary stop nothing answers there.
  */
 export async function requireOnlyProcess(
   clock: Clock,

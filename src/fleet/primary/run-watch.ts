@@ -22,7 +22,7 @@ interface Runs {
 
 /**
  * Returns a function that takes each report's node and process. It returns true for the later one of two processes that
- * report with one identity in turn, since the data directory of a node was copied. A node that was started again has
+ * report with one identity in turn. The data directory of a node was copied then. A node that was started again has
  * one process, since its former one never reports again.
  */
 export function createRunWatch(clock: Pick<Clock, "monotonic">) {

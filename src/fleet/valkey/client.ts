@@ -7,8 +7,8 @@ import { SECOND_MS } from "../../kernel/time";
 import type { Script } from "./script";
 
 /**
- * Longest wait for an answer, in ms. Timers end up to 2 ms late, and no request may wait more than 20 ms. The client
- * itself waits for a frozen server for ever.
+ * Longest wait for an answer, in ms. Requests are to wait 20 ms at most, and measured waits end up to 2 ms late. The
+ * client itself waits for a frozen server for ever.
  */
 export const CALL_MS = 18;
 /** Longest wait for calls that no limit waits for, in ms. */

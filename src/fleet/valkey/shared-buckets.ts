@@ -23,8 +23,8 @@ interface SharedBucketsOptions {
 
 /**
  * Buckets that nodes share: each takes several tokens at a time and spends them within a second. Requests of a caller
- * for which a node has no token wait together for one call, those that come meanwhile for the next. If Valkey is silent
- * for 20 ms, decisions are this node's own, and begin with what it knows of the shared bucket.
+ * for which a node has no token wait together for one call, those that come meanwhile for the next. If Valkey does not
+ * answer in time, decisions are this node's own, and begin with what it knows of the shared bucket.
  */
 export class SharedBuckets {
   readonly #options: SharedBucketsOptions;

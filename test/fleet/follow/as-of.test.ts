@@ -45,7 +45,7 @@ test("the log of another primary is confirmed by its own listings alone", () => 
   asOf.listed(listing(2, 9), true);
   asOf.restart();
   asOf.applied(12);
-  expect(asOf.confirmed().asOf).toBe(1_001);
+  expect(asOf.confirmed()).toEqual({ asOf: 1_001, confirmedAt: undefined });
   asOf.listed(listing(3, 12), true);
-  expect(asOf.confirmed().asOf).toBe(1_003);
+  expect(asOf.confirmed()).toEqual({ asOf: 1_003, confirmedAt: 3 });
 });

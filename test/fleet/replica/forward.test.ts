@@ -35,9 +35,9 @@ describe("a request at a replica", () => {
   });
 
   test.each([
-    ["without a CDN", {}],
-    ["that a CDN stores", { ALLCLEAR_CDN: "15" }],
-  ])("answers %s show the time of their data, also repeated ones", async (_name, env) => {
+    ["without --cdn", {}],
+    ["with --cdn", { ALLCLEAR_CDN: "15" }],
+  ])("answers %s show the present time of their data, also repeated ones", async (_name, env) => {
     await using pair = await createReplicaPair({ env });
     await pair.primary.page();
     const key = await pair.primary.keyWith("read:status");

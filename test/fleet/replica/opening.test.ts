@@ -40,16 +40,14 @@ await describeWithPrograms(
   "the port of a replica",
   { go: ["litestream", "versitygw"], debian: ["haproxy"] },
   () => {
-    test.concurrent(
-      "opens with pages after a restart, so that visitors of a balancer meet no error",
-      async () => {
-        await using fleet = await startFleet({
-          replicas: 2,
-          env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
-        });
-        const { replicas } = fleet;
-        await using balancer = await startHaproxy(
-          ({ port }) => `defaults
+    test("opens with pages after a restart, so that visitors of a balancer meet no error", async () => {
+      await using fleet = await startFleet({
+        replicas: 2,
+        env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
+      });
+      const { replicas } = fleet;
+      await using balancer = await startHaproxy(
+        ({ port }) => `defaults
   mode http
   retries 3
   option redispatch 1
@@ -63,56 +61,50 @@ listen all
   http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host status.example.com
   default-server check inter 1s fall 2 rise 1
 ${replicas.map(({ port: own }, index) => `  server replica${index} 127.0.0.1:${own}\n`).join("")}`,
-        );
-        const address = `http://127.0.0.1:${balancer.port}`;
-        const allAreUsed = () =>
-          eventually("the balancer uses all replicas", async () => {
-            const table = await (await fetch(`${address}/balancer;csv`)).text();
-            return table.match(/^all,replica\d,.*,UP,/gm)?.length === replicas.length;
-          });
-        await allAreUsed();
-        {
-          await using visitors = visit(`${address}/status/acme`);
-          for (let round = 0; round < rounds(1, 10); round++) {
-            for (const replica of replicas) {
-              process.kill(replica.pid(), "SIGTERM");
-              await replica.exited();
-              // As a new machine, it has to restore a copy first.
-              rmSync(join(replica.folder, "fleet", "replica"), { recursive: true });
-              const first = firstStatus(replica, "/status/acme");
-              await replica.restart();
-              expect(await first).toBe(200);
-              await allAreUsed();
-            }
-          }
-          expect(Object.keys(visitors.counts)).toEqual(["200"]);
-        }
-      },
-      120_000,
-    );
-
-    test.concurrent(
-      "opens after three seconds without data, and answers 503 then",
-      async () => {
-        await using fleet = await startFleet({ replicas: 0 });
-        const program = join(fleet.primary.folder, "litestream-without-restore");
-        writeFileSync(
-          program,
-          `#!/bin/sh\n[ "$1" = version ] && exec ${await litestreamPath()} version\nexit 1\n`,
-        );
-        chmodSync(program, 0o755);
-        const begun = performance.now();
-        await using replica = await startNode({
-          store: fleet.store,
-          path: "fleet",
-          args: ["--replica"],
-          env: { ALLCLEAR_LITESTREAM: program },
+      );
+      const address = `http://127.0.0.1:${balancer.port}`;
+      const allAreUsed = () =>
+        eventually("the balancer uses all replicas", async () => {
+          const table = await (await fetch(`${address}/balancer;csv`)).text();
+          return table.match(/^all,replica\d,.*,UP,/gm)?.length === replicas.length;
         });
-        expect(performance.now() - begun).toBeGreaterThan(3_000);
-        expect((await replica.call("/status/acme")).status).toBe(503);
-        expect((await replica.call("/readyz")).status).toBe(503);
-      },
-      60_000,
-    );
+      await allAreUsed();
+      {
+        await using visitors = visit(`${address}/status/acme`);
+        for (let round = 0; round < rounds(1, 10); round++) {
+          for (const replica of replicas) {
+            process.kill(replica.pid(), "SIGTERM");
+            await replica.exited();
+            // As a new machine, it has to restore a copy first.
+            rmSync(join(replica.folder, "fleet", "replica"), { recursive: true });
+            const first = firstStatus(replica, "/status/acme");
+            await replica.restart();
+            expect(await first).toBe(200);
+            await allAreUsed();
+          }
+        }
+        expect(Object.keys(visitors.counts)).toEqual(["200"]);
+      }
+    }, 120_000);
+
+    test("opens after three seconds without data, and answers 503 then", async () => {
+      await using fleet = await startFleet({ replicas: 0 });
+      const program = join(fleet.primary.folder, "litestream-without-restore");
+      writeFileSync(
+        program,
+        `#!/bin/sh\n[ "$1" = version ] && exec ${await litestreamPath()} version\nexit 1\n`,
+      );
+      chmodSync(program, 0o755);
+      const begun = performance.now();
+      await using replica = await startNode({
+        store: fleet.store,
+        path: "fleet",
+        args: ["--replica"],
+        env: { ALLCLEAR_LITESTREAM: program },
+      });
+      expect(performance.now() - begun).toBeGreaterThan(3_000);
+      expect((await replica.call("/status/acme")).status).toBe(503);
+      expect((await replica.call("/readyz")).status).toBe(503);
+    }, 60_000);
   },
 );

@@ -29,82 +29,76 @@ await describeWithPrograms(
   "nodes with a Valkey, in processes of their own",
   { go: ["litestream", "versitygw"], debian: ["valkey-server|redis-server"] },
   () => {
-    test.concurrent(
-      "share limits, tell revoked keys within two seconds, and go on without Valkey",
-      async () => {
-        await using store = await startS3();
-        await using redis = await startRedis();
-        const env = { ALLCLEAR_VALKEY_URL: redis.url };
-        await using primary = await startNode({ store, path: "fleet", env });
-        const { id, value: key } = await createKey(primary);
-        await using replica = await startNode({ store, path: "fleet", env, args: ["--replica"] });
-        const isAccepted = async () => (await statusOf(replica, "/api/v1/key", key)) === 200;
-        await eventually("the replica accepts the key", isAccepted);
-        const valkeyOfFleet = async () => {
-          const headers = { [TOKEN_HEADER]: fleetToken(FLEET_SECRET) };
-          const answer = await fetch(primary.privateUrl + NODES_PATH, { headers });
-          return ((await answer.json()) as FleetStatus).valkey;
-        };
-        const address = `127.0.0.1:${redis.port}`;
-        expect(await valkeyOfFleet()).toEqual({ address, isAvailable: true });
+    test("share limits, tell revoked keys within two seconds, and go on without Valkey", async () => {
+      await using store = await startS3();
+      await using redis = await startRedis();
+      const env = { ALLCLEAR_VALKEY_URL: redis.url };
+      await using primary = await startNode({ store, path: "fleet", env });
+      const { id, value: key } = await createKey(primary);
+      await using replica = await startNode({ store, path: "fleet", env, args: ["--replica"] });
+      const isAccepted = async () => (await statusOf(replica, "/api/v1/key", key)) === 200;
+      await eventually("the replica accepts the key", isAccepted);
+      const valkeyOfFleet = async () => {
+        const headers = { [TOKEN_HEADER]: fleetToken(FLEET_SECRET) };
+        const answer = await fetch(primary.privateUrl + NODES_PATH, { headers });
+        return ((await answer.json()) as FleetStatus).valkey;
+      };
+      const address = `127.0.0.1:${redis.port}`;
+      expect(await valkeyOfFleet()).toEqual({ address, isAvailable: true });
 
-        const left = async (node: FleetNode) =>
-          Number((await node.call("/api/v1/key", { key })).headers.get("x-ratelimit-remaining"));
+      const left = async (node: FleetNode) =>
+        Number((await node.call("/api/v1/key", { key })).headers.get("x-ratelimit-remaining"));
+      // Repeated if Valkey answers late, since the primary then charges a bucket of its own for a second.
+      await eventually("both nodes charge one bucket, which refills meanwhile", async () => {
         const before = await left(replica);
         for (let request = 0; request < 50; request++) await left(primary);
-        // Both nodes charge one bucket, which has refilled a little.
-        expect(await left(replica)).toBeLessThan(before);
+        return before - (await left(replica)) > 5;
+      });
 
-        expect((await primary.run("key", "revoke", id)).code).toBe(0);
-        const committed = performance.now();
-        await eventually("the replica refuses it", async () => !(await isAccepted()));
-        expect(performance.now() - committed).toBeLessThan(REFUSED_MAX_MS);
+      expect((await primary.run("key", "revoke", id)).code).toBe(0);
+      const committed = performance.now();
+      await eventually("the replica refuses it", async () => !(await isAccepted()));
+      expect(performance.now() - committed).toBeLessThan(REFUSED_MAX_MS);
 
-        const { value: other } = await createKey(primary);
-        await redis.kill();
-        await eventually(
-          "the primary shows that Valkey is gone",
-          async () => (await valkeyOfFleet())?.isAvailable === false,
-        );
-        await eventually(
-          "the replica accepts another key without Valkey",
-          async () => (await statusOf(replica, "/api/v1/key", other)) === 200,
-        );
-        expect(await statusOf(replica, "/readyz")).toBe(200);
-      },
-      60_000,
-    );
+      const { value: other } = await createKey(primary);
+      await redis.kill();
+      await eventually(
+        "the primary shows that Valkey is gone",
+        async () => (await valkeyOfFleet())?.isAvailable === false,
+      );
+      await eventually(
+        "the replica accepts another key without Valkey",
+        async () => (await statusOf(replica, "/api/v1/key", other)) === 200,
+      );
+      expect(await statusOf(replica, "/readyz")).toBe(200);
+    }, 60_000);
 
-    test.concurrent(
-      "keep heartbeats while there is no primary, which the next one applies",
-      async () => {
-        await using store = await startS3();
-        await using redis = await startRedis();
-        const env = { ALLCLEAR_VALKEY_URL: redis.url };
-        await using primary = await startNode({ store, path: "fleet", env });
-        const { value: key } = await createKey(primary, "manage:monitors");
-        const body = { name: "backup", type: "push", config: {}, interval_seconds: 600 };
-        const made = await primary.call("/api/v1/monitors", { method: "POST", key, body });
-        const { heartbeat_url: url } = (await made.json()) as { heartbeat_url: string };
-        const path = new URL(url).pathname;
-        await using replica = await startNode({ store, path: "fleet", env, args: ["--replica"] });
-        await eventually(
-          "the replica forwards heartbeats",
-          async () => (await statusOf(replica, path)) === 200,
-        );
-        const client = new Bun.RedisClient(redis.url);
-        const count = async () => Number(await client.send("XLEN", ["hb"]));
-        await primary.kill();
-        await eventually(
-          "the replica keeps heartbeats",
-          async () => (await statusOf(replica, path)) === 200,
-        );
-        expect(await count()).toBeGreaterThan(0);
-        await primary.restart();
-        await eventually("the primary has applied them", async () => (await count()) === 0);
-        client.close();
-      },
-      60_000,
-    );
+    test("keep heartbeats while there is no primary, which the next one applies", async () => {
+      await using store = await startS3();
+      await using redis = await startRedis();
+      const env = { ALLCLEAR_VALKEY_URL: redis.url };
+      await using primary = await startNode({ store, path: "fleet", env });
+      const { value: key } = await createKey(primary, "manage:monitors");
+      const body = { name: "backup", type: "push", config: {}, interval_seconds: 600 };
+      const made = await primary.call("/api/v1/monitors", { method: "POST", key, body });
+      const { heartbeat_url: url } = (await made.json()) as { heartbeat_url: string };
+      const path = new URL(url).pathname;
+      await using replica = await startNode({ store, path: "fleet", env, args: ["--replica"] });
+      await eventually(
+        "the replica forwards heartbeats",
+        async () => (await statusOf(replica, path)) === 200,
+      );
+      const client = new Bun.RedisClient(redis.url);
+      const count = async () => Number(await client.send("XLEN", ["hb"]));
+      await primary.kill();
+      await eventually(
+        "the replica keeps heartbeats",
+        async () => (await statusOf(replica, path)) === 200,
+      );
+      expect(await count()).toBeGreaterThan(0);
+      await primary.restart();
+      await eventually("the primary has applied them", async () => (await count()) === 0);
+      client.close();
+    }, 60_000);
   },
 );

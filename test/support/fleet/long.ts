@@ -1,3 +1,4 @@
+import { test } from "bun:test";
 import { appendFileSync } from "node:fs";
 
 /** File to which a long run appends its figures; undefined in short runs. Set by `bun test/fleet/long.ts`. */
@@ -5,6 +6,12 @@ const REPORT = process.env["ALLCLEAR_FLEET_REPORT"];
 
 /** True if `bun test/fleet/long.ts` runs the tests. */
 export const IS_LONG_RUN = REPORT !== undefined;
+
+/**
+ * Test that mostly waits. In short runs, adjacent ones of a file run at the same time. In long runs each runs alone, for
+ * its figures.
+ */
+export const waitingTest = IS_LONG_RUN ? test : test.concurrent;
 
 /** Largest number of rounds of a long run. Set by `--rounds`. */
 const ROUNDS_MAX = Number(process.env["ALLCLEAR_FLEET_ROUNDS"] ?? Infinity);
