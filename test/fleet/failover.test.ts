@@ -245,6 +245,7 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
       expect(await first.run("promote", "--force")).toMatchObject({ code: 0 });
       expect((await client.openIncident("three", first)).status).toBe(201);
       // It stays the primary when it is started again, and the other node follows it.
+      await first.kill();
       await first.restart();
       await hasStatus(first, "/readyz/primary", 200);
       await second.restart();

@@ -20,7 +20,7 @@ export interface ServerProcess extends AsyncDisposable {
   thaw(): void;
   /** Sends SIGKILL and waits until the process has ended. The folder stays. */
   kill(): Promise<void>;
-  /** Starts a server that was killed again, with the same port and folder. */
+  /** Starts a server that has ended again, with the same port and folder. Throws while it runs. */
   restart(): Promise<void>;
 }
 
@@ -167,6 +167,8 @@ export async function startServer({
     thaw: () => child.kill("SIGCONT"),
     kill: () => end("SIGKILL"),
     async restart() {
+      // The running process would answer in the place of the new one.
+      if (child.exitCode === null && child.signalCode === null) throw new Error("the server runs");
       child = await start();
     },
     async [Symbol.asyncDispose]() {
