@@ -1,5 +1,6 @@
 import type { Figure } from "./support/figure";
 import type { Workspace } from "./support/workspace";
+import { measureAcknowledgedWrites } from "./rows/acknowledged-writes";
 import { measureAssertions } from "./rows/assertions";
 import { measureBesideSubscribers } from "./rows/beside-subscribers";
 import { measureCheckCost } from "./rows/check-cost";
@@ -30,6 +31,7 @@ import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureReplicaReads } from "./rows/replica-reads";
 import { measureResidentMemory } from "./rows/resident-memory";
+import { measureSharedLimits } from "./rows/shared-limits";
 import { measureSlowDisk } from "./rows/slow-disk";
 import { measureSignInBesideHostile } from "./rows/sign-in-beside-hostile";
 import { measureStartUp } from "./rows/start-up";
@@ -51,11 +53,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   "first-view": measureFirstView,
   "open-tabs": measureOpenTabs,
   limiter: measureLimiter,
+  "shared-limits": measureSharedLimits,
   "start-up": measureStartUp,
   "resident-memory": measureResidentMemory,
   "component-change": measureComponentChange,
   "incident-create": measureIncidentCreate,
   "write-cost": measureWriteCost,
+  "acknowledged-writes": measureAcknowledgedWrites,
   "full-incident": measureFullIncident,
   "key-list": measureKeyList,
   "dashboard-page": measureDashboardPage,
@@ -89,6 +93,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 /** Rows that measure code in a process of the bench instead of the executable. */
 export const IN_PROCESS: ReadonlySet<string> = new Set([
   "limiter",
+  "shared-limits",
   "key-list",
   "fresh-bytes",
   "disk-per-check",

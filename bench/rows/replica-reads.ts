@@ -1,8 +1,8 @@
 import { startRedis } from "../../test/support/fleet/redis";
-import { litestreamPath } from "../../test/support/fleet/litestream";
 import { startS3 } from "../../test/support/fleet/s3";
 import { compileProgram } from "../support/compile";
 import { type Figure, median } from "../support/figure";
+import { fleetSettings } from "../support/fleet";
 import { processMs } from "../support/processor-time";
 import { seed } from "../support/seed";
 import { type Server, startAllclear } from "../support/server";
@@ -38,15 +38,7 @@ export async function measureReplicaReads(workspace: Workspace): Promise<Figure[
   };
   const store = stack.use(await startS3());
   const valkey = stack.use(await startRedis());
-  const fleet = {
-    ...ENV,
-    ALLCLEAR_FLEET_STORE: store.urlOf("bench"),
-    ALLCLEAR_FLEET_STORE_KEY_ID: store.credentials.keyId,
-    ALLCLEAR_FLEET_STORE_SECRET: store.credentials.secret,
-    ALLCLEAR_FLEET_SECRET: "a fleet secret of the bench, 40 characters",
-    ALLCLEAR_LITESTREAM: await litestreamPath(),
-    ALLCLEAR_VALKEY_URL: valkey.url,
-  };
+  const fleet = { ...ENV, ...(await fleetSettings(store)), ALLCLEAR_VALKEY_URL: valkey.url };
   const ofMachine = await seed(workspace.path("data"), { keys: 1 });
   const ofFleet = await seed(workspace.path("data"), { keys: 1 });
   const pinned = { core: SERVER_CORE };
