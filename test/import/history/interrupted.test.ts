@@ -38,9 +38,9 @@ test("kill -9 at any point of a history loses nothing that the next import does 
   using folder = temporaryFolder();
   const [whole, killed] = [join(folder.path, "whole"), join(folder.path, "killed")];
   expect(await importAndKill(whole, Number.POSITIVE_INFINITY)).toBe(true);
-  // Each run gets further than the one before, or as far.
-  const steps = [1, 3, 6, 8, 11, 14, 15];
-  for (const count of steps) expect(await importAndKill(killed, count)).toBe(false);
+  expect(await importAndKill(killed, 1)).toBe(false);
+  // Each run gets further than the one before, or as far. A process that is killed late may have written the rest.
+  for (const count of [3, 6, 8, 11, 14, 15]) await importAndKill(killed, count);
   expect(await importAndKill(killed, Number.POSITIVE_INFINITY)).toBe(true);
   expect(rowsIn(killed)).toEqual(rowsIn(whole));
 });
