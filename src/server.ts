@@ -89,6 +89,8 @@ export async function startServer(
       : undefined;
     await app.loadPages();
     await nextTurn();
+    // Reads the versions of earlier changes: a millisecond for which no health check waits.
+    ctx.signals.databaseChangedElsewhere.emit();
     const { startBackground } = await import("./background");
     const background = startBackground(
       ctx,
@@ -153,8 +155,6 @@ function nextTurn(): Promise<void> {
 /** Signals commits by other processes, such as commands, within half a second. */
 function watchForeignChanges(ctx: AppContext): Timer {
   let version = ctx.db.foreignVersion();
-  // Nothing listens yet: this reads the versions of earlier changes.
-  ctx.signals.databaseChangedElsewhere.emit();
   return ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {
     const current = ctx.db.foreignVersion();
     if (current === version) return;
