@@ -37,7 +37,7 @@ await describeWithPrograms(
       const waiting = Promise.resolve(node.limiter.chargeKey("other", LIMIT));
       let isDecided = false;
       void waiting.then(() => (isDecided = true));
-      await clock.advance(17);
+      await clock.advance(15);
       expect(isDecided).toBe(false);
       await clock.advance(2);
       expect((await waiting).decision.isAllowed).toBe(true);
