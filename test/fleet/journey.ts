@@ -15,7 +15,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { executable as buildExecutable } from "../support/binary";
+import { executable } from "../support/binary";
 import { eventually } from "../support/fleet/eventually";
 import {
   applyFile,
@@ -71,7 +71,7 @@ async function start(stack: AsyncDisposableStack, more: readonly string[]): Prom
     ensure(findProgram(...names) !== undefined, `${names.join(" or ")} is not installed.`);
   }
   const { services } = parse(await Bun.file(COMPOSE).text(), { merge: true });
-  const executable = await step("Build the executable", buildExecutable);
+  await step("Build the executable", executable);
   const store = await step("Start the store", async () => stack.use(await startS3()));
   const valkey = await step("Start Valkey", async () => stack.use(await startRedis()));
   const receiver = stack.use(startReceiver());
@@ -86,7 +86,7 @@ async function start(stack: AsyncDisposableStack, more: readonly string[]): Prom
   const start = (name: string) => {
     const args = [...(services[name].command as string[]).slice(1), ...more];
     return step(`Start ${name} with serve ${args.join(" ")}`, async () =>
-      stack.use(await startNode({ store, path: "fleet", executable, args, env })),
+      stack.use(await startNode({ store, path: "fleet", args, env })),
     );
   };
 

@@ -23,7 +23,7 @@ interface Site extends AsyncDisposable {
 
 /** A server as a process of its own, and nginx in front of it. */
 async function createSite(seconds = 3_600): Promise<Site> {
-  const installation = await createInstallation({ isFromSources: true });
+  const installation = await createInstallation();
   await installation.createPage("acme", ["API"]);
   const { value: key } = await installation.createKey(["read:status", "write:incidents"]);
   const edges: Edge[] = [];

@@ -8,7 +8,7 @@
  * not at the edge within 47 seconds. Needs nginx, wrk and taskset.
  */
 import { runWrk, SERVER_CORE } from "../../../bench/support/wrk";
-import { createInstallation } from "../../support/binary";
+import { createInstallation, executable } from "../../support/binary";
 import { readExposition } from "../../support/exposition";
 import { startEdge } from "../../support/fleet/edge";
 
@@ -21,23 +21,20 @@ const LOOK_MS = 250;
 
 const seconds = Number(process.argv[2] ?? 60);
 
-await using installation = await createInstallation({ isFromSources: true });
+await using installation = await createInstallation();
 await installation.createPage("acme", ["API", "Website", "Workers"]);
 const { value: key } = await installation.createKey(["write:incidents", "read:analytics"]);
-const child = Bun.spawn(
-  ["taskset", "-c", String(SERVER_CORE), process.execPath, "src/main.ts", "serve"],
-  {
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      ALLCLEAR_DATA_DIR: installation.dataDir,
-      ALLCLEAR_LISTEN: "127.0.0.1:0",
-      ALLCLEAR_CDN: "15",
-      ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1",
-    },
-    stdout: "ignore",
-    stderr: "pipe",
+const child = Bun.spawn(["taskset", "-c", String(SERVER_CORE), await executable(), "serve"], {
+  env: {
+    PATH: process.env["PATH"] ?? "",
+    ALLCLEAR_DATA_DIR: installation.dataDir,
+    ALLCLEAR_LISTEN: "127.0.0.1:0",
+    ALLCLEAR_CDN: "15",
+    ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1",
   },
-);
+  stdout: "ignore",
+  stderr: "pipe",
+});
 const origin = await readUrl(child.stderr);
 await using edge = await startEdge(Number(new URL(origin).port));
 

@@ -140,11 +140,11 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
       const path = "late";
       await using link = await startLink(store.port);
       await using node = await startNode({ store, path, storePort: link.port });
+      const client = await connectTo(node);
       await node.kill();
       await link.cut();
       await node.restart();
       expect((await node.call("/readyz")).status).toBe(200);
-      const client = await connectTo(node);
       expect((await client.openIncident("one")).status).toBe(503);
       // It is not known if the fleet has a database.
       const empty = startNode({ store, path, storePort: link.port });

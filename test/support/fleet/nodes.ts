@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { executable } from "../binary";
 import { freePort } from "../free-port";
 import { type ServerProcess, startServer } from "../servers/server-process";
 import { litestreamPath } from "./litestream";
@@ -19,12 +20,10 @@ interface NodeOptions {
   storePort?: number;
   /** Machine of a network in which the store is published; the test's own if omitted. */
   place?: { network: Network; machine: Machine };
-  /** Path of the executable; the sources are run if omitted. */
-  executable?: string;
   /** Arguments after `serve`, such as `--replica`. */
   args?: readonly string[];
   env?: Record<string, string | undefined>;
-  /** Error of the wall clock, in ms. */
+  /** Error of the wall clock, in ms. The node then runs from the sources, which are slow to start. */
   clockOffsetMs?: number;
 }
 
@@ -57,7 +56,6 @@ export async function startNode({
   path,
   storePort,
   place,
-  executable,
   args = [],
   env = {},
   clockOffsetMs,
@@ -66,6 +64,7 @@ export async function startNode({
   const privateAddress = `${place?.machine.address ?? "127.0.0.1"}:${privatePort}`;
   const privateUrl = `http://${privateAddress}`;
   const commandOf = place?.machine.commandOf ?? ((words: readonly string[]) => [...words]);
+  const allclear = await executable();
   let program: string[] = [];
   let clockFile = "";
   const settings: Record<string, string | undefined> = {
@@ -80,12 +79,11 @@ export async function startNode({
     env: settings,
     command({ folder, port }) {
       clockFile = join(folder, "clock-offset");
-      if (clockOffsetMs !== undefined) writeFileSync(clockFile, String(clockOffsetMs));
-      const sources =
-        clockOffsetMs === undefined
-          ? [join(SUPPORT, "../../src/main.ts")]
-          : [join(SUPPORT, "processes/allclear-at.ts"), clockFile];
-      program = executable === undefined ? [process.execPath, ...sources] : [executable];
+      if (clockOffsetMs === undefined) program = [allclear];
+      else {
+        writeFileSync(clockFile, String(clockOffsetMs));
+        program = [process.execPath, join(SUPPORT, "processes/allclear-at.ts"), clockFile];
+      }
       Object.assign(settings, {
         ALLCLEAR_DATA_DIR: folder,
         ALLCLEAR_LISTEN: `127.0.0.1:${port}`,

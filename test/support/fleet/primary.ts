@@ -9,8 +9,12 @@ export interface PrimaryClient {
   openIncident(name: string, at?: FleetNode): Promise<Response>;
 }
 
-/** Creates a key that may open incidents, by the command `key create` in the data directory of a node. */
+/**
+ * Creates a key that may open incidents, by the command `key create` in the data directory of a node. Waits until the
+ * node has created the sample page, which it does after it is ready.
+ */
 export async function connectTo(node: FleetNode): Promise<PrimaryClient> {
+  await eventually("the sample page exists", async () => (await node.call("/status/sample")).ok);
   const scopes = ["--scope", "write:incidents", "--scope", "read:status", "--rate-limit", "100000"];
   const { stdout, stderr, code } = await node.run("key", "create", "--name", "test", ...scopes);
   if (code !== 0) throw new Error(stderr);
