@@ -18,6 +18,8 @@ const FLOOD_MS = 10_000;
 /** Time in which a server answers again after a flood: its port stays closed for up to eight seconds at a time. */
 const RECOVERY_MS = 25_000;
 const RECONNECT_MS = 100;
+/** Equal numbers of descriptors in a row, 20 ms apart, after which a start counts as done. */
+const SETTLED_LOOKS = 20;
 const HALF_A_REQUEST = "GET / HTTP/1.1\r\nHost:";
 
 let installation: Installation;
@@ -65,6 +67,20 @@ function startFlood(server: Server, sent: string) {
 
 function usedDescriptors({ pid }: Server): number {
   return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** Waits until the number of descriptors stays the same: a server that is ready closes files of its start. */
+async function settledDescriptors(server: Server): Promise<number> {
+  let used = 0;
+  let looks = 0;
+  const isSettled = await holdsWithin(10_000, async () => {
+    const now = usedDescriptors(server);
+    looks = now === used ? looks + 1 : 0;
+    used = now;
+    return looks >= SETTLED_LOOKS;
+  });
+  if (!isSettled) throw new Error("the number of descriptors did not settle");
+  return used;
 }
 
 describe("a server with more connections than file descriptors", () => {
@@ -121,7 +137,7 @@ describe("a server with more connections than file descriptors", () => {
     "the server closes all connections even if one that was accepted early has ended",
     async () => {
       const server = await installation.serve({ descriptors: DESCRIPTORS });
-      const count = DESCRIPTORS - usedDescriptors(server);
+      const count = DESCRIPTORS - (await settledDescriptors(server));
       let closed = 0;
       const sockets = Array.from({ length: count }, () =>
         openConnection(server, HALF_A_REQUEST, () => void (closed += 1)),
