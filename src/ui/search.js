@@ -24,7 +24,7 @@ let searching;
 function isTyping({ target }) {
   return (
     target.closest?.("input, select, textarea, [contenteditable]") ||
-    document.querySelector("dialog")
+    document.querySelector("dialog[open]")
   );
 }
 
@@ -46,7 +46,7 @@ document.addEventListener("keydown", (event) => {
 function follow(event, selector) {
   // A screen's own link precedes that of the sidebar.
   const link = document.querySelector(`#main ${selector}`) ?? document.querySelector(selector);
-  if (!link || document.querySelector("dialog")) return;
+  if (!link || document.querySelector("dialog[open]")) return;
   // A key that is pressed outside a form by mistake must not lose what was typed into it.
   const main = document.querySelector("#main");
   if (!link.matches("[data-dialog]") && main && isWrittenIn(main)) return;
