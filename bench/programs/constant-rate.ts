@@ -26,7 +26,8 @@ function sendDue(): void {
     return;
   }
   while (sent < elapsedSeconds * Number(perSecond)) {
-    const connection = free.pop();
+    // The longest unused one, since the server closes those that stay idle.
+    const connection = free.shift();
     if (!connection) return;
     sent += 1;
     connection.send(request).then(({ status }) => {
