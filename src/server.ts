@@ -57,7 +57,7 @@ export async function startServer(
   const { ctx, migration, directory } = installation;
   const { log } = ctx;
   // Watched before the first request, so that no cached value misses a change by another process.
-  const poll = watchForeignChanges(ctx);
+  const foreign = watchForeignChanges(ctx);
   try {
     if (migration?.copy) {
       log.info({ ...migration }, "the database was copied before it was migrated");
@@ -89,8 +89,7 @@ export async function startServer(
       : undefined;
     await app.loadPages();
     await nextTurn();
-    // Reads the versions of earlier changes: a millisecond for which no health check waits.
-    ctx.signals.databaseChangedElsewhere.emit();
+    foreign.begin();
     const { startBackground } = await import("./background");
     const background = startBackground(
       ctx,
@@ -118,7 +117,7 @@ export async function startServer(
       ...firstRun,
       async stop() {
         readiness.isDraining = true;
-        poll.cancel();
+        foreign.cancel();
         guard.stop();
         const answered = Promise.all([listener.stop(), forReplicas?.stop()]);
         // Requests in progress can still make a page private, which leaves the mirror before their answer.
@@ -131,7 +130,7 @@ export async function startServer(
       },
     };
   } catch (error) {
-    poll.cancel();
+    foreign.cancel();
     installation.close();
     throw error;
   }
@@ -152,19 +151,26 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Signals commits by other processes, such as commands, within half a second. */
-function watchForeignChanges(ctx: AppContext): Timer {
-  let version = ctx.db.foreignVersion();
-  return ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {
-    const current = ctx.db.foreignVersion();
-    if (current === version) return;
+/**
+ * Signals commits by other processes, such as commands, within half a second. `begin` reads the versions of earlier
+ * changes, so that a commit emits only its own signals. It takes a millisecond: call it once health checks are answered.
+ */
+function watchForeignChanges(ctx: AppContext): Timer & { begin(): void } {
+  const atStart = ctx.db.foreignVersion();
+  let version: number | undefined;
+  function takeIn(current: number): void {
     try {
       ctx.signals.databaseChangedElsewhere.emit();
       version = current;
     } catch (error) {
       ctx.log.error({ err: error }, "a change by another process was not taken in; trying again");
     }
+  }
+  const poll = ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {
+    const current = ctx.db.foreignVersion();
+    if (current !== version) takeIn(current);
   });
+  return { begin: () => takeIn(atStart), cancel: () => poll.cancel() };
 }
 
 function warnAboutAddress({ baseUrl, config, db, log }: AppContext): void {
