@@ -26,7 +26,7 @@ function sendDue(): void {
     return;
   }
   while (sent < elapsedSeconds * Number(perSecond)) {
-    // The longest unused one, since the server closes those that stay idle.
+    // The one unused for the longest time: the runtime closes a connection on which no request comes for ten seconds.
     const connection = free.shift();
     if (!connection) return;
     sent += 1;

@@ -10,7 +10,7 @@ import { LOAD_CORE, SERVER_CORE } from "../support/wrk";
 import { requireTool, type Workspace } from "../support/workspace";
 
 const PER_SECOND = 5_000;
-/** Shorter rounds count the compilation of code that the server drops while it waits for the other's round. */
+/** Long, so that it takes a small part of a round to compile again the code that a server drops while it waits. */
 const SECONDS = 15;
 const ROUNDS = 5;
 const IDLE_SECONDS = 10;

@@ -50,7 +50,7 @@ export class SharedBuckets {
     });
   }
 
-  /** Takes one token of a caller. A promise resolves within 20 ms if Valkey is silent. */
+  /** Takes one token of a caller. A promise usually resolves within 20 ms if Valkey is silent. */
   take(id: string, limit: number): Decision | Promise<Decision> {
     if (!this.#options.valkey.isAvailable()) return this.#takeLocally(id, limit);
     const caller = this.#callers.get(id) ?? this.#add(id, limit);
