@@ -1,8 +1,9 @@
 /**
- * Runs all tests, or those that its arguments choose, which are those of `bun test`. One more process runs than there
- * are processors, since tests of fleets mostly wait: with two processors, all take 430 s instead of 490 s.
+ * Runs all tests. Arguments are passed to `bun test`. There is one process more than processors, since tests of fleets
+ * mostly wait: with two processors, the tests took 430 s instead of 490 s.
  */
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 
 const tests = Bun.spawn(
   [
@@ -16,6 +17,7 @@ const tests = Bun.spawn(
     "60000",
     ...process.argv.slice(2),
   ],
-  { stdio: ["inherit", "inherit", "inherit"] },
+  { cwd: join(import.meta.dir, ".."), stdio: ["inherit", "inherit", "inherit"] },
 );
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill(signal));
 process.exit(await tests.exited);

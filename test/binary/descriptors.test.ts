@@ -19,7 +19,7 @@ const FLOOD_MS = 10_000;
 const RECOVERY_MS = 25_000;
 const RECONNECT_MS = 100;
 /** Equal numbers of descriptors in a row, 20 ms apart, after which a start counts as done. */
-const SETTLED_LOOKS = 20;
+const SETTLED_LOOKS = 30;
 const HALF_A_REQUEST = "GET / HTTP/1.1\r\nHost:";
 
 let installation: Installation;

@@ -153,20 +153,29 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     expect(await field.inputValue()).toBe("Checkout fails");
   }, 60_000);
 
-  test("a key that is pressed while a dialog closes opens the next one", async () => {
-    const page = await open("keys");
-    await page.keyboard.press("?");
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText("Report incident").waitFor();
-    // The page hears of the end of a dialog only afterwards.
-    await page.evaluate(() => {
-      document.querySelector("dialog")?.close();
-      const key = { key: "k", ctrlKey: true, bubbles: true, cancelable: true };
-      document.body.dispatchEvent(new KeyboardEvent("keydown", key));
-    });
-    await dialog.getByRole("searchbox").waitFor();
-    expect(await page.evaluate(() => document.activeElement?.getAttribute("type"))).toBe("search");
-  }, 60_000);
+  test.each([
+    ["Control+k", { key: "k", ctrlKey: true }],
+    ["a slash", { key: "/" }],
+  ])(
+    "%s opens the search also while another dialog closes",
+    async (_, pressed) => {
+      const page = await open("keys");
+      await page.keyboard.press("?");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("Report incident").waitFor();
+      // The event "close", whose listener removes the dialog, is dispatched only afterwards.
+      await page.evaluate((init) => {
+        document.querySelector("dialog")?.close();
+        const event = new KeyboardEvent("keydown", { ...init, bubbles: true, cancelable: true });
+        document.body.dispatchEvent(event);
+      }, pressed);
+      await dialog.getByRole("searchbox").waitFor();
+      expect(await page.evaluate(() => document.activeElement?.getAttribute("type"))).toBe(
+        "search",
+      );
+    },
+    60_000,
+  );
 
   test("keys that are typed into a field open nothing", async () => {
     const page = await open("keys");

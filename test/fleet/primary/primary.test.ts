@@ -135,7 +135,7 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
   );
 
   test(
-    "serves reads, and refuses writes, until the store has answered for the first time",
+    "serves pages, and refuses requests with a key, until the store has answered for the first time",
     async () => {
       const path = "late";
       await using link = await startLink(store.port);
@@ -145,7 +145,15 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
       await link.cut();
       await node.restart();
       expect((await node.call("/readyz")).status).toBe(200);
-      expect((await client.openIncident("one")).status).toBe(503);
+      expect((await node.call("/status/sample")).status).toBe(200);
+      const refused = await client.openIncident("one");
+      expect([refused.status, await refused.json()]).toEqual([
+        503,
+        expect.objectContaining({ detail: expect.stringContaining("if keys were revoked") }),
+      ]);
+      expect(
+        (await node.run("key", "create", "--name", "late", "--scope", "read:status")).code,
+      ).toBe(0);
       // It is not known if the fleet has a database.
       const empty = startNode({ store, path, storePort: link.port });
       await expect(empty).rejects.toThrow("it is not known if the fleet has one");

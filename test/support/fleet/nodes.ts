@@ -64,8 +64,7 @@ export async function startNode({
   const privateAddress = `${place?.machine.address ?? "127.0.0.1"}:${privatePort}`;
   const privateUrl = `http://${privateAddress}`;
   const commandOf = place?.machine.commandOf ?? ((words: readonly string[]) => [...words]);
-  const allclear = await executable();
-  let program: string[] = [];
+  let program = clockOffsetMs === undefined ? [await executable()] : [];
   let clockFile = "";
   const settings: Record<string, string | undefined> = {
     ALLCLEAR_FLEET_STORE: store.urlOf(path, { host: place?.network.address, port: storePort }),
@@ -79,8 +78,7 @@ export async function startNode({
     env: settings,
     command({ folder, port }) {
       clockFile = join(folder, "clock-offset");
-      if (clockOffsetMs === undefined) program = [allclear];
-      else {
+      if (clockOffsetMs !== undefined) {
         writeFileSync(clockFile, String(clockOffsetMs));
         program = [process.execPath, join(SUPPORT, "processes/allclear-at.ts"), clockFile];
       }
