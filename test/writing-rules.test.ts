@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { Glob } from "bun";
 
 const ROOT = join(import.meta.dir, "..");
-const MAX_LINES = 250;
 
 /** Names of the older vocabulary, each with the name to use. */
 const RETIRED_NAMES: readonly [RegExp, string][] = [
@@ -61,11 +60,4 @@ test("no identifier is a name of the older vocabulary", async () => {
     }
   }
   expect([...violations]).toEqual([]);
-});
-
-test("no source file has more than 250 lines", async () => {
-  const long = (await readSources("src/**/*.{ts,tsx}"))
-    .map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 }))
-    .filter(({ lines }) => lines > MAX_LINES);
-  expect(long).toEqual([]);
 });
