@@ -5,7 +5,7 @@ export type { DockerAddress, DockerHosts } from "./docker-hosts";
 export { FLEET_STORE_OPTION_NAMES } from "./fleet-options";
 export type { Option } from "./option";
 export type { PurgeHeader } from "./cdn-options";
-export { certificatesError } from "./certificates";
+export { certificatesError, trustedAuthorities } from "./certificates";
 export {
   CONNECTIONS_MAX,
   DEFAULT_PORTS,

@@ -60,7 +60,7 @@ export const MAIL_OPTIONS = {
   smtpCa: option({
     flag: "smtp-ca",
     env: "ALLCLEAR_SMTP_CA",
-    parse: readCertificates,
+    parse: (path: string) => readCertificates(path),
     default: undefined,
     placeholder: "FILE",
     help: "Certificates (PEM) of authorities that are trusted as well, for a relay with a private one.",

@@ -1,4 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from "../kernel/log";
+import { readBundle } from "./certificates";
 import { CDN_OPTIONS, type CdnOptionName } from "./cdn-options";
 import { DOCKER_OPTIONS } from "./docker-hosts";
 import { FLEET_OPTIONS } from "./fleet-options";
@@ -95,6 +96,15 @@ export const OPTIONS = {
     help: "Private networks that webhooks may reach, such as 10.0.0.0/8; if omitted, those of Settings → General.",
     scope: "serve",
   }),
+  caFile: option({
+    flag: "ca-file",
+    env: "ALLCLEAR_CA_FILE",
+    parse: readBundle,
+    default: undefined,
+    placeholder: "FILE",
+    help: "Certificates (PEM) of authorities that all outgoing connections trust as well, such as that of your own network.",
+    scope: "everywhere",
+  }),
   referenceTargets: option({
     flag: "reference-targets",
     env: "ALLCLEAR_REFERENCE_TARGETS",
@@ -182,6 +192,7 @@ export type OptionName = keyof typeof OPTIONS;
 type Optional =
   | "baseUrl"
   | "outboundAllow"
+  | "caFile"
   | "dockerTlsDir"
   | CdnOptionName
   | MirrorOptionName

@@ -36,7 +36,7 @@ export const VALKEY_OPTIONS = {
   valkeyCa: option({
     flag: "valkey-ca",
     env: "ALLCLEAR_VALKEY_CA",
-    parse: readCertificates,
+    parse: (path: string) => readCertificates(path),
     default: undefined,
     placeholder: "FILE",
     help: "Certificates (PEM) of the authorities that may have signed Valkey's certificate.",

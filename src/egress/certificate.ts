@@ -1,6 +1,14 @@
-import { checkServerIdentity, type PeerCertificate, type TLSSocket } from "node:tls";
+import type { X509Certificate } from "node:crypto";
+import {
+  checkServerIdentity,
+  type DetailedPeerCertificate,
+  getCACertificates,
+  type PeerCertificate,
+  type TLSSocket,
+} from "node:tls";
+import { lazy } from "../kernel/lazy";
 import { hasUnsafeCharacters } from "../kernel/text";
-import type { Certificate } from "./model";
+import { type Certificate, nameOfExpiring } from "./model";
 
 /** Maximum length of names repeated from a certificate. */
 const LONGEST_NAME = 100;
@@ -19,33 +27,78 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Reads and checks the certificate of a handshake that accepted any; undefined without one. Its names must
- * contain `host`.
+ * contain `host`. Its end is that of the certificate in its chain that expires first.
  */
 export function certificateOf(socket: TLSSocket, host: string): Certificate | undefined {
-  const shown: PeerCertificate | undefined = socket.getPeerCertificate();
-  const expiresAt = Date.parse(shown?.valid_to ?? "");
-  if (!shown || Number.isNaN(expiresAt)) return undefined;
+  const shown: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  if (!shown || Number.isNaN(endOf(shown))) return undefined;
+  const first = firstToExpire(shown);
+  const dated = {
+    expiresAt: endOf(first),
+    intermediate: first === shown ? null : nameIn(first.subject),
+  };
   return {
     host,
-    fingerprint: (shown.fingerprint256 ?? "").replaceAll(":", "").toLowerCase(),
-    expiresAt,
+    fingerprint: (first.fingerprint256 ?? "").replaceAll(":", "").toLowerCase(),
+    ...dated,
     subject: nameIn(shown.subject),
     issuer: nameIn(shown.issuer),
-    problem: problemOf(socket, shown, host, expiresAt),
+    problem: problemOf(socket, shown, host, dated),
   };
+}
+
+/** Number of certificates of a chain that are read. Servers send two or three. */
+const CHAIN_MAX = 10;
+
+/** Returns the certificate of a chain that expires first. */
+function firstToExpire(leaf: DetailedPeerCertificate): DetailedPeerCertificate {
+  let first = leaf;
+  let next: DetailedPeerCertificate | undefined = leaf.issuerCertificate;
+  for (let read = 1; next && read < CHAIN_MAX; read += 1) {
+    if (endOf(next) < endOf(first) && !hasLaterAnchor(next)) first = next;
+    next = next.issuerCertificate === next ? undefined : next.issuerCertificate;
+  }
+  return first;
+}
+
+/** Authorities that the runtime trusts. Parsed at the first chain of which not the server's certificate ends first. */
+const anchors = lazy((): X509Certificate[] => {
+  const { X509Certificate: Parsed } = process.getBuiltinModule("node:crypto");
+  return getCACertificates("default").map((pem) => new Parsed(pem));
+});
+
+/**
+ * Returns true if an authority with the same name and key is trusted for longer. Its certificate in the chain, signed by
+ * an older authority, is then not needed.
+ */
+function hasLaterAnchor(certificate: DetailedPeerCertificate): boolean {
+  const { X509Certificate: Parsed } = process.getBuiltinModule("node:crypto");
+  const { subject, publicKey } = new Parsed(certificate.raw);
+  return anchors().some(
+    (anchor) =>
+      anchor.subject === subject &&
+      Date.parse(anchor.validTo) > endOf(certificate) &&
+      anchor.publicKey.equals(publicKey),
+  );
+}
+
+/** Returns the end of a certificate in unix ms; NaN for one without an end. */
+function endOf({ valid_to: end }: Partial<PeerCertificate>): number {
+  return Date.parse(end ?? "");
 }
 
 function problemOf(
   socket: TLSSocket,
   shown: PeerCertificate,
   host: string,
-  expiresAt: number,
+  { expiresAt, intermediate }: Pick<Certificate, "expiresAt" | "intermediate">,
 ): string | null {
   if (!socket.authorized) {
     // Typed as an Error, but it is the code of OpenSSL.
     const code = String(socket.authorizationError);
     if (code === "CERT_HAS_EXPIRED") {
-      return `The certificate expired on ${new Date(expiresAt).toISOString().slice(0, 10)}.`;
+      const day = new Date(expiresAt).toISOString().slice(0, 10);
+      return `The ${nameOfExpiring(intermediate)} expired on ${day}.`;
     }
     return PROBLEMS[code] ?? `The certificate is not trusted (${code}).`;
   }

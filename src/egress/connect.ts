@@ -10,7 +10,7 @@ import { formatHost } from "../config";
 import type { Clock } from "../kernel/clock";
 import { certificateOf } from "./certificate";
 import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";
-import type { Certificate } from "./model";
+import { type Certificate, nameOfExpiring } from "./model";
 import type { StepRecorder } from "./steps";
 
 /** An open connection to a checked address. Errors close it; they are never thrown. */
@@ -165,7 +165,8 @@ function verifiedTls(
 export function describeTls(socket: TLSSocket, certificate: Certificate | null): string {
   const version = (socket.getProtocol() ?? "TLS").replace(/^TLSv/, "TLS ");
   if (!certificate) return version;
-  return `${version}, certificate until ${new Date(certificate.expiresAt).toISOString().slice(0, 10)}`;
+  const day = new Date(certificate.expiresAt).toISOString().slice(0, 10);
+  return `${version}, ${nameOfExpiring(certificate.intermediate)} until ${day}`;
 }
 
 /** Returns the certificate of a handshake; a fault if it is verified and not trusted for the host. */
@@ -181,12 +182,14 @@ export function checkedCertificate(
     : new Fault("tls", certificate.problem, certificate);
 }
 
+const TOO_OLD = "The server speaks only versions of TLS that are older than the check allows.";
+
 const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
   ECONNRESET: CLOSED_IN_HANDSHAKE.message,
   EPIPE: CLOSED_IN_HANDSHAKE.message,
   ERR_SSL_WRONG_VERSION_NUMBER: "The server does not speak TLS on this port.",
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: "The server speaks only a version of TLS that is not safe.",
-  ERR_SSL_UNSUPPORTED_PROTOCOL: "The server speaks only a version of TLS that is not safe.",
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: TOO_OLD,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: TOO_OLD,
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "The server does not know this name.",
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE:
     "The server refused the TLS handshake: it may require other ciphers or a client certificate.",

@@ -13,7 +13,7 @@ import type {
   HttpRequest,
   ResolveTarget,
 } from "./model";
-import type { OpenSocket, SocketTarget } from "./socket";
+import type { OpenSocket } from "./socket";
 
 /** All outgoing connections. Each method returns once its signal aborts, at the latest, and never throws. */
 export interface Egress {
@@ -22,7 +22,7 @@ export interface Egress {
   /** Opens a TCP or TLS connection to the first address that accepts one. */
   connect(target: ConnectTarget): Promise<Connection | Fault>;
   /** Opens a TCP or TLS connection for a protocol that the caller speaks. */
-  socket(target: SocketTarget): Promise<OpenSocket | Fault>;
+  socket(target: ConnectTarget): Promise<OpenSocket | Fault>;
   /** Sends one request over a connection of its own. Redirects are not followed. */
   request(request: HttpRequest): Promise<HttpAnswer | Fault>;
   /** Queries the DNS. */
@@ -36,12 +36,16 @@ export interface EgressDependencies {
   /** Private networks that webhooks may reach. Read at every request, since it may change. */
   readonly allowedNetworks: readonly Network[];
   /**
-   * Options that decide which addresses mail may reach, only public ones if omitted, and the Docker hosts.
+   * Options that decide which authorities are trusted, which addresses mail may reach, only public ones if omitted,
+   * and the Docker hosts.
    */
-  readonly config?: Pick<Config, "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir">;
+  readonly config?: Pick<
+    Config,
+    "caFile" | "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir"
+  >;
   /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
-  /** Certificates of further trusted authorities, in PEM. */
+  /** Certificates of further trusted authorities, in PEM, in addition to those of the options. */
   trust?: readonly string[];
   /** Returns true if a file descriptor is free; checks the system if omitted. */
   hasFreeDescriptor?: () => boolean;

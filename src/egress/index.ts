@@ -16,7 +16,11 @@ export {
   type HttpAnswer,
   type HttpRequest,
   type IpFamily,
+  nameOfExpiring,
   type Proxy,
+  TLS_VERSIONS,
+  type TlsRules,
+  type TlsVersion,
   DEFAULT_BODY_MAX_BYTES,
 } from "./model";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";

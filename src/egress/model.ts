@@ -19,12 +19,23 @@ export interface ResolveTarget extends Recorded {
   signal: AbortSignal;
 }
 
-export interface ConnectTarget extends ResolveTarget {
+/** Versions of TLS, the oldest one first. */
+export const TLS_VERSIONS = ["1.0", "1.1", "1.2", "1.3"] as const;
+export type TlsVersion = (typeof TLS_VERSIONS)[number];
+
+/** Rules of one connection for TLS, in addition to those of the installation. */
+export interface TlsRules {
+  /** Certificates (PEM) of authorities that are trusted in addition. */
+  ca?: string | undefined;
+  /** Oldest version of TLS that may be used; 1.2 if omitted. */
+  tlsMin?: TlsVersion | undefined;
+}
+
+export interface ConnectTarget extends ResolveTarget, TlsRules {
   port: number;
-  /**
-   * TLS with the host as server name; `verify: false` accepts any certificate. The server may choose one
-   * of the protocols (ALPN).
-   */
+  /** Name or address by which the server is known in TLS; the host if omitted. */
+  serverName?: string | undefined;
+  /** TLS; `verify: false` accepts any certificate. The server may choose one of the protocols (ALPN). */
   tls?: { verify: boolean; protocols?: readonly string[] | undefined } | undefined;
 }
 
@@ -32,16 +43,24 @@ export interface ConnectTarget extends ResolveTarget {
 export interface Certificate {
   /** Name or address by which the server was reached. */
   host: string;
-  /** SHA-256 of the certificate, in hex. */
+  /** SHA-256 of the certificate that expires first, in hex: that of the server, or one that signed it. */
   fingerprint: string;
-  /** In unix ms. */
+  /** End of that certificate, in unix ms. */
   expiresAt: number;
+  /** Name of that certificate if it is one that the server sends with its own; null for its own. */
+  intermediate: string | null;
   /** Name of the owner. */
   subject: string;
   /** Name of the authority. */
   issuer: string;
   /** Reason for which it is not trusted; null if it is. */
   problem: string | null;
+}
+
+/** Names the certificate of a chain that expires first, which is an intermediate one unless null. */
+export function nameOfExpiring(intermediate: string | null): string {
+  if (intermediate === null) return "certificate";
+  return `intermediate certificate${intermediate === "" ? "" : ` “${intermediate}”`}`;
 }
 
 /** An open connection, which the caller closes. */
@@ -73,9 +92,16 @@ export interface Proxy {
   password: string;
 }
 
-export interface HttpRequest extends Recorded {
+export interface HttpRequest extends Recorded, TlsRules {
   /** http or https, without user info. */
   url: URL;
+  /**
+   * Host by which the server is known, with a port if it is not that of the scheme: for the header Host, and its name
+   * in TLS. That of the URL if omitted.
+   */
+  hostName?: string | undefined;
+  /** Name or address, and port, of the connection. Those of the URL if omitted. */
+  connectTo?: { host: string; port: number | undefined } | undefined;
   method: string;
   /** Names in any case, without those that are set here: see `headerError`. */
   headers?: Readonly<Record<string, string>> | undefined;

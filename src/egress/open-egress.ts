@@ -1,3 +1,4 @@
+import type { SecureContext } from "node:tls";
 import type { Clock } from "../kernel/clock";
 import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
 import { checkedCertificate, Connector, type Opened, tlsFault, tlsOptions } from "./connect";
@@ -8,7 +9,7 @@ import { Fault, type FaultKind } from "./fault";
 import { HandedSocket } from "./handed-socket";
 import { type Host, parseHost } from "./host";
 import { boundedLookup, systemLookup } from "./lookup";
-import type { ResolveTarget } from "./model";
+import type { ConnectTarget, ResolveTarget, TlsRules } from "./model";
 import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
@@ -21,7 +22,8 @@ const LOOKUP_CONCURRENCY = 256;
 
 /** Creates the outgoing connections with their libraries; `createEgress` loads this file on demand. */
 export function openEgress(deps: EgressDependencies): Egress {
-  const { clock, lookup, trust = [], hasFreeDescriptor = () => hasFreeDescriptors(1) } = deps;
+  const { clock, lookup, config, hasFreeDescriptor = () => hasFreeDescriptors(1) } = deps;
+  const trust = [...(deps.trust ?? []), ...(config?.caFile ? [config.caFile.pem] : [])];
   const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
   const policies = policiesOf(deps);
   const resolve = createResolve(
@@ -30,6 +32,15 @@ export function openEgress(deps: EgressDependencies): Egress {
   );
   const secureContexts = createSecureContexts(trust);
   const connector = new Connector(clock, secureContexts());
+
+  /** Returns the context of a connection; a fault for certificates that cannot be used. */
+  function contextOf(rules: TlsRules): SecureContext | undefined | Fault {
+    try {
+      return secureContexts(rules);
+    } catch {
+      return new Fault("refused", "The certificates of the authorities cannot be used.");
+    }
+  }
 
   return {
     async resolve(target) {
@@ -41,9 +52,12 @@ export function openEgress(deps: EgressDependencies): Egress {
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
-      const tls = target.tls && { ...namesOf(host), ...target.tls };
+      const tls = target.tls && { ...namesIn(target, host), ...target.tls };
       const { port, signal, steps } = target;
-      const opened = await checked(connector.open({ addresses, port, tls, signal, steps }), target);
+      const secureContext = contextOf(target);
+      if (secureContext instanceof Fault) return secureContext;
+      const opening = connector.open({ addresses, port, tls, signal, secureContext, steps });
+      const opened = await checked(opening, target);
       if (opened instanceof Fault) return opened;
       const { socket, address, certificate } = opened;
       return { address, certificate, close: () => void socket.destroy() };
@@ -53,10 +67,11 @@ export function openEgress(deps: EgressDependencies): Egress {
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
-      const { port, signal, ca, steps } = target;
-      const names = namesOf(host);
+      const { port, signal, steps } = target;
+      const names = namesIn(target, host);
       const tls = target.tls && { ...names, ...target.tls };
-      const secureContext = secureContexts({ ca });
+      const secureContext = contextOf(target);
+      if (secureContext instanceof Fault) return secureContext;
       const opening = connector.open({ addresses, port, tls, signal, secureContext, steps });
       const opened = await checked(opening, target);
       if (opened instanceof Fault) return opened;
@@ -99,7 +114,9 @@ export function openEgress(deps: EgressDependencies): Egress {
   };
 }
 
-function namesOf(host: Host) {
+/** Returns the name by which a server is known in TLS: its own one, or the host that was reached. */
+function namesIn({ serverName }: ConnectTarget, reached: Host) {
+  const host = (serverName === undefined ? undefined : parseHost(serverName)) ?? reached;
   return { host: host.name, isName: !host.isAddress };
 }
 

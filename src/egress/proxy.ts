@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { SecureContext } from "node:tls";
 import { formatHost } from "../config";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
@@ -28,7 +29,11 @@ interface TunnelTarget {
 export async function openTunnel(
   { proxy, addresses, port }: TunnelTarget,
   { policy, signal, steps, verifyTls: verify = true }: HttpRequest,
-  { resolve, connector }: { resolve: Resolve; connector: Connector },
+  {
+    resolve,
+    connector,
+    secureContext,
+  }: { resolve: Resolve; connector: Connector; secureContext: SecureContext | undefined },
 ): Promise<Opened | Fault> {
   const { url } = proxy;
   const resolved = await resolve({ host: hostOf(url.hostname), policy, signal, steps });
@@ -41,6 +46,7 @@ export async function openTunnel(
       addresses: resolved.addresses,
       port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
       tls: isTls ? { host: host.name, isName: !host.isAddress, verify } : undefined,
+      secureContext,
       signal,
       steps,
     });

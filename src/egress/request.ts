@@ -4,7 +4,7 @@ import { plural } from "../kernel/text";
 import { VERSION } from "../version";
 import { type Connector, type Opened, tlsFault } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
-import { hostOf } from "./host";
+import { hostOf, parseHost } from "./host";
 import { type HttpAnswer, type HttpRequest, type Proxy, DEFAULT_BODY_MAX_BYTES } from "./model";
 import { openTunnel } from "./proxy";
 import { headerError } from "./request-headers";
@@ -30,19 +30,22 @@ export async function sendRequest(
 ): Promise<HttpAnswer | Fault> {
   const rejection = requestError(request);
   if (rejection) return new Fault("refused", rejection);
-  const { url, family, policy, signal, steps, proxy, verifyTls: verify = true } = request;
-  const resolved = await resolve({ host: hostOf(url.hostname), family, policy, signal, steps });
+  const { url, connectTo, family, policy, signal, steps, proxy } = request;
+  const { verifyTls: verify = true } = request;
+  const reached = connectTo ? parseHost(connectTo.host) : hostOf(url.hostname);
+  const resolved = await resolve({ host: reached, family, policy, signal, steps });
   if (resolved instanceof Fault) return resolved;
-  const { host, addresses } = resolved;
+  const { addresses } = resolved;
+  const host = hostOf(namedUrl(request).hostname) ?? resolved.host;
   const isTls = url.protocol === "https:";
   const secureContext = contextOf(request, secureContexts);
   if (secureContext instanceof Fault) return secureContext;
-  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  const port = connectTo?.port ?? (url.port === "" ? (isTls ? 443 : 80) : Number(url.port));
   const tls = isTls
     ? { host: host.name, isName: !host.isAddress, verify, protocols: ALPN }
     : undefined;
   const opened = proxy
-    ? await openBehind(proxy, secureContext ?? secureContexts())
+    ? await openBehind(proxy, secureContext)
     : await connector.open({ addresses, port, tls, signal, secureContext, steps });
   return opened instanceof Fault ? opened : exchange(request, opened);
 
@@ -51,7 +54,11 @@ export async function sendRequest(
     context: SecureContext | undefined,
   ): Promise<Opened | Fault> {
     const target = { proxy: by, addresses, port };
-    const tunnel = await openTunnel(target, request, { resolve, connector });
+    // The client certificate is for the target only.
+    const ofProxy = contextOf({ ...request, clientCertificate: undefined }, secureContexts);
+    if (ofProxy instanceof Fault) return ofProxy;
+    const deps = { resolve, connector, secureContext: ofProxy };
+    const tunnel = await openTunnel(target, request, deps);
     if (tunnel instanceof Fault || !tls) return tunnel;
     const secured = await secureSocket(tunnel.socket, tls, {
       secureContext: context,
@@ -62,17 +69,24 @@ export async function sendRequest(
   }
 }
 
-/** Returns the context of a request with a client certificate; undefined without one. */
+/** Returns the URL of a request with the host by which the server is known. */
+function namedUrl({ url, hostName }: HttpRequest): URL {
+  return (hostName === undefined ? null : URL.parse(`${url.protocol}//${hostName}`)) ?? url;
+}
+
+/** Returns the context of a request with TLS rules of its own; undefined for that of the installation. */
 function contextOf(
-  { clientCertificate }: HttpRequest,
+  { clientCertificate, ca: ownCa, tlsMin }: HttpRequest,
   secureContexts: SecureContexts,
 ): SecureContext | undefined | Fault {
-  if (!clientCertificate) return undefined;
-  const { ca, ...client } = clientCertificate;
+  const { ca: clientCa, ...client } = clientCertificate ?? {};
+  const added = [ownCa, clientCa].filter((pem) => pem !== undefined);
+  const ca = added.length > 0 ? added.join("\n") : undefined;
   try {
-    return secureContexts({ ca, client });
+    return secureContexts({ ca, tlsMin, client: "certificate" in client ? client : undefined });
   } catch {
-    return new Fault("refused", "The client certificate cannot be used.");
+    const part = clientCertificate ? "client certificate" : "certificates of the authorities";
+    return new Fault("refused", `The ${part} cannot be used.`);
   }
 }
 
@@ -118,7 +132,7 @@ export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnsw
         "User-Agent": `Allclear/${VERSION}`,
         Accept: "*/*",
         ...headers,
-        Host: url.host,
+        Host: namedUrl(request).host,
       },
     });
     sent.on("error", (error) => settle(exchangeFault(error, answer !== undefined)));

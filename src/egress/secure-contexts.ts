@@ -1,43 +1,47 @@
-import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import { createSecureContext, type SecureContext } from "node:tls";
 import { LRUCache } from "lru-cache";
+import { trustedAuthorities } from "../config";
 import { sha256Hex } from "../kernel/hash";
-import type { ClientCertificate } from "./model";
+import type { ClientCertificate, TlsRules, TlsVersion } from "./model";
 
 /** Contexts kept in memory. Building one with authorities takes 10 ms, and it has 200 KB. */
 const CONTEXTS_MAX = 50;
 
-/** Certificates that a connection uses in addition to those of the installation. */
-interface Certificates {
-  /** Certificates (PEM) of authorities that are trusted in addition. */
-  ca?: string | undefined;
+/** Rules that a connection has in addition to those of the installation. */
+interface Rules extends TlsRules {
   client?: Omit<ClientCertificate, "ca"> | undefined;
 }
 
+/** Versions of TLS in the words of the runtime. Its default is 1.2. */
+const VERSIONS = {
+  "1.0": "TLSv1",
+  "1.1": "TLSv1.1",
+  "1.2": "TLSv1.2",
+  "1.3": "TLSv1.3",
+} as const satisfies Record<TlsVersion, string>;
+const DEFAULT_VERSION: TlsVersion = "1.2";
+
 /** Returns the context of a connection; undefined for that of the runtime. Throws for invalid certificates. */
-export type SecureContexts = (certificates?: Certificates) => SecureContext | undefined;
+export type SecureContexts = (rules?: Rules) => SecureContext | undefined;
 
 /** Creates a function that returns contexts, which also trust the authorities in `trust`. */
 export function createSecureContexts(trust: readonly string[]): SecureContexts {
   const contexts = new LRUCache<string, SecureContext>({ max: CONTEXTS_MAX });
-  const own = trust.length > 0 ? createSecureContext({ ca: trusted(trust) }) : undefined;
+  const own = trust.length > 0 ? createSecureContext({ ca: trustedAuthorities(trust) }) : undefined;
 
-  return ({ ca, client } = {}) => {
-    if (ca === undefined && client === undefined) return own;
-    const key = sha256Hex(JSON.stringify([ca, client?.certificate, client?.key]));
+  return ({ ca, client, tlsMin = DEFAULT_VERSION } = {}) => {
+    if (ca === undefined && client === undefined && tlsMin === DEFAULT_VERSION) return own;
+    const key = sha256Hex(JSON.stringify([ca, client?.certificate, client?.key, tlsMin]));
     const kept = contexts.get(key);
     if (kept) return kept;
     const added = ca === undefined ? trust : [...trust, ca];
     const context = createSecureContext({
       // Without the option, the context trusts the authorities of the runtime.
-      ...(added.length > 0 && { ca: trusted(added) }),
+      ...(added.length > 0 && { ca: trustedAuthorities(added) }),
       ...(client && { cert: client.certificate, key: client.key }),
+      minVersion: VERSIONS[tlsMin],
     });
     contexts.set(key, context);
     return context;
   };
-}
-
-/** Returns the authorities of the runtime, with those of NODE_EXTRA_CA_CERTS, and further ones. */
-function trusted(further: readonly string[]): string[] {
-  return [...getCACertificates("default"), ...further];
 }

@@ -2,12 +2,7 @@ import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { Fault } from "./fault";
 import type { HandedSocket } from "./handed-socket";
-import type { Certificate, ConnectTarget } from "./model";
-
-export interface SocketTarget extends ConnectTarget {
-  /** Certificates (PEM) of authorities that are trusted in addition. */
-  ca?: string | undefined;
-}
+import type { Certificate } from "./model";
 
 /** An open socket for a protocol that the caller speaks. The caller handles its errors and closes it. */
 export interface OpenSocket {

@@ -31,13 +31,14 @@ export function openFleetStore(config: Config, clock: Clock): FleetStore {
   const { fleetSecret } = config;
   if (fleetSecret === undefined) throw new OperatorError("ALLCLEAR_FLEET_SECRET is missing.");
   const credentials = keyId !== undefined && secret !== undefined ? { keyId, secret } : undefined;
+  const deps = { clock, ca: config.caFile?.pem };
   return {
     leader: signRecords(
-      openObjectStore(store, credentials, { clock, deadlineMs: LEADER_DEADLINE_MS }),
+      openObjectStore(store, credentials, { ...deps, deadlineMs: LEADER_DEADLINE_MS }),
       fleetSecret,
     ),
-    files: openObjectStore(store, credentials, { clock }),
-    litestream: { program: config.litestream, store, credentials },
+    files: openObjectStore(store, credentials, deps),
+    litestream: { program: config.litestream, store, credentials, caFile: config.caFile?.path },
   };
 }
 

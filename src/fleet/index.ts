@@ -90,7 +90,10 @@ async function startConfiguredMirror(
   const { startMirror } = await import("../mirror");
   const { snapshots, readIncidents } = await app.loadPages();
   const credentials = keyId === undefined || secret === undefined ? undefined : { keyId, secret };
-  const store = openObjectStore(address, credentials, { clock: ctx.clock });
+  const store = openObjectStore(address, credentials, {
+    clock: ctx.clock,
+    ca: ctx.config.caFile?.pem,
+  });
   return startMirror({
     ctx,
     snapshots,

@@ -58,6 +58,8 @@ export interface StoreDependencies {
   clock: Clock;
   /** Limit of each request in ms; ten seconds if omitted. */
   deadlineMs?: number;
+  /** Certificates (PEM) of authorities that are trusted in addition to those of the runtime. */
+  ca?: string | undefined;
 }
 
 export type Operation = "read" | "write" | "list" | "remove";

@@ -1,3 +1,4 @@
+import { trustedAuthorities } from "../config";
 import type { S3Address, StoreCredentials } from "../domain/store-address";
 import {
   DEFAULT_DEADLINE_MS,
@@ -56,10 +57,11 @@ const ERROR_MAX_BYTES = 64 * 1_024;
 export function createS3Client(
   address: S3Address,
   credentials: StoreCredentials,
-  { clock, deadlineMs = DEFAULT_DEADLINE_MS }: StoreDependencies,
+  { clock, deadlineMs = DEFAULT_DEADLINE_MS, ca }: StoreDependencies,
 ): S3Client {
   const name = `s3://${[address.bucket, address.path].filter(Boolean).join("/")}`;
   const signer = { ...credentials, region: address.region };
+  const tls = ca === undefined ? undefined : { ca: trustedAuthorities([ca]) };
   let clockSkewMs: number | undefined;
 
   /** Keeps the difference of the clocks. Slow answers are ignored, since they can be older than the end of the request. */
@@ -101,6 +103,7 @@ export function createS3Client(
           redirect: "manual",
           keepalive: !isSentOnce,
           decompress: false,
+          ...(tls && { tls }),
         }).catch(throwNetworkFailure);
         readClock(response.headers.get("date"), sentAt, clock.monotonic() - sentAtMonotonic);
         return await handle({

@@ -99,6 +99,7 @@ describe("the certificate of a TLS connection", () => {
         host,
         fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
         expiresAt: Date.UTC(2099, 0),
+        intermediate: null,
         subject: "localhost",
         issuer: "Allclear test root",
         problem: null,

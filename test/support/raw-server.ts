@@ -24,7 +24,7 @@ export function startRawServer(onConnection: OnConnection): Promise<RawServer> {
 
 /** Starts such a server with TLS and a certificate from `certificates/`. */
 export async function startTlsServer(
-  certificate: "good" | "expired" | "other" | "self",
+  certificate: "good" | "expired" | "other" | "self" | "chain",
   onConnection: OnConnection,
   options: TlsOptions = {},
 ): Promise<RawServer> {
@@ -34,7 +34,7 @@ export async function startTlsServer(
   return started(server, "secureConnection", onConnection);
 }
 
-/** Reads a certificate; `root` has signed `good`, `expired` and `other`. */
+/** Reads a certificate; `root` has signed `good`, `expired` and `other`; `authority` the chain in `chain`. */
 export function certificateText(name: string): Promise<string> {
   return Bun.file(new URL(`certificates/${name}.pem`, import.meta.url)).text();
 }

@@ -151,6 +151,7 @@ const MADE = {
   "monitor.certificate_expiring": made("monitor.certificate_expiring", MONITOR.id, {
     monitor: { ...MONITOR, state: "up", state_since: "2026-03-01T08:00:00.000Z", last_check: null },
     host: "shop.example.com",
+    intermediate: null,
     not_after: "2026-03-17T11:00:00.000Z",
     days_left: 7,
   }),

@@ -49,6 +49,11 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ allowedNetworks }) => listOf(allowedNetworks.map(formatNetwork)),
   },
+  caFile: {
+    label: "Authorities",
+    isCode: true,
+    show: ({ config }) => config.caFile?.path ?? NONE,
+  },
   referenceTargets: {
     label: "Reference targets",
     isCode: true,

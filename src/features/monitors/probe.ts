@@ -47,8 +47,9 @@ export function invertResult(result: ProbeResult): ProbeResult {
   };
 }
 
-/** Certificate of a checked server. */
-export type SeenCertificate = Pick<Certificate, "expiresAt" | "fingerprint" | "host">;
+/** Certificate of a checked server, or of its chain, that expires first. */
+export type SeenCertificate = Pick<Certificate, "expiresAt" | "fingerprint" | "host"> &
+  Partial<Pick<Certificate, "intermediate">>;
 
 /** Dependencies of a probe. */
 export interface ProbeContext {

@@ -24,7 +24,7 @@ interface ChildOptions {
 
 /** Starts a program with no input and the environment of Litestream without credentials. Throws if it cannot be started. */
 export function startChild(command: readonly string[], options: ChildOptions): ChildProcess {
-  const env = environmentOf(undefined);
+  const env = environmentOf();
   const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe", env });
   if (options.pidFile !== undefined) writeFileSync(options.pidFile, `${child.pid}\n`);
   const outputs = [child.stdout, child.stderr].map((output) => readLines(output, options.onLine));

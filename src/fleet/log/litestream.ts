@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { OperatorError } from "../../db";
 import type { StoreAddress, StoreCredentials } from "../../domain/store-address";
 import { environmentWithoutSettings } from "../../kernel/own-program";
@@ -8,6 +9,8 @@ export interface LitestreamSetup {
   program: string;
   store: StoreAddress;
   credentials: StoreCredentials | undefined;
+  /** Path of a file with authorities that are trusted in addition. */
+  caFile?: string | undefined;
 }
 
 /** First version that is tested, and the first that is not. */
@@ -24,7 +27,7 @@ export async function requireLitestream(program: string): Promise<void> {
   let output = "";
   try {
     const child = Bun.spawn([program, "version"], {
-      env: environmentOf(undefined),
+      env: environmentOf(),
       stdin: "ignore",
       stdout: "pipe",
       stderr: "ignore",
@@ -58,7 +61,10 @@ function compare(a: readonly number[], b: readonly number[]): number {
  * Returns the environment of Litestream: that of this process without its settings and without settings of Amazon's
  * tools, such as AWS_CA_BUNDLE, with which Litestream does not start.
  */
-export function environmentOf(credentials: StoreCredentials | undefined): Record<string, string> {
+export function environmentOf({
+  credentials,
+  caFile,
+}: Partial<Pick<LitestreamSetup, "credentials" | "caFile">> = {}): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(environmentWithoutSettings())) {
     const isOfLitestream = /^(?:AWS|LITESTREAM)_|^LOG_LEVEL$/.test(name);
@@ -68,6 +74,8 @@ export function environmentOf(credentials: StoreCredentials | undefined): Record
     environment["LITESTREAM_ACCESS_KEY_ID"] = credentials.keyId;
     environment["LITESTREAM_SECRET_ACCESS_KEY"] = credentials.secret;
   }
+  // Authorities in the directories of the system stay trusted.
+  if (caFile !== undefined) environment["SSL_CERT_FILE"] ??= resolve(caFile);
   return environment;
 }
 

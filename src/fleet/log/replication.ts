@@ -75,7 +75,7 @@ export async function startReplication(
     const started = Bun.spawn(
       [litestream.program, "replicate", "-no-expand-env", "-config", config],
       {
-        env: environmentOf(litestream.credentials),
+        env: environmentOf(litestream),
         stdin: "ignore",
         stdout: "ignore",
         stderr: "pipe",

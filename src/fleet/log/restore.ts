@@ -64,7 +64,7 @@ export async function restoreLog(
     const child = Bun.spawn(
       [litestream.program, "restore", ...options, "-o", unfinished, database],
       {
-        env: environmentOf(litestream.credentials),
+        env: environmentOf(litestream),
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",

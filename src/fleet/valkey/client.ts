@@ -1,5 +1,5 @@
 import { RedisClient } from "bun";
-import type { Config } from "../../config";
+import { type Config, trustedAuthorities } from "../../config";
 import type { Clock, Timer } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { createSignal, type Signal } from "../../kernel/signal";
@@ -53,7 +53,7 @@ export interface Valkey {
 }
 
 interface ValkeyDependencies {
-  config: Pick<Config, "valkey" | "valkeyCa">;
+  config: Pick<Config, "caFile" | "valkey" | "valkeyCa">;
   clock: Clock;
   log: Log;
 }
@@ -61,6 +61,7 @@ interface ValkeyDependencies {
 /** Connects to the server of the configuration. Resolves also if it does not answer: it is then tried again. */
 export async function openValkey({ config, clock, log }: ValkeyDependencies): Promise<Valkey> {
   const { valkey: address, valkeyCa } = config;
+  const ca = valkeyCa ? [valkeyCa.pem] : config.caFile && trustedAuthorities([config.caFile.pem]);
   if (!address) throw new Error("--valkey is not set");
   const { name, isTls } = address;
   const changed = createSignal<boolean>();
@@ -77,7 +78,7 @@ export async function openValkey({ config, clock, log }: ValkeyDependencies): Pr
       // This module connects again by itself, and without a limit.
       autoReconnect: false,
       connectionTimeout: CONNECT_MS,
-      ...(isTls && { tls: { rejectUnauthorized: true, ...(valkeyCa && { ca: valkeyCa.pem }) } }),
+      ...(isTls && { tls: { rejectUnauthorized: true, ...(ca && { ca }) } }),
     });
     try {
       await within(created.connect(), CONNECT_MS);

@@ -225,7 +225,7 @@ describe("the form for a new monitor", () => {
       what: "a header that is set by itself",
       fields: { header_0_name: "Host", header_0_value: "x" },
       at: "config_headers",
-      says: "“Host” is set by Allclear itself.",
+      says: "“Host” must be given as host",
     },
     {
       what: "a header that is named twice",

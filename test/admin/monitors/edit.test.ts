@@ -157,6 +157,7 @@ describe("the form that edits a monitor", () => {
     };
     const all = [
       "Headers and body",
+      "Host and address",
       "OAuth 2.0",
       "Client certificate",
       "Proxy",

@@ -200,7 +200,7 @@ describe("invalid changes of a monitor", () => {
       { id: "mon_1", state: "up", paused: true },
       ["#/id", "#/paused", "#/state"],
     ],
-    ["an unknown field of the config", { config: { host: "x" } }, ["#/config/host"]],
+    ["an unknown field of the config", { config: { hosts: "x" } }, ["#/config/hosts"]],
     ["a config that is none", { config: null }, ["#/config"]],
     ["no URL", { config: { url: null } }, ["#/config/url"]],
     ["a file", { config: { url: "file:///etc/passwd" } }, ["#/config/url"]],

@@ -105,6 +105,7 @@ describe("certificates in HTTP checks", () => {
       host: "shop.test",
       fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
       expiresAt: AT_THE_END,
+      intermediate: null,
     };
     const well = { outcome: "ok" as const, latencyMs: 0, message: null, certificate };
     expect(await checkHttp({ url }, daysBefore(14))).toEqual(well);

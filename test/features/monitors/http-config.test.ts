@@ -185,12 +185,16 @@ describe("the representation of an HTTP monitor's configuration", () => {
   test("a shown configuration contains the defaults and no secret", () => {
     expect(httpProbe.present({ url: URL_HERE })).toEqual({
       url: URL_HERE,
+      host: null,
+      connect_to: null,
       method: "GET",
       header_names: [],
       has_body: false,
       follow_redirects: true,
       ip_family: "any",
       verify_tls: true,
+      ca: null,
+      tls_min: "1.2",
       assertions: [],
       certificate_warning_days: 14,
       oauth2: null,
@@ -265,6 +269,23 @@ describe("changes of an HTTP monitor's configuration", () => {
     expect(httpProbe.validateChange(unverified, { url: "https://evil.test/" })).toHaveLength(2);
     const plain = { ...SECRETS, url: "http://example.com/" };
     expect(httpProbe.validateChange(plain, change)).toEqual([]);
+  });
+
+  test.each<Partial<HttpConfig>>([
+    { host: "evil.test" },
+    { connect_to: { address: "evil.test" } },
+    { connect_to: { address: "10.0.0.5", port: 8443 } },
+    { ca: "another authority" },
+  ])("a change of the place or of the authorities drops the secrets: %o", (change) => {
+    const before: HttpConfig = {
+      ...SECRETS,
+      host: "app.test",
+      connect_to: { address: "10.0.0.5" },
+    };
+    const dropped = httpProbe.validateChange(before, change).map(({ pointer }) => pointer);
+    expect(dropped).toEqual(["#/headers", "#/body"]);
+    expect(httpProbe.merge(before, change).headers).toBeUndefined();
+    expect(httpProbe.validateChange(before, { host: before.host, tls_min: "1.3" })).toEqual([]);
   });
 
   test("a change of the server is accepted if all secrets are given again or removed", () => {

@@ -1,7 +1,13 @@
 import { nullable } from "../../forms/field";
 import { textField } from "../../forms/text-fields";
 import { passwordField, secretTextField } from "../secret-texts";
-import { certificateWarningField, hostField, portField, tlsField } from "./server-fields";
+import {
+  certificateWarningField,
+  hostField,
+  portField,
+  tlsField,
+  tlsRulesFields,
+} from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 interface DatabaseOptions {
@@ -45,7 +51,7 @@ function databaseForm({ name, port, empty, trueText }: DatabaseOptions): TypeFor
       ),
     },
     folds: { Query: ["query", "expected"] },
-    advanced: { certificate_warning_days: certificateWarningField() },
+    advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
   };
 }
 

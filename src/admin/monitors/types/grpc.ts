@@ -1,7 +1,13 @@
 import { nullable } from "../../forms/field";
 import { textField } from "../../forms/text-fields";
 import { secretValuesField } from "../secret-values";
-import { certificateWarningField, hostField, portField, tlsField } from "./server-fields";
+import {
+  certificateWarningField,
+  hostField,
+  portField,
+  tlsField,
+  tlsRulesFields,
+} from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 export const grpcForm: TypeForm = {
@@ -25,5 +31,5 @@ export const grpcForm: TypeForm = {
     }),
   },
   folds: { Metadata: ["metadata"] },
-  advanced: { certificate_warning_days: certificateWarningField() },
+  advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
 };

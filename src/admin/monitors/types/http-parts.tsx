@@ -3,7 +3,7 @@ import { toIso } from "../../../kernel/time";
 import { longDay, TextArea } from "../../../ui";
 import { selectField } from "../../forms/choice-fields";
 import { type Field, optional } from "../../forms/field";
-import { textAreaField, textField } from "../../forms/text-fields";
+import { integerField, textAreaField, textField } from "../../forms/text-fields";
 import { partsField } from "../parts-field";
 import { secretTextField } from "../secret-texts";
 
@@ -97,7 +97,7 @@ export function clientCertificateField() {
 }
 
 /** Field for certificates in PEM. Its hint names the subjects and end dates of the first ones. */
-function certificatesField(options: {
+export function certificatesField(options: {
   label: string;
   hint: string;
   maxlength: number;
@@ -125,6 +125,26 @@ function certificatesField(options: {
 function sentenceOf({ subject, expiresAt }: CertificateFacts, now: number): string {
   const end = longDay(toIso(expiresAt));
   return `“${subject}”: ${expiresAt > now ? "valid until" : "expired on"} ${end}.`;
+}
+
+export function connectToField() {
+  return partsField({
+    field: "connect_to",
+    label: "Connect to",
+    noun: "the address to connect to",
+    parts: {
+      address: textField({
+        label: "Connect to",
+        hint: "Optional. A name or an IP address of the connection, in the place of the one that the name of the server has.",
+      }),
+      port: optional(
+        integerField({
+          label: "Port to connect to",
+          hint: "Optional. Empty means the port of the server.",
+        }),
+      ),
+    },
+  });
 }
 
 export function proxyField() {

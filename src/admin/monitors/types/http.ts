@@ -1,10 +1,11 @@
 import { checkboxField, selectField } from "../../forms/choice-fields";
+import { nullable } from "../../forms/field";
 import { textField } from "../../forms/text-fields";
 import { assertionsField } from "../assertion-field";
 import { secretTextField } from "../secret-texts";
 import { secretValuesField } from "../secret-values";
-import { clientCertificateField, oauth2Field, proxyField } from "./http-parts";
-import { certificateWarningField } from "./server-fields";
+import { clientCertificateField, connectToField, oauth2Field, proxyField } from "./http-parts";
+import { certificateWarningField, tlsRulesFields } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -39,12 +40,21 @@ export const httpForm: TypeForm = {
       rows: 3,
       maxlength: 64_000,
     }),
+    host: nullable(
+      textField({
+        label: "Host",
+        hint: "Optional. Name by which the server is known, such as app.example.com for a URL with an IP address: for the header Host and in TLS.",
+        maxlength: 255,
+      }),
+    ),
+    connect_to: connectToField(),
     oauth2: oauth2Field(),
     client_certificate: clientCertificateField(),
     proxy: proxyField(),
   },
   folds: {
     "Headers and body": ["headers", "body"],
+    "Host and address": ["host", "connect_to"],
     "OAuth 2.0": ["oauth2"],
     "Client certificate": ["client_certificate"],
     Proxy: ["proxy"],
@@ -69,6 +79,7 @@ export const httpForm: TypeForm = {
         { value: "ipv6", label: "IPv6 only" },
       ],
     }),
+    ...tlsRulesFields(),
     certificate_warning_days: certificateWarningField(),
   },
 };

@@ -7,6 +7,7 @@ import {
   hostField,
   portField,
   tlsField,
+  tlsRulesFields,
   userField,
 } from "./server-fields";
 import type { TypeForm } from "./type-form";
@@ -31,5 +32,5 @@ export const mqttForm: TypeForm = {
       hint: "A message must meet all of them; others are ignored. JSON values need a path such as $.checks[0].status. Separate the values of “is one of” by commas.",
     }),
   },
-  advanced: { certificate_warning_days: certificateWarningField() },
+  advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
 };

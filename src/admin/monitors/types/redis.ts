@@ -7,6 +7,7 @@ import {
   hostField,
   portField,
   tlsField,
+  tlsRulesFields,
   userField,
 } from "./server-fields";
 import type { TypeForm } from "./type-form";
@@ -35,6 +36,7 @@ export const redisForm: TypeForm = {
         ],
       }),
     ),
+    ...tlsRulesFields(),
     certificate_warning_days: certificateWarningField(),
   },
 };

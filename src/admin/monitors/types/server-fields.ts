@@ -1,6 +1,8 @@
+import { TLS_VERSIONS } from "../../../egress";
 import { selectField } from "../../forms/choice-fields";
 import { nullable } from "../../forms/field";
 import { integerField, textField } from "../../forms/text-fields";
+import { certificatesField } from "./http-parts";
 
 /* Fields that the forms of several types share. */
 
@@ -32,11 +34,32 @@ export function userField() {
   return nullable(textField({ label: "User name", hint: "Optional." }));
 }
 
+/** Fields of the rules for TLS that every type with TLS has. */
+export function tlsRulesFields() {
+  return {
+    ca: nullable(
+      certificatesField({
+        label: "Authorities",
+        hint: "Optional. Certificates in PEM to trust in addition, such as that of an authority of your own.",
+        maxlength: 64_000,
+      }),
+    ),
+    tls_min: nullable(
+      selectField({
+        label: "Oldest TLS version",
+        hint: "Older devices need 1.0 or 1.1, which are not safe.",
+        initial: "1.2",
+        options: TLS_VERSIONS.map((value) => ({ value, label: `TLS ${value}` })),
+      }),
+    ),
+  };
+}
+
 export function certificateWarningField() {
   return nullable(
     integerField({
       label: "Certificate warning (days)",
-      hint: "A check warns if the certificate expires in fewer days, without failing. 0 turns the warning off.",
+      hint: "A check warns if the certificate, or one that the server sends with it, expires in fewer days, without failing. 0 turns the warning off.",
       initial: 14,
     }),
   );

@@ -1,6 +1,12 @@
 import { selectField } from "../../forms/choice-fields";
 import { passwordField } from "../secret-texts";
-import { certificateWarningField, hostField, portField, userField } from "./server-fields";
+import {
+  certificateWarningField,
+  hostField,
+  portField,
+  tlsRulesFields,
+  userField,
+} from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 export const smtpForm: TypeForm = {
@@ -22,5 +28,5 @@ export const smtpForm: TypeForm = {
     user: userField(),
     password: passwordField(),
   },
-  advanced: { certificate_warning_days: certificateWarningField() },
+  advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
 };

@@ -1,6 +1,7 @@
 import { nullable } from "../../forms/field";
 import { integerField } from "../../forms/text-fields";
-import { hostField, portField } from "./server-fields";
+import { connectToField } from "./http-parts";
+import { hostField, portField, tlsRulesFields } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 export const tlsForm: TypeForm = {
@@ -11,9 +12,12 @@ export const tlsForm: TypeForm = {
     days: nullable(
       integerField({
         label: "Minimum validity (days)",
-        hint: "The check fails if the certificate expires in fewer days.",
+        hint: "The check fails if the certificate, or one that the server sends with it, expires in fewer days.",
         initial: 14,
       }),
     ),
+    connect_to: connectToField(),
   },
+  folds: { Address: ["connect_to"] },
+  advanced: tlsRulesFields(),
 };

@@ -3,7 +3,7 @@ import { type Field, nullable } from "../../forms/field";
 import { textField } from "../../forms/text-fields";
 import { secretTextField } from "../secret-texts";
 import { secretValuesField } from "../secret-values";
-import { certificateWarningField } from "./server-fields";
+import { certificateWarningField, tlsRulesFields } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 export const websocketForm: TypeForm = {
@@ -45,6 +45,7 @@ export const websocketForm: TypeForm = {
       hint: "If unchecked, any certificate is accepted, even an expired one.",
       initial: true,
     }),
+    ...tlsRulesFields(),
     certificate_warning_days: certificateWarningField(),
   },
 };

@@ -12,6 +12,8 @@ export interface Subject {
   latencyMs: number;
   /** Null without a certificate. */
   certificateDays: number | null;
+  /** Name of the intermediate certificate that expires before that of the server; null for that of the server. */
+  intermediate?: string | null;
   /** The decompressed body, or a sentence why it cannot be read. Absent if not needed. */
   body?: { bytes: Uint8Array; isTruncated: boolean } | { problem: string };
 }
@@ -36,7 +38,7 @@ export function evaluate(
     const actual = findValue(assertion, subject, body);
     if (actual instanceof Unreadable) return { failure: plainFailure(assertion, actual.problem) };
     if (!isAsExpected(assertion, actual, readPattern)) {
-      return { failure: describeFailure(assertion, actual) };
+      return { failure: describeFailure(assertion, actual, subject.intermediate) };
     }
     const held = index + 1;
     if (held < assertions.length && !canContinue()) return { held };

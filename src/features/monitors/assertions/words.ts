@@ -1,3 +1,4 @@
+import { nameOfExpiring } from "../../../egress";
 import { plural } from "../../../kernel/text";
 import { lengthOf, NOTHING } from "./json-path";
 import { type Assertion, isLengthOp, LENGTH_OPS, type Op } from "./model";
@@ -47,11 +48,15 @@ export function statusFailure(status: number): Failure {
  * Describes a failed assertion. Messages never repeat texts of the response, only numbers, true,
  * false and null.
  */
-export function describeFailure(assertion: Assertion, actual: unknown): Failure {
+export function describeFailure(
+  assertion: Assertion,
+  actual: unknown,
+  intermediate: string | null = null,
+): Failure {
   return {
     assertion,
-    message: messageOf(assertion, actual),
-    publicMessage: publicMessageOf(assertion, actual),
+    message: messageOf(assertion, actual, intermediate),
+    publicMessage: publicMessageOf(assertion, actual, intermediate),
   };
 }
 
@@ -66,14 +71,20 @@ export function describeAssertion(assertion: Assertion): string {
   return `${what} should ${SHOULD[compared]} ${quoted(assertion)}`;
 }
 
-function publicMessageOf({ source }: Assertion, actual: unknown): string {
+function publicMessageOf(
+  { source }: Assertion,
+  actual: unknown,
+  intermediate: string | null,
+): string {
   switch (source) {
     case "status":
       return `The status is ${String(actual)}.`;
     case "latency":
       return `The response took ${String(actual)} ms.`;
     case "certificate_days":
-      return typeof actual === "number" ? certificateSentence(actual) : "There is no certificate.";
+      return typeof actual === "number"
+        ? certificateSentence(actual, intermediate)
+        : "There is no certificate.";
     case "header":
       return "The headers of the response are not as expected.";
     case "body":
@@ -82,15 +93,17 @@ function publicMessageOf({ source }: Assertion, actual: unknown): string {
   }
 }
 
-/** Returns a sentence about the expiry of a certificate; `days` is negative after the expiry. */
-export function certificateSentence(days: number): string {
-  return days < 0
-    ? "The certificate has expired."
-    : `The certificate expires in ${plural(days, "day")}.`;
+/**
+ * Returns a sentence about the expiry of a certificate, or of the intermediate one that expires first. `days` is
+ * negative after the expiry.
+ */
+export function certificateSentence(days: number, intermediate: string | null): string {
+  const subject = `The ${nameOfExpiring(intermediate)}`;
+  return days < 0 ? `${subject} has expired.` : `${subject} expires in ${plural(days, "day")}.`;
 }
 
-function messageOf(assertion: Assertion, actual: unknown): string {
-  const subject = subjectOf(assertion);
+function messageOf(assertion: Assertion, actual: unknown, intermediate: string | null): string {
+  const subject = subjectOf(assertion, intermediate);
   if (actual === NOTHING) {
     return assertion.source === "certificate_days"
       ? "There is no certificate."
@@ -108,10 +121,10 @@ function messageOf(assertion: Assertion, actual: unknown): string {
     : `The ${subject} ${should}.`;
 }
 
-function subjectOf(assertion: Assertion): string {
+function subjectOf(assertion: Assertion, intermediate: string | null = null): string {
   switch (assertion.source) {
     case "certificate_days":
-      return "certificate's time left";
+      return `${nameOfExpiring(intermediate)}'s time left`;
     case "header":
       return `header ${shortened(assertion.property, LONGEST_PROPERTY)}`;
     case "json":

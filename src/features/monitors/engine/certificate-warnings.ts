@@ -20,7 +20,7 @@ const STEPS = [1, 3, 7, 14] as const;
 const KEPT_MS = 30 * DAY_MS;
 
 /**
- * Records that the certificate of a monitor's server expires soon. Each endpoint gets one event for each
+ * Records that the certificate of a monitor's server, or one of its chain, expires soon. Each endpoint gets one event for each
  * certificate and step, of the first monitor to which it subscribes, whatever other endpoints got before.
  * Without any endpoint there is one event. After a time without checks only the nearest step is recorded.
  * `at` is in unix ms.
@@ -29,7 +29,7 @@ export function warnOfExpiry(
   ctx: Services,
   tx: Tx,
   monitorId: string,
-  { host, fingerprint, expiresAt }: SeenCertificate,
+  { host, fingerprint, expiresAt, intermediate = null }: SeenCertificate,
   at: number,
 ): void {
   const step = stepAt(expiresAt - at);
@@ -59,6 +59,7 @@ export function warnOfExpiry(
     data: {
       monitor: dataOf(record),
       host,
+      intermediate,
       not_after: toIso(expiresAt),
       days_left: Math.ceil((expiresAt - at) / DAY_MS),
     },

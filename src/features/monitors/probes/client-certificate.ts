@@ -74,7 +74,7 @@ export const PRIVATE_KEY = "PRIVATE KEY-----";
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
 /** Returns the error of one or several certificates, as the end of a sentence. */
-function certificatesProblem(pem: string): string | undefined {
+export function certificatesProblem(pem: string): string | undefined {
   // Certificates are shown.
   if (pem.includes(PRIVATE_KEY)) return "must not contain a private key";
   const certificates = pem.match(CERTIFICATE) ?? [];

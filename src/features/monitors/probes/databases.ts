@@ -5,8 +5,9 @@ import {
   HostText,
   Password,
   portField,
-  serverOf,
+  serversOf,
   serverTarget,
+  TLS_FIELDS,
   TlsField,
   UserName,
   validateHostField,
@@ -46,6 +47,7 @@ export function databaseParts(defaultPort: number) {
           description: "Text of the first value in the first row. Default: any.",
         }),
       ),
+      ...TLS_FIELDS,
       certificate_warning_days: Type.Optional(WarningDays),
     },
     { additionalProperties: false, examples: [{ host: "db.example.com", user: "monitor" }] },
@@ -54,7 +56,7 @@ export function databaseParts(defaultPort: number) {
 
   const { secrets, withoutSecrets, merge, validateChange } = secretRules<DatabaseConfig>(
     { password: "text", query: "text" },
-    (server) => [serverOf(server, defaultPort)],
+    (server) => serversOf(server, defaultPort),
   );
   const completed = (stored: DatabaseConfig) => withServerDefaults(stored, defaultPort);
   return {

@@ -1,11 +1,21 @@
 import { Type } from "@sinclair/typebox";
 import { formatHost } from "../../../config";
-import { type Certificate, type Fault, hostError, monitorPolicy } from "../../../egress";
+import {
+  type Certificate,
+  type Fault,
+  hostError,
+  monitorPolicy,
+  TLS_VERSIONS,
+  type TlsRules,
+  type TlsVersion,
+} from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
 import { LineText } from "../../../domain/texts";
 import { OneOf, Text } from "../../../kernel/schema";
 import { DAY_MS } from "../../../kernel/time";
 import { certificateSentence } from "../assertions";
+import { certificatesProblem } from "./client-certificate";
+import type { Servers } from "./secrets";
 import type { ProbeContext, ProbeResult, SeenCertificate } from "../probe";
 
 /* Shared parts of several types' configs. */
@@ -47,6 +57,41 @@ export const WarningDays = Type.Integer({
   description: `Days before the expiry of a certificate from which a check warns, without failing. Default: ${DEFAULT_WARNING_DAYS}; 0 for never.`,
 });
 
+export const DEFAULT_TLS_MIN: TlsVersion = "1.2";
+
+/** Schemas of the rules for TLS that every type with TLS has. */
+export const TLS_FIELDS = {
+  ca: Type.Optional(
+    Text({
+      minLength: 1,
+      maxLength: 64_000,
+      check: certificatesProblem,
+      description: "Certificates in PEM of authorities that are trusted in addition.",
+    }),
+  ),
+  tls_min: Type.Optional(
+    OneOf(TLS_VERSIONS, {
+      description: `Oldest version of TLS that may be used. Default: ${DEFAULT_TLS_MIN}.`,
+    }),
+  ),
+};
+
+/** Rules for TLS in a config. */
+export interface TlsFields {
+  ca?: string | null;
+  tls_min?: TlsVersion | null;
+}
+
+/** Returns the rules for TLS of a config as a connection gets them. */
+export function tlsRulesOf({ ca, tls_min: tlsMin }: TlsFields): TlsRules {
+  return { ca: ca ?? undefined, tlsMin: tlsMin ?? undefined };
+}
+
+/** Names the servers that authorities certify in the place of another one; none without authorities. */
+export function certifiedBy(ca: string | null | undefined): Servers {
+  return ca == null ? [] : [`server certified by ${ca}`];
+}
+
 const CREDENTIAL_MAX = 1_000;
 
 export const UserName = LineText({ minLength: 1, maxLength: 255 });
@@ -63,19 +108,28 @@ interface ServerFields {
   tls?: string | null;
 }
 
-/** Returns the server to which a config's secrets are sent: one with other rules for TLS is another one. */
-export function serverOf({ host, port, tls }: ServerFields, defaultPort: number): string {
-  return `${tls ?? "off"} ${host} ${port ?? defaultPort}`;
+/** Returns the servers to which a config's secrets are sent: one with other rules for TLS is another one. */
+export function serversOf(
+  { host, port, tls, ca }: ServerFields & TlsFields,
+  defaultPort: number,
+): Servers {
+  return [`${tls ?? "off"} ${host} ${port ?? defaultPort}`, ...certifiedBy(ca)];
 }
 
 /** Returns the config of a server that may use TLS, with defaults. */
 export function withServerDefaults<
-  Config extends { port?: number; tls?: TlsMode; certificate_warning_days?: number },
+  Config extends {
+    port?: number;
+    tls?: TlsMode;
+    tls_min?: TlsVersion;
+    certificate_warning_days?: number;
+  },
 >(config: Config, defaultPort: number) {
   return {
     ...config,
     port: config.port ?? defaultPort,
     tls: config.tls ?? ("off" as TlsMode),
+    tls_min: config.tls_min ?? DEFAULT_TLS_MIN,
     certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
   };
 }
@@ -132,13 +186,18 @@ export function daysLeft(
   return certificate ? Math.floor((certificate.expiresAt - clock.now()) / DAY_MS) : null;
 }
 
-/** Returns the message of a successful check whose certificate expires soon; null for none. */
-export function expiryWarning(certificateDays: number | null, warningDays: number): string | null {
-  if (certificateDays === null || certificateDays >= warningDays) return null;
-  return certificateSentence(certificateDays);
+/** Returns the message of a successful check of whose certificates one expires soon; null for none. */
+export function expiryWarning(
+  certificate: Certificate | null | undefined,
+  warningDays: number,
+  clock: ProbeContext["clock"],
+): string | null {
+  const days = daysLeft(certificate, clock);
+  if (!certificate || days === null || days >= warningDays) return null;
+  return certificateSentence(days, certificate.intermediate);
 }
 
 /** Returns the facts of a certificate that a result keeps. */
-export function seen({ host, expiresAt, fingerprint }: Certificate): SeenCertificate {
-  return { host, expiresAt, fingerprint };
+export function seen({ host, expiresAt, fingerprint, intermediate }: Certificate): SeenCertificate {
+  return { host, expiresAt, fingerprint, intermediate };
 }

@@ -6,8 +6,9 @@ import type { Probe } from "../probe";
 import {
   HostText,
   PortNumber,
-  serverOf,
+  serversOf,
   serverTarget,
+  TLS_FIELDS,
   TlsField,
   validateHostField,
   WarningDays,
@@ -32,6 +33,7 @@ const GrpcConfig = Type.Object(
       }),
     ),
     metadata: Type.Optional(SecretValues({ description: "Metadata of each call, by name." })),
+    ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
   },
   { additionalProperties: false, examples: [{ host: "orders.example.com", port: 50051 }] },
@@ -42,9 +44,9 @@ const completed = (config: GrpcConfig) => withServerDefaults(config, NO_PORT);
 
 export type CompletedGrpcConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<GrpcConfig>({ metadata: "values" }, (config) => [
-  serverOf(config, NO_PORT),
-]);
+const RULES = secretRules<GrpcConfig>({ metadata: "values" }, (config) =>
+  serversOf(config, NO_PORT),
+);
 
 /** Checks that a service is `SERVING`, by the health protocol of gRPC. */
 export const grpcProbe = {

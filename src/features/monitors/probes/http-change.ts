@@ -1,5 +1,7 @@
 import type { FieldError } from "../../../errors";
 import { presentClientCertificate } from "./client-certificate";
+import { placeOf } from "./connect-to";
+import { certifiedBy } from "./fields";
 import { completed, type HttpConfig, HTTP_SECRET_FIELDS } from "./http-config";
 import { presentProxy } from "./http-proxy";
 import { presentOAuth2 } from "./oauth2";
@@ -24,7 +26,7 @@ export const HTTP_PARTS = secretPartRules<HttpConfig>({
   },
   client_certificate: {
     names: ["key"],
-    serversOf: (config) => named("server", config.url, config),
+    serversOf: serverOf,
   },
   proxy: { names: ["password"], serversOf: proxiesOf },
 });
@@ -34,12 +36,20 @@ export const HTTP_PARTS = secretPartRules<HttpConfig>({
  * place, and the proxy, which may read it.
  */
 function serversOf(config: HttpConfig): Servers {
-  const ca = config.client_certificate?.ca;
   return [
-    ...named("server", config.url, config),
-    ...(ca === undefined ? [] : [`server certified by ${ca}`]),
+    ...serverOf(config),
+    ...certifiedBy(config.ca),
+    ...certifiedBy(config.client_certificate?.ca),
     ...proxiesOf(config),
   ];
+}
+
+/** Names the server of the URL, with its host and the address at which it is reached. */
+function serverOf(config: HttpConfig): Servers {
+  const place = placeOf(config);
+  return named("server", config.url, config).map((name) =>
+    name === undefined || place === "" ? name : `${name} ${place}`,
+  );
 }
 
 function proxiesOf(config: HttpConfig): Servers {

@@ -2,13 +2,21 @@ import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Nullable, OneOf, Text } from "../../../kernel/schema";
 import { type Assertion, AssertionBody, validateAssertions } from "../assertions";
-import { DEFAULT_WARNING_DAYS, VerifyTls, WarningDays } from "./fields";
+import {
+  DEFAULT_TLS_MIN,
+  DEFAULT_WARNING_DAYS,
+  TLS_FIELDS,
+  type TlsFields,
+  VerifyTls,
+  WarningDays,
+} from "./fields";
 import {
   type ClientCertificate,
   ClientCertificateBody,
   ClientCertificateShown,
   validateClientCertificate,
 } from "./client-certificate";
+import { type ConnectTo, ConnectToBody, KnownHost, validateConnectTo } from "./connect-to";
 import { ProxyBody, type ProxySettings, ProxyShown, validateProxy } from "./http-proxy";
 import { type OAuth2, OAuth2Body, OAuth2Shown, validateOAuth2 } from "./oauth2";
 import { givenValues, SecretValues, shownSecretFields } from "./secrets";
@@ -23,8 +31,10 @@ const ASSERTIONS_MAX = 30;
  * Request of an HTTP check and its conditions on the response. Null and absent both mean the
  * default.
  */
-export interface HttpConfig {
+export interface HttpConfig extends TlsFields {
   url: string;
+  host?: string | null;
+  connect_to?: ConnectTo | null;
   method?: (typeof METHODS)[number] | null;
   /** Header values by name. Secret: values are never shown. */
   headers?: Record<string, string | null> | null;
@@ -47,6 +57,8 @@ export const HTTP_SECRET_FIELDS = { headers: "values", body: "text" } as const;
 export const HttpConfigBody = Type.Object(
   {
     url: Url(HTTP_SCHEMES, "https://example.com/health"),
+    host: Type.Optional(KnownHost),
+    connect_to: Type.Optional(ConnectToBody),
     method: Type.Optional(OneOf(METHODS, { description: "Default: GET." })),
     headers: Type.Optional(SecretValues({ description: "Headers of each request, by name." })),
     body: Type.Optional(
@@ -62,6 +74,7 @@ export const HttpConfigBody = Type.Object(
       OneOf(IP_FAMILIES, { description: "Address family for connections. Default: any." }),
     ),
     verify_tls: Type.Optional(VerifyTls),
+    ...TLS_FIELDS,
     assertions: Type.Optional(
       Type.Array(AssertionBody, {
         maxItems: ASSERTIONS_MAX,
@@ -80,11 +93,15 @@ export const HttpConfigBody = Type.Object(
 export const HttpConfigShown = Type.Object(
   {
     url: Type.String(),
+    host: Nullable(KnownHost),
+    connect_to: Nullable(ConnectToBody),
     method: OneOf(METHODS),
     ...shownSecretFields(HTTP_SECRET_FIELDS),
     follow_redirects: Type.Boolean({ description: FOLLOW_REDIRECTS }),
     ip_family: OneOf(IP_FAMILIES),
     verify_tls: VerifyTls,
+    ca: Nullable(TLS_FIELDS.ca),
+    tls_min: TLS_FIELDS.tls_min,
     assertions: Type.Array(AssertionBody),
     certificate_warning_days: WarningDays,
     oauth2: Nullable(OAuth2Shown),
@@ -98,12 +115,16 @@ export const HttpConfigShown = Type.Object(
 export function completed(config: HttpConfig) {
   return {
     url: config.url,
+    host: config.host ?? null,
+    connect_to: config.connect_to ?? null,
     method: config.method ?? ("GET" as const),
     headers: givenValues(config.headers),
     body: config.body ?? null,
     follow_redirects: config.follow_redirects ?? true,
     ip_family: config.ip_family ?? ("any" as const),
     verify_tls: config.verify_tls ?? true,
+    ca: config.ca ?? null,
+    tls_min: config.tls_min ?? DEFAULT_TLS_MIN,
     assertions: config.assertions ?? [],
     certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
     oauth2: config.oauth2 ?? null,
@@ -112,12 +133,14 @@ export function completed(config: HttpConfig) {
   };
 }
 
+const HOST_ADVICE = "must be given as host, which also decides the name in TLS";
+
 export function validateHttp(config: HttpConfig): FieldError[] {
   const url = parseUrl(config.url);
   const faults: FieldError[] = [];
   const problem = urlError(config.url, HTTP_SCHEMES);
   if (problem) faults.push({ pointer: "#/url", detail: problem });
-  faults.push(...validateHeaders(config.headers ?? {}));
+  faults.push(...validateHeaders(config.headers ?? {}, HOST_ADVICE), ...validateConnectTo(config));
   if (config.oauth2) faults.push(...validateOAuth2(config.oauth2), ...validateNoToken(config));
   if (config.proxy) faults.push(...validateProxy(config.proxy));
   const { method, body } = completed(config);

@@ -23,11 +23,12 @@ import {
   presentHttp,
   validateHttpChange,
 } from "./http-change";
+import { hostPartsOf, ownUrlOf } from "./connect-to";
 import { proxyOf } from "./http-proxy";
 import { completedOAuth2 } from "./oauth2";
 import { parseUrl, urlTarget } from "./urls";
 import { certificatesIn } from "./client-certificate";
-import { daysLeft, elapsedMs, expiryWarning, failed, seen } from "./fields";
+import { daysLeft, elapsedMs, expiryWarning, failed, seen, tlsRulesOf } from "./fields";
 
 /** Checks the response of a web server by assertions. */
 export const httpProbe = {
@@ -76,18 +77,21 @@ async function check(
   const { followed, latencyMs } = sent;
   if (followed instanceof Fault) return failed(followed);
   const { answer, certificate } = followed;
-  const certificateDays = daysLeft(certificate, clock);
   const observed = {
     status: answer.status,
     headers: answer.headers,
     latencyMs,
-    certificateDays,
+    certificateDays: daysLeft(certificate, clock),
+    intermediate: certificate?.intermediate ?? null,
     body: () => readBody(answer),
   };
   const checked = await checkAssertions(config.assertions, observed, context);
   return {
     ...(checked.outcome === "ok"
-      ? { outcome: "ok", message: expiryWarning(certificateDays, config.certificate_warning_days) }
+      ? {
+          outcome: "ok",
+          message: expiryWarning(certificate, config.certificate_warning_days, clock),
+        }
       : checked),
     latencyMs,
     ...(certificate && { certificate: seen(certificate) }),
@@ -110,7 +114,12 @@ async function authorised(
   if (!oauth2) return timed(config, context);
   // Loaded when needed: most monitors have no token.
   const { sendWithToken } = await import("./oauth2-token");
-  const settings = { ...completedOAuth2(oauth2), verifyTls, proxy: proxyOf(config.proxy) };
+  const settings = {
+    ...completedOAuth2(oauth2),
+    verifyTls,
+    ...tlsRulesOf(config),
+    proxy: proxyOf(config.proxy),
+  };
   const outcome = await sendWithToken(settings, context, {
     send: (token) =>
       timed({ ...config, headers: { ...headers, Authorization: `Bearer ${token}` } }, context),
@@ -139,7 +148,8 @@ interface Followed {
 
 /**
  * Sends a request and follows redirects as the Fetch standard does. Each address is resolved and
- * checked. Headers, bodies and client certificates are not sent to another origin.
+ * checked. Headers, bodies and client certificates are not sent to another origin. `host` and `connect_to` apply to
+ * each URL of the origin of the monitor, or of that origin by its own host, as --connect-to of curl does.
  */
 async function follow(
   config: ReturnType<typeof completed>,
@@ -152,6 +162,9 @@ async function follow(
     headers,
     body,
   }: { method: string; headers: Record<string, string>; body: string | null } = config;
+  const [origin, ownOrigin] = [url.origin, ownUrlOf(url, config).origin];
+  const hostParts = hostPartsOf(url, config);
+  const isOwn = (at: URL) => at.origin === origin || at.origin === ownOrigin;
   let isOfOrigin = true;
   let clientCertificate = clientCertificateOf(config);
   if (clientCertificate instanceof Fault) return clientCertificate;
@@ -160,11 +173,13 @@ async function follow(
   for (let redirects = 0; ; redirects += 1) {
     const answer = await egress.request({
       url,
+      ...(isOwn(url) && hostParts),
       method,
       headers,
       body: body ?? undefined,
       family: FAMILIES[config.ip_family],
       verifyTls: config.verify_tls,
+      ...tlsRulesOf(config),
       clientCertificate,
       proxy,
       policy: "monitor",
@@ -184,7 +199,7 @@ async function follow(
       method = method === "HEAD" ? "HEAD" : "GET";
       body = null;
     }
-    if (next.origin !== url.origin) {
+    if (next.origin !== url.origin && !(isOwn(next) && isOwn(url))) {
       isOfOrigin = false;
       headers = {};
       clientCertificate = undefined;

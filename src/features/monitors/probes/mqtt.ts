@@ -7,8 +7,9 @@ import {
   HostText,
   Password,
   portField,
-  serverOf,
+  serversOf,
   serverTarget,
+  TLS_FIELDS,
   TlsField,
   UserName,
   validateHostField,
@@ -43,6 +44,7 @@ const MqttConfig = Type.Object(
           "Conditions with the sources body and json that a message must all meet. Messages that do not are ignored until the timeout.",
       }),
     ),
+    ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
   },
   {
@@ -56,9 +58,9 @@ const completed = (config: MqttConfig) => withServerDefaults(config, DEFAULT_POR
 
 export type CompletedMqttConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<MqttConfig>({ password: "text" }, (config) => [
-  serverOf(config, DEFAULT_PORT),
-]);
+const RULES = secretRules<MqttConfig>({ password: "text" }, (config) =>
+  serversOf(config, DEFAULT_PORT),
+);
 
 /** Checks that an MQTT broker accepts a connection and delivers a message. */
 export const mqttProbe = {

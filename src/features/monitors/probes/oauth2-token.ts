@@ -1,15 +1,23 @@
 import { LRUCache } from "lru-cache";
-import { type Egress, Fault, headerError, type Proxy, readBody } from "../../../egress";
+import {
+  type Egress,
+  Fault,
+  headerError,
+  type Proxy,
+  readBody,
+  type TlsRules,
+} from "../../../egress";
 import { sha256Hex } from "../../../kernel/hash";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import type { ProbeContext } from "../probe";
 import type { completedOAuth2 } from "./oauth2";
 import { parseUrl } from "./urls";
 
-type Settings = ReturnType<typeof completedOAuth2> & {
-  verifyTls: boolean;
-  proxy: Proxy | undefined;
-};
+type Settings = ReturnType<typeof completedOAuth2> &
+  TlsRules & {
+    verifyTls: boolean;
+    proxy: Proxy | undefined;
+  };
 
 /** An access token. Times are on the monotonic clock. */
 interface Token {
@@ -80,6 +88,8 @@ async function fetchToken(
     method: "POST",
     ...messageOf(settings),
     verifyTls: settings.verifyTls,
+    ca: settings.ca,
+    tlsMin: settings.tlsMin,
     proxy: settings.proxy,
     maxBodyBytes: ANSWER_MAX_BYTES,
     policy: "monitor",

@@ -5,8 +5,9 @@ import {
   HostText,
   Password,
   portField,
-  serverOf,
+  serversOf,
   serverTarget,
+  TLS_FIELDS,
   TlsField,
   UserName,
   validateHostField,
@@ -31,6 +32,7 @@ const RedisConfig = Type.Object(
     role: Type.Optional(
       OneOf(ROLES, { description: "Role that the server must have. Default: any." }),
     ),
+    ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
   },
   { additionalProperties: false, examples: [{ host: "cache.example.com", role: "master" }] },
@@ -41,9 +43,9 @@ const completed = (config: RedisConfig) => withServerDefaults(config, DEFAULT_PO
 
 export type CompletedRedisConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<RedisConfig>({ password: "text" }, (config) => [
-  serverOf(config, DEFAULT_PORT),
-]);
+const RULES = secretRules<RedisConfig>({ password: "text" }, (config) =>
+  serversOf(config, DEFAULT_PORT),
+);
 
 /** Checks that a Redis or Valkey server answers a PING, and has a role. */
 export const redisProbe = {

@@ -3,12 +3,14 @@ import { type FieldError, pointer } from "../../../errors";
 import { OneOf } from "../../../kernel/schema";
 import type { Probe } from "../probe";
 import {
+  DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,
   HostText,
   Password,
   portField,
-  serverOf,
+  serversOf,
   serverTarget,
+  TLS_FIELDS,
   UserName,
   validateHostField,
   WarningDays,
@@ -30,6 +32,7 @@ const SmtpConfig = Type.Object(
     ),
     user: Type.Optional(UserName),
     password: Type.Optional(Password),
+    ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
   },
   { additionalProperties: false, examples: [{ host: "mail.example.com", tls: "starttls" }] },
@@ -40,14 +43,15 @@ const completed = (config: SmtpConfig) => ({
   ...config,
   port: config.port ?? DEFAULT_PORT,
   tls: config.tls ?? "starttls_if_offered",
+  tls_min: config.tls_min ?? DEFAULT_TLS_MIN,
   certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
 });
 
 export type CompletedSmtpConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<SmtpConfig>({ password: "text" }, (config) => [
-  serverOf(config, DEFAULT_PORT),
-]);
+const RULES = secretRules<SmtpConfig>({ password: "text" }, (config) =>
+  serversOf(config, DEFAULT_PORT),
+);
 
 /** Checks that a mail server greets, encrypts and signs in. No mail is sent. */
 export const smtpProbe = {

@@ -1,16 +1,20 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { formatHost } from "../../../config";
 import { Fault } from "../../../egress";
-import { plural } from "../../../kernel/text";
 import { DAY_MS } from "../../../kernel/time";
+import { certificateSentence } from "../assertions";
 import type { Probe } from "../probe";
+import { ConnectToBody, validateConnectTo } from "./connect-to";
 import {
+  DEFAULT_TLS_MIN,
   elapsedMs,
   failed,
   HostText,
   mergeFields,
   PortNumber,
   seen,
+  TLS_FIELDS,
+  tlsRulesOf,
   validateHostField,
 } from "./fields";
 
@@ -19,15 +23,20 @@ const DEFAULT_DAYS = 14;
 
 const TlsConfig = Type.Object(
   {
-    host: HostText,
+    host: {
+      ...HostText,
+      description: "Host name or IP address, which the certificate must contain.",
+    },
     port: Type.Optional({ ...PortNumber, description: `Default: ${DEFAULT_PORT}.` }),
     days: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 365,
-        description: `Days before the expiry of the certificate from which the check fails. Default: ${DEFAULT_DAYS}.`,
+        description: `Days before the expiry of the certificate, or of one that the server sends with it, from which the check fails. Default: ${DEFAULT_DAYS}.`,
       }),
     ),
+    connect_to: Type.Optional(ConnectToBody),
+    ...TLS_FIELDS,
   },
   { additionalProperties: false, examples: [{ host: "example.com", days: 14 }] },
 );
@@ -39,16 +48,36 @@ export const tlsProbe = {
   label: "TLS certificate",
   config: TlsConfig,
   shown: TlsConfig,
-  validate: validateHostField,
-  present: ({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }) => ({ host, port, days }),
+  validate: (config) => [...validateHostField(config), ...validateConnectTo(config)],
+  present: ({
+    port = DEFAULT_PORT,
+    days = DEFAULT_DAYS,
+    tls_min = DEFAULT_TLS_MIN,
+    ...config
+  }) => ({
+    ...config,
+    port,
+    days,
+    tls_min,
+  }),
   merge: mergeFields,
   targetOf: ({ host, port = DEFAULT_PORT }) => `${formatHost(host)}:${port}`,
-  async run({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }, context) {
+  async run({ host, port: ownPort = DEFAULT_PORT, days = DEFAULT_DAYS, ...config }, context) {
     const { egress, clock, signal, steps } = context;
     const startedAt = clock.monotonic();
     const tls = { verify: true };
-    const target = { host, port, tls, policy: "monitor", signal, steps } as const;
-    const connection = await egress.connect(target);
+    const { address = host, port = ownPort } = config.connect_to ?? {};
+    const rules = tlsRulesOf(config);
+    const connection = await egress.connect({
+      host: address,
+      port,
+      serverName: host,
+      tls,
+      ...rules,
+      policy: "monitor",
+      signal,
+      steps,
+    });
     if (connection instanceof Fault) return failed(connection);
     connection.close();
     const latencyMs = elapsedMs(context, startedAt);
@@ -62,7 +91,7 @@ export const tlsProbe = {
     return {
       outcome: isEnough ? "ok" : "failed",
       latencyMs,
-      message: isEnough ? null : `The certificate expires in ${plural(wholeDays(leftMs), "day")}.`,
+      message: isEnough ? null : certificateSentence(wholeDays(leftMs), certificate.intermediate),
       certificate: seen(certificate),
     };
   },

@@ -54,11 +54,16 @@ function listed(schemes: readonly Scheme[]): string {
   return schemes.map((scheme) => `${scheme}://`).join(" or ");
 }
 
-export function validateHeaders(headers: Readonly<Record<string, string | null>>): FieldError[] {
+/** Returns errors of headers. `hostAdvice` is that of a header Host. */
+export function validateHeaders(
+  headers: Readonly<Record<string, string | null>>,
+  hostAdvice?: string,
+): FieldError[] {
   const seen = new Set<string>();
   return Object.entries(headers).flatMap(([name, value]) => {
     const key = name.toLowerCase();
-    const problem = seen.has(key) ? "is named twice" : headerError(name, value ?? "");
+    const ofHost = key === "host" ? hostAdvice : undefined;
+    const problem = seen.has(key) ? "is named twice" : (ofHost ?? headerError(name, value ?? ""));
     seen.add(key);
     return problem ? [{ pointer: pointer("headers", name), detail: problem }] : [];
   });

@@ -2,7 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
 import type { Probe } from "../probe";
-import { DEFAULT_WARNING_DAYS, VerifyTls, WarningDays } from "./fields";
+import {
+  certifiedBy,
+  DEFAULT_TLS_MIN,
+  DEFAULT_WARNING_DAYS,
+  TLS_FIELDS,
+  VerifyTls,
+  WarningDays,
+} from "./fields";
 import { secretRules, SecretValues, shownConfig } from "./secrets";
 import { parseUrl, Url, urlError, urlTarget, validateHeaders } from "./urls";
 
@@ -54,6 +61,7 @@ const WebSocketConfig = Type.Object(
           "Codes of which one must be in the server's closing frame. Default: it is not awaited.",
       }),
     ),
+    ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
   },
   { additionalProperties: false, examples: [{ url: "wss://example.com/updates" }] },
@@ -63,6 +71,7 @@ type WebSocketConfig = Static<typeof WebSocketConfig>;
 const completed = (config: WebSocketConfig) => ({
   ...config,
   verify_tls: config.verify_tls ?? true,
+  tls_min: config.tls_min ?? DEFAULT_TLS_MIN,
   certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
 });
 
@@ -70,7 +79,10 @@ export type CompletedWebSocketConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<WebSocketConfig>(
   { headers: "values", send: "text" },
-  ({ url, verify_tls = true }) => [`${parseUrl(url)?.origin} ${verify_tls}`],
+  ({ url, verify_tls = true, ca }) => [
+    `${parseUrl(url)?.origin} ${verify_tls}`,
+    ...certifiedBy(ca),
+  ],
 );
 
 /** Checks that a WebSocket opens, and answers. */

@@ -189,6 +189,7 @@ function certificateNotification(data: Data): NotificationText {
     tone: "degraded",
     facts: factsOf({
       Host: textOf(data, "host"),
+      Intermediate: textOf(data, "intermediate"),
       Expires: moment(textOf(data, "not_after")),
       "Time left": typeof daysLeft === "number" ? plural(daysLeft, "day") : undefined,
     }),

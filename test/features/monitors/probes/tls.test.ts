@@ -5,7 +5,7 @@ import { createTestClock, TEST_START } from "../../../support/clock";
 import { probe } from "../../../support/probe";
 import { startTlsServer } from "../../../support/raw-server";
 
-const SEEN = { host: "shop.test", fingerprint: "5e".repeat(32) };
+const SEEN = { host: "shop.test", fingerprint: "5e".repeat(32), intermediate: null };
 
 /** A way out to a server whose certificate ends then. */
 function shows(expiresAt: number): Egress {

@@ -5,11 +5,12 @@ import {
   type OpenSocket,
   type StepName,
   type StepRecorder,
+  type TlsRules,
   timedOut,
   UNREADABLE,
 } from "../../../../egress";
 import type { ProbeContext, ProbeResult } from "../../probe";
-import { daysLeft, elapsedMs, expiryWarning, failed, seen, type TlsMode } from "../fields";
+import { elapsedMs, expiryWarning, failed, seen, type TlsMode } from "../fields";
 import { SocketReader } from "./socket-reader";
 
 /** Limit of what a check reads from its server, in bytes. */
@@ -38,6 +39,7 @@ interface CheckedServer {
   tls: { verify: boolean; protocols?: readonly string[] } | undefined;
   /** Days before the expiry of the certificate from which a successful check warns. */
   warningDays: number;
+  rules?: TlsRules;
 }
 
 /** Returns the TLS of a connection by its mode. */
@@ -176,13 +178,14 @@ export class Conversation {
  * returns nothing has succeeded.
  */
 export async function checkServer(
-  { kind, host, port, tls, warningDays }: CheckedServer,
+  { kind, host, port, tls, warningDays, rules }: CheckedServer,
   context: ProbeContext,
   talk: (conversation: Conversation) => Promise<Partial<ProbeResult> | void>,
 ): Promise<ProbeResult> {
   const { egress, clock, signal, steps } = context;
   const startedAt = clock.monotonic();
-  const opened = await egress.socket({ host, port, tls, policy: "monitor", signal, steps });
+  const target = { host, port, tls, ...rules, policy: "monitor", signal, steps } as const;
+  const opened = await egress.socket(target);
   if (opened instanceof Fault) return failed(opened);
   const conversation = new Conversation(opened, kind, context);
   const outcome = await conversation.run(talk(conversation));
@@ -193,6 +196,6 @@ export async function checkServer(
   if (outcome instanceof CheckFailure) {
     return { outcome: "failed", latencyMs, message: outcome.message, ...dated };
   }
-  const warning = expiryWarning(daysLeft(certificate, clock), warningDays);
+  const warning = expiryWarning(certificate, warningDays, clock);
   return { outcome: "ok", message: warning, ...outcome, latencyMs, ...dated };
 }

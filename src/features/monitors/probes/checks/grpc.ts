@@ -5,6 +5,7 @@ import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedGrpcConfig } from "../grpc";
 import { givenValues } from "../secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
+import { tlsRulesOf } from "../fields";
 import { foreignStreamGuard } from "./http2-frames";
 
 const ALPN = "h2";
@@ -51,7 +52,14 @@ export function checkGrpc(
   const { host, port, tls: mode } = config;
   const tls = mode === "off" ? undefined : { verify: mode === "verify", protocols: [ALPN] };
   const kind = "a gRPC server";
-  const server = { kind, host, port, tls, warningDays: config.certificate_warning_days };
+  const server = {
+    kind,
+    host,
+    port,
+    tls,
+    warningDays: config.certificate_warning_days,
+    rules: tlsRulesOf(config),
+  };
   return checkServer(server, context, async (conversation) => {
     if (tls && conversation.protocol !== ALPN) {
       throw new CheckFailure("The server does not speak HTTP/2.");

@@ -4,6 +4,7 @@ import { checkAssertions, type Evaluated } from "../../assertions";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedMqttConfig } from "../mqtt";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
+import { tlsRulesOf } from "../fields";
 import { foreignPacketGuard } from "./mqtt-packets";
 
 /*
@@ -37,6 +38,7 @@ export function checkMqtt(
     port,
     tls: tlsOf(tls),
     warningDays: config.certificate_warning_days,
+    rules: tlsRulesOf(config),
   };
   return checkServer(server, context, async (conversation) => {
     const client = createClient(conversation, config);

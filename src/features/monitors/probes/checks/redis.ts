@@ -1,6 +1,7 @@
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedRedisConfig } from "../redis";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
+import { tlsRulesOf } from "../fields";
 
 /** Roles by the names in replies, which still use the older one of a replica. */
 const ROLES: ReadonlyMap<string, string> = new Map([
@@ -26,6 +27,7 @@ export function checkRedis(
     port,
     tls: tlsOf(tls),
     warningDays: config.certificate_warning_days,
+    rules: tlsRulesOf(config),
   };
   return checkServer(server, context, async (conversation) => {
     if (user !== undefined || password !== undefined) {
