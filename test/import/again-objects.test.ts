@@ -367,7 +367,7 @@ describe("a monitor that was held", () => {
     await site.importFound({ monitors: [foundMonitor("1")] });
     const report = await site.importFound({ monitors: [heldMonitor("1")] });
     expect(report.items).toMatchObject([
-      { verdict: "kept", reason: "It is of the type http here, which cannot become unsupported." },
+      { verdict: "kept", reason: "MongoDB cannot be checked yet." },
     ]);
   });
 });

@@ -377,7 +377,6 @@ conditions: ["[DNS_RCODE] == NOERROR", "[BODY] == 192.0.2.1"]`);
   });
 
   test.each([
-    ["without a name", `url: https://a.example.com\n${OK}`, "needs a name"],
     ["without a URL", `name: A\n${OK}`, "needs a url"],
     ["without a condition", "name: A\nurl: https://a.example.com", "needs a condition"],
     ["with an unknown scheme", `name: A\nurl: ftp://a.example.com\n${OK}`, "unknown type"],
@@ -402,16 +401,28 @@ conditions: ["[DNS_RCODE] == NOERROR", "[BODY] == 192.0.2.1"]`);
       `${HTTP}\n${OK}\nalerts: [slack]`,
       "endpoints[].alerts[] must be a map",
     ],
-  ])("%s is not moved, and the others are", async (_name, lines, reason) => {
+  ])("%s is kept and not checked, and the others are", async (_name, lines, reason) => {
     const { found } = await readGatusEndpoint(
       lines,
       `  - name: Other\n    url: https://o.example.com\n    ${OK}`,
     );
+    const [held, other] = found.monitors;
+    expect(held).toMatchObject({
+      foreign: { type: "endpoint" },
+      body: { type: "unsupported", config: { source: "gatus", settings: expect.any(Object) } },
+      held: expect.stringContaining(reason),
+    });
+    expect(other?.body).toMatchObject({ type: "http", name: "Other" });
+    expect(found.leftOut).toEqual([]);
+  });
+
+  test("without a name is not moved, and the others are", async () => {
+    const { found } = await readGatusEndpoint(
+      `url: https://a.example.com\n${OK}`,
+      `  - name: Other\n    url: https://o.example.com\n    ${OK}`,
+    );
     expect(found.leftOut).toMatchObject([
-      {
-        foreign: { type: "endpoint", id: "endpoints[0]" },
-        reason: expect.stringContaining(reason),
-      },
+      { foreign: { id: "endpoints[0]" }, reason: expect.stringContaining("needs a name") },
     ]);
     expect(found.components.map(({ key }) => key)).toEqual(["_other"]);
   });
@@ -474,9 +485,15 @@ describe("an external endpoint", () => {
     });
   });
 
-  test("without a token is not moved", async () => {
-    const { leftOut } = await read("name: A");
-    expect(leftOut).toMatchObject([{ reason: "external-endpoints[] needs a token." }]);
+  test("without a token is kept, and takes no calls", async () => {
+    const { monitors } = await read("name: A");
+    expect(monitors).toMatchObject([
+      {
+        body: { type: "unsupported" },
+        tokens: [],
+        held: "external-endpoints[] needs a token. Its settings are kept.",
+      },
+    ]);
   });
 });
 

@@ -6,6 +6,8 @@ import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../sup
 import { temporaryFolder } from "../support/temporary-folder";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
+/** Id that an answer to a read-only key has. */
+const KEY = "a6c7b0a8a66bed0df66abfdab3c77736861703ee";
 
 /** Imports one check into an empty installation. Returns its item and its monitor. */
 async function importOne(fields: Record<string, unknown>, options: { pingKey?: string } = {}) {
@@ -189,18 +191,33 @@ describe("a check of Healthchecks", () => {
   });
 
   test.each([
-    ["a grace period that is no number", { grace: "soon" }, "grace"],
-    ["a timeout of more than a year", { timeout: 31_536_001 }, "timeout"],
-    ["a timeout shorter than monitors have", { timeout: 2 }, "interval_seconds"],
-    ["a name that is no text", { name: 5 }, "name"],
-    ["a ping URL without a UUID", { ping_url: "https://hc-ping.test/" }, "UUID"],
-  ])("with %s is not moved", async (_name, fields, word) => {
-    const { report, item, monitor } = await importOne(fields);
-    expect(item).toMatchObject({ verdict: "not_moved", target: null });
+    ["a grace period that is no number", { grace: "soon" }, "held", "grace"],
+    ["a timeout of more than a year", { timeout: 31_536_001 }, "held", "timeout"],
+    ["a timeout shorter than monitors have", { timeout: 2 }, "disabled", "interval_seconds"],
+    ["a name that is no text", { name: 5 }, "held", "name"],
+    ["a ping URL without a UUID", { ping_url: "https://hc-ping.test/" }, "disabled", "ping URL"],
+    [
+      "the fields of a read-only key",
+      { ping_url: undefined, uuid: undefined, unique_key: KEY },
+      "disabled",
+      "ping URL",
+    ],
+  ])("with %s is kept and switched off, with its reason", async (_name, fields, verdict, word) => {
+    await using site = await createImportSite();
+    const report = await site.import([checkOf(FIRST, fields), checkOf(SECOND, { name: "Other" })]);
+    const [item] = checkItems(report).filter(({ target }) => target?.name !== "Other");
+    expect(item).toMatchObject({ verdict });
     expect(item?.reason).toContain(word);
-    expect(monitor).toBeUndefined();
-    expect(report).toMatchObject({ id: null, counts: { not_moved: 1 } });
-    expect(report.items).toHaveLength(1);
+    const monitor = site.monitors().find(({ id }) => id === item?.target?.id);
+    expect(monitor?.paused).toBe(true);
+    expect(tokensOf(site.app.ctx.db, monitor?.id ?? "")).toHaveLength(
+      verdict === "held" || word === "ping URL" ? 0 : 1,
+    );
+    // No address that jobs call is stored in plain text.
+    expect(JSON.stringify(monitor?.config)).not.toContain(FIRST);
+    expect(
+      (await site.import([checkOf(FIRST, fields), checkOf(SECOND, { name: "Other" })])).counts,
+    ).toEqual({ unchanged: 2 });
   });
 
   test("goes on to be called with its UUID, and has no generated token", async () => {

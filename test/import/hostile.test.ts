@@ -114,12 +114,20 @@ describe("an answer from a hostile server", () => {
     ["a number", 1],
     ["a text", "check"],
     ["a list", []],
-    ["an empty object", {}],
-    ["another answer", { checks: [] }],
   ])("with %s in place of a check does not move it", async (_name, entry) => {
     await using site = await createImportSite();
     const report = await site.import([entry, checkOf(FIRST)]);
     expect(report.counts).toEqual({ created: 2, not_moved: 1 });
+  });
+
+  test.each([
+    ["an empty object", {}],
+    ["another answer", { checks: [] }],
+  ])("with %s in place of a check switches it off, without an address", async (_name, entry) => {
+    await using site = await createImportSite();
+    const report = await site.import([entry, checkOf(FIRST)]);
+    expect(report.counts).toEqual({ created: 2, disabled: 1 });
+    expect(site.monitors().map(({ paused }) => paused)).toEqual([true, false]);
   });
 
   test("with fields of JavaScript objects reads none of them", async () => {

@@ -276,9 +276,21 @@ describe("a request", () => {
       "no keyword",
     ],
     ["a proxy that is unknown", { proxy_id: 7 }, "proxy"],
-    ["only an authority", { auth_method: "mtls", tls_ca: "PEM" }, "authority"],
   ])("with %s is switched off", (_name, columns, reason) => {
     expect(configOf(columns).disabled).toContain(reason);
+  });
+
+  test("with an authority alone trusts it, without a client certificate", () => {
+    const { config, disabled } = configOf({ auth_method: "mtls", tls_ca: "PEM" });
+    expect(config).toMatchObject({ ca: "PEM" });
+    expect(config).not.toHaveProperty("client_certificate");
+    expect(disabled).toBeUndefined();
+  });
+
+  test("with a header Host has that host, and not the header", () => {
+    const { config } = configOf({ headers: '{"HOST": "app.example.com", "X-A": "1"}' });
+    expect(config).toMatchObject({ host: "app.example.com", headers: { "X-A": "1" } });
+    expect(config).not.toHaveProperty("headers.HOST");
   });
 
   test("with GET has no body, which is a difference", () => {

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { withOwnIds } from "../../src/features/imports/monitors";
 import { IMPORT_PARTS } from "../../src/features/imports/run";
 import { type ForeignKey, keyOf } from "../../src/features/imports/source";
 import {
@@ -141,7 +142,8 @@ test("an import gives each object one verdict, and the next one changes nothing"
   await fc.assert(
     fc.asyncProperty(source, options, async (parts, chosen) => {
       await using site = await createImportSite();
-      const objects = Object.values(parts).flat();
+      const { monitors: found, ...others } = parts;
+      const objects = [...withOwnIds(found), ...Object.values(others).flat()];
       const keys = objects.map(({ foreign }) => keyOf(foreign)).toSorted();
       const keysIn = (items: readonly { foreign: (typeof objects)[number]["foreign"] }[]) =>
         items

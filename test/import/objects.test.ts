@@ -343,14 +343,66 @@ describe("an import of monitors", () => {
     expect(counts.toSorted()).toEqual([0, 1, 1]);
   });
 
-  test("reports what is not valid here without a trace of it", async () => {
+  const SHOP = "https://shop.test/";
+
+  test.each<[config: object, verdict: string, reason: string, left: object]>([
+    // A required field that is not valid: the whole monitor is kept.
+    [{ url: "ftp://shop.test" }, "held", "Its config/url must begin with", { type: "http" }],
+    // Other fields are left out, parts of objects and entries of lists alone.
+    [{ url: SHOP, method: "BREW" }, "disabled", "Its config/method must be one of", { url: SHOP }],
+    [
+      { url: SHOP, headers: { TE: "x", "X-A": "1" } },
+      "disabled",
+      "Its config/headers/TE is set by Allclear itself.",
+      { url: SHOP, headers: { "X-A": "1" } },
+    ],
+    [{ url: SHOP, host: "a b" }, "disabled", "Its config/host must be a host name", { url: SHOP }],
+    [
+      { url: SHOP, assertions: [1, { source: "status", op: "eq", value: 200 }, {}] },
+      "disabled",
+      "Its config/assertions/0",
+      { url: SHOP, assertions: [{ source: "status", op: "eq", value: 200 }] },
+    ],
+    // A part that its object needs: the object is left out.
+    [
+      { url: SHOP, proxy: { url: "socks5://10.0.0.9:1080", username: "a" } },
+      "disabled",
+      "Its config/proxy/url must begin with",
+      { url: SHOP },
+    ],
+    [{ url: SHOP, connect_to: { port: 1 } }, "disabled", "Its config/connect_to", { url: SHOP }],
+    [{ url: SHOP, of_the_future: 1 }, "disabled", "Its config/of_the_future", { url: SHOP }],
+  ])(
+    "switches one off that is not valid here, with its reason: %o",
+    async (config, verdict, reason, left) => {
+      await using site = await createReadSite();
+      const source = {
+        monitors: [foundMonitor("1", { components: "internal", body: { config } as object })],
+      };
+      const report = await site.importFound(source);
+      const [item] = report.items.filter(({ foreign }) => foreign.type === "monitor");
+      expect(item).toMatchObject({ verdict, reason: expect.stringContaining(reason) });
+      const [monitor] = site.monitors();
+      expect(monitor).toMatchObject({
+        paused: true,
+        type: verdict === "held" ? "unsupported" : "http",
+      });
+      if (verdict === "held") expect(monitor?.config).toMatchObject({ ...left, settings: config });
+      else expect(monitor?.config as object).toEqual(left);
+      expect((await site.importFound(source)).counts).toEqual({ unchanged: 1 });
+    },
+  );
+
+  test("keeps one whose id another one has, switched off", async () => {
     await using site = await createReadSite();
-    const config = { url: "ftp://shop.test" };
-    const report = await site.importFound({
-      monitors: [foundMonitor("1", { components: "internal", body: { config } })],
-    });
-    expect(report.items).toMatchObject([{ verdict: "not_moved", target: null }]);
-    expect([report.id, site.pages()]).toEqual([null, []]);
+    const source = { monitors: [foundMonitor("1"), foundMonitor("1", { body: { name: "Twin" } })] };
+    const report = await site.importFound(source);
+    expect(verdictsIn(report)).toEqual(["created", "disabled"]);
+    expect(site.monitors().map(({ name, paused }) => [name, paused])).toEqual([
+      ["Monitor 1", false],
+      ["Twin", true],
+    ]);
+    expect((await site.importFound(source)).counts).toEqual({ unchanged: 2 });
   });
 });
 

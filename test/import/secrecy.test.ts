@@ -88,7 +88,7 @@ test("secrets of monitors and webhooks are in no report, log, event or audit ent
     await site.importFound(source(120)),
     await site.importFound(source(60), { source: "other", isPaused: true }),
   ];
-  expect(reports[0]?.counts).toEqual({ created: 6, held: 1, not_moved: 6 });
+  expect(reports[0]?.counts).toEqual({ created: 6, disabled: 2, held: 2, not_moved: 3 });
   const { monitors, webhooks, ...tables } = dumpOf(databasePath);
   const shown = JSON.stringify([reports, site.app.logged, site.app.events(), site.app.audit()]);
   const rest = JSON.stringify(tables);

@@ -6,7 +6,7 @@ import { componentWriter, groupWriter, PagePlaces } from "./components";
 import { findTarget, type targetOf } from "./here";
 import { planHistory } from "./history/plan";
 import { INTERNAL_TYPE, InternalPage } from "./internal-page";
-import { monitorWriter, parentsFirst } from "./monitors";
+import { monitorWriter, parentsFirst, withOwnIds } from "./monitors";
 import { importObjects, type Writer } from "./objects";
 import { pageWriter } from "./pages";
 import { type ImportOptions, type ImportPart, ImportRun, type Services } from "./run";
@@ -49,7 +49,7 @@ export function importFound(
   importKind(run, pageWriter(run, found.pages), found.pages);
   importKind(run, groupWriter(run, places), found.groups);
   importKind(run, componentWriter(run, places), found.components);
-  const monitors = parentsFirst(found.monitors);
+  const monitors = parentsFirst(withOwnIds(found.monitors));
   importKind(run, monitorWriter(run, found.components, internal), monitors);
   importKind(run, webhooks, found.webhooks);
   webhooks.finish();

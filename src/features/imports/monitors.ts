@@ -1,4 +1,7 @@
 import type { ImportChange } from "../../domain/import-report";
+import { redactText } from "../../domain/redact";
+import { conflict, type FieldError, Problem } from "../../errors";
+import { oneLine } from "../../kernel/text";
 import { getComponentRow, updateComponent } from "../components";
 import {
   addImportedTokens,
@@ -17,11 +20,11 @@ import {
 import { idsOf, knownOf } from "./here";
 import type { InternalPage } from "./internal-page";
 import { takeNumber } from "./numbers";
-import { valueOrReason, type Writer, type Written } from "./objects";
+import { sentenceOf, valueOrReason, type Writer, type Written } from "./objects";
 import { RefNames } from "./ref-names";
 import type { ImportRun } from "./run";
 import { type FoundComponent, type FoundMonitor, keyOf } from "./source";
-import { fitName } from "./texts";
+import { cutName, fitName } from "./texts";
 
 /** Settings of imported monitors that the source does not have: it counts every failure as a whole outage. */
 const DEFAULTS = { on_down: "major_outage", open_incident: "never" } as const;
@@ -66,7 +69,8 @@ export function monitorWriter(
       components: components === "internal" ? components : knownOf(run, components),
       dependsOn,
     }),
-    create(found) {
+    create(source) {
+      const found = storable(run, source);
       const { tokens } = found;
       const { body, isSwitchedOff, changes, disabled } = fit(run, found, undefined);
       const input = { ...body, paused: isSwitchedOff || options.isPaused };
@@ -90,7 +94,11 @@ export function monitorWriter(
         isWaiting: options.isPaused && !isSwitchedOff && row.type !== "unsupported",
       };
     },
-    update(found, before, noted): Written<MonitorRow> {
+    update(source, before, noted): Written<MonitorRow> {
+      const found = storable(run, source);
+      if (found.body.type === "unsupported" && before.type !== "unsupported") {
+        throw conflict(found.held ?? "It can no longer be checked.");
+      }
       const { body, changes, disabled, isSwitchedOff } = fit(run, found, before);
       const canWait = before.paused && (noted.pausedBy !== null || options.isPaused);
       const isWaiting = canWait && !isSwitchedOff && body.type !== "unsupported";
@@ -137,6 +145,151 @@ export function monitorWriter(
     const staying = watched.filter((id) => !inSource?.has(id));
     return [...new Set([...staying, ...idsOf(run, found.components)])];
   }
+}
+
+/** Maximum number of times that fields are left out of a monitor: of an object a part, then the object. */
+const REPAIRS_MAX = 10;
+
+/**
+ * Returns a monitor that can be stored here. One with fields that are not valid is switched off and loses them. One
+ * that cannot be without them is held with all its settings. The reasons name the fields, and no values.
+ */
+function storable(run: ImportRun, found: FoundMonitor): FoundMonitor {
+  const name = fitName(found.body.name, found.foreign.type).value;
+  const reasons = new Map<string, string>();
+  let body: FoundMonitor["body"] = found.body;
+  for (let repairs = 0; repairs < REPAIRS_MAX; repairs += 1) {
+    const fields = errorsOf(run, { ...DEFAULTS, ...body, name });
+    if (fields.length === 0) break;
+    for (const field of fields) {
+      // An error that follows from leaving a field out is none of the source.
+      const isKnown = [...reasons.keys()].some((pointer) => pointer.startsWith(field.pointer));
+      if (!isKnown) reasons.set(field.pointer, oneLine(redactText(sentenceOf(field))));
+    }
+    const smaller = body.type === "unsupported" ? undefined : withoutFields(body, fields);
+    if (!smaller) return heldOf(run, found, body, [...reasons.values()].join(" "));
+    body = smaller;
+  }
+  if (reasons.size === 0) return found;
+  const why = `${[...reasons.values()].join(" ")} Correct that, and resume it.`;
+  const disabled = [found.disabled, why].filter((reason) => reason !== undefined).join(" ");
+  return { ...found, body, disabled };
+}
+
+function errorsOf({ tx }: ImportRun, input: ReplacingMonitor): readonly FieldError[] {
+  try {
+    // A program that is missing here is no error of one that is paused.
+    validateReplacingMonitor(tx, input.type === "unsupported" ? input : { ...input, paused: true });
+    return [];
+  } catch (error) {
+    if (error instanceof Problem && error.fields.length > 0) return error.fields;
+    throw error;
+  }
+}
+
+/** Returns a body without the fields that have errors; undefined if it cannot be without one of them. */
+function withoutFields<Body extends object>(
+  body: Body,
+  fields: readonly FieldError[],
+): Body | undefined {
+  const smaller = structuredClone(body) as Record<string, unknown>;
+  // The last entries of a list first, so that the others keep their places.
+  for (const { pointer } of fields.toSorted((a, b) => compareEntries(b.pointer, a.pointer))) {
+    const steps = pointer
+      .slice(2)
+      .split("/")
+      .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    // Of a list an entry is left out as a whole, and of an object a part.
+    const [name = "", field, part] = steps;
+    if (name === "type" || name === "name" || (name === "config" && field === undefined)) {
+      return undefined;
+    }
+    const path = [[name, field, part], [name, field], name === "config" ? [] : [name]]
+      .map((each) => each.filter((step) => step !== undefined))
+      .find((each) => hasOwn(smaller, each));
+    // A part that is missing is required by its object, and a field by the type.
+    if (!path || path.length === 0) return undefined;
+    remove(smaller, path);
+  }
+  return smaller as Body;
+}
+
+/** Compares pointers, and numbers in them as such. */
+const { compare: compareEntries } = new Intl.Collator("en", { numeric: true });
+
+/** Returns the object or the list that holds the last step of a path; undefined without one. */
+function holderOf(value: unknown, path: readonly string[]): Record<string, unknown> | undefined {
+  let holder: unknown = value;
+  for (const step of path.slice(0, -1)) {
+    holder = isHolder(holder) && Object.hasOwn(holder, step) ? holder[step] : undefined;
+  }
+  return isHolder(holder) ? holder : undefined;
+}
+
+function isHolder(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function hasOwn(value: unknown, path: readonly string[]): boolean {
+  const holder = holderOf(value, path);
+  return holder !== undefined && Object.hasOwn(holder, path.at(-1) ?? "");
+}
+
+function remove(value: unknown, path: readonly string[]): void {
+  const holder = holderOf(value, path);
+  const last = path.at(-1) ?? "";
+  if (Array.isArray(holder)) holder.splice(Number(last), 1);
+  else if (holder) delete holder[last];
+}
+
+/** Returns a monitor that is kept with all its settings, and never checked. Its other fields are those of `body`. */
+function heldOf(
+  { kind }: ImportRun,
+  found: FoundMonitor,
+  body: FoundMonitor["body"],
+  reason: string,
+): FoundMonitor {
+  const { type, config } = found.body;
+  const { type: _type, config: _config, ...others } = body;
+  if (type === "unsupported") return found;
+  const target = cutName(targetIn(type, config ?? {}), type, TARGET_MAX);
+  const settings = { ...config };
+  return {
+    ...found,
+    body: { ...others, type: "unsupported", config: { source: kind, type, target, settings } },
+    held: `${reason} Its settings are kept.`,
+  };
+}
+
+/** Maximum length of a target, in characters. */
+const TARGET_MAX = 200;
+
+/** Returns the short form of a target without secrets; nothing for a config that has none. */
+function targetIn(type: FoundMonitor["body"]["type"], config: object): string {
+  try {
+    return redactText(probeOf(type).targetOf({ ...config }));
+  } catch {
+    return "";
+  }
+}
+
+/** Returns monitors with an id for each. One with the id of another is switched off. */
+export function withOwnIds(monitors: readonly FoundMonitor[]): FoundMonitor[] {
+  const counts = new Map<string, number>();
+  return monitors.map((found) => {
+    const { foreign } = found;
+    const count = (counts.get(keyOf(foreign)) ?? 0) + 1;
+    counts.set(keyOf(foreign), count);
+    if (count === 1) return found;
+    const reason = "The source has another one with its id. Compare them, and resume or delete it.";
+    const disabled = [found.disabled, reason].filter((each) => each !== undefined).join(" ");
+    return {
+      ...found,
+      foreign: { ...foreign, id: `${foreign.id}#${count}` },
+      number: null,
+      disabled,
+    };
+  });
 }
 
 /** Sorts monitors so that parents come first. Of a cycle the one that was found first comes last. */

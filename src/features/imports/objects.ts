@@ -1,6 +1,6 @@
 import type { ImportChange, Imported, ImportTarget } from "../../domain/import-report";
 import { redactText } from "../../domain/redact";
-import { Problem } from "../../errors";
+import { type FieldError, Problem } from "../../errors";
 import { oneLine } from "../../kernel/text";
 import { findTarget, targetOf } from "./here";
 import type { ImportRun, NotedRef } from "./run";
@@ -162,12 +162,14 @@ export function valueOrReason<Value extends object>(work: () => Value): Value | 
     return work();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const fields = error.fields.map(({ pointer, detail }) => {
-      // A program or mail that is missing here is no error of a field.
-      const isMissing = detail.startsWith("needs ") && /^#\/(config|url)$/.test(pointer);
-      const subject = pointer === "#" || isMissing ? "It" : `Its ${pointer.slice(2)}`;
-      return `${subject} ${detail}.`;
-    });
-    return oneLine(redactText(fields.join(" ") || error.message));
+    return oneLine(redactText(error.fields.map(sentenceOf).join(" ") || error.message));
   }
+}
+
+/** Returns the error of a field of an object as a sentence. */
+export function sentenceOf({ pointer, detail }: FieldError): string {
+  // A program or mail that is missing here is no error of a field.
+  const isMissing = detail.startsWith("needs ") && /^#\/(config|url)$/.test(pointer);
+  const subject = pointer === "#" || isMissing ? "It" : `Its ${pointer.slice(2)}`;
+  return `${subject} ${detail}.`;
 }

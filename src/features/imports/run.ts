@@ -146,6 +146,10 @@ export class ImportRun {
     this.#toDo.push(text);
   }
 
+  get kind(): ImportKind {
+    return this.#source.kind;
+  }
+
   /** Returns the kind and the name of the source, as they begin references to it. */
   get sourceName(): string {
     const { kind, name } = this.#source;

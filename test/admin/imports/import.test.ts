@@ -67,9 +67,9 @@ describe("a plan", () => {
     const page = readHtml(text);
     expect(page.texts("h1")).toEqual(["Plan of the import from Healthchecks"]);
     expect(page.texts(".notice .strong")).toEqual(["Nothing was changed yet"]);
-    expect(page.texts("#import-verdicts a")).toEqual(["All 3", "Not moved 1", "Created 2"]);
+    expect(page.texts("#import-verdicts a")).toEqual(["All 3", "Held 1", "Created 2"]);
     // Those that need a person first.
-    expect(page.texts("tbody td:first-child")).toEqual(["Not moved", "Created", "Created"]);
+    expect(page.texts("tbody td:first-child")).toEqual(["Held", "Created", "Created"]);
     expect(page.texts("#import-to-do li")[0]).toContain("https://hc-ping.test/");
     expect(namesOf(app)).toEqual([]);
     expect(app.audit()).toEqual(before);
@@ -83,10 +83,10 @@ describe("a plan", () => {
       readHtml((await app.call(`${path}${query}`, { session })).text).texts(
         "tbody td:nth-child(2) .item-name",
       );
-    expect(await rows("?verdict=not_moved")).toEqual(["Weekly report"]);
+    expect(await rows("?verdict=held")).toEqual(["Weekly report"]);
     expect(await rows("?type=check")).toEqual(["Weekly report", "Nightly backup"]);
     expect(await rows("?type=check&verdict=created")).toEqual(["Nightly backup"]);
-    expect(await rows("?verdict=held")).toEqual([]);
+    expect(await rows("?verdict=not_moved")).toEqual([]);
     expect(await rows("?verdict=wrong&type=wrong&from=-1")).toHaveLength(3);
   });
 
@@ -164,7 +164,7 @@ describe("the file of a form", () => {
     expect(file).toEndWith(".json");
     await app.call(path, { session, form: {} });
     expect(site.uploads()).toEqual([]);
-    expect(namesOf(app)).toEqual(["Nightly backup"]);
+    expect(namesOf(app)).toEqual(["Nightly backup", "Weekly report"]);
   });
 
   test("is deleted after 24 hours, and its plan with it", async () => {
@@ -353,7 +353,7 @@ describe("an import in the dashboard", () => {
     expect(app.audit().at(-1)).toMatchObject({
       action: "import.run",
       actorKind: "user",
-      summary: "Imported from Healthchecks (default): 2 created, 1 not moved",
+      summary: "Imported from Healthchecks (default): 2 created, 1 held",
     });
     const again = await app.call(path, { session, form: {} });
     expect([again.status, again.headers.get("location")]).toEqual([303, path]);
@@ -361,14 +361,14 @@ describe("an import in the dashboard", () => {
     const report = (await app.call(path, { session })).headers.get("location") ?? "";
     expect(report).toMatch(/\/reports\/imp_[0-9a-z]{26}$/);
     const page = readHtml((await app.call(report, { session })).text);
-    expect(page.attributes("tbody .row-link", "href")).toHaveLength(2);
+    expect(page.attributes("tbody .row-link", "href")).toHaveLength(3);
     const json = await app.call(`${report}/json`, { session });
-    expect(json.body).toMatchObject({ dry_run: false, counts: { created: 2, not_moved: 1 } });
+    expect(json.body).toMatchObject({ dry_run: false, counts: { created: 2, held: 1 } });
     expect(json.headers.get("content-disposition")).toMatch(/^attachment; filename="allclear-imp_/);
     const home = readHtml((await app.call(IMPORTS, { session })).text);
     expect(home.texts("#import-list tbody td")).toEqual([
       "Healthchecksdefault",
-      "2 created, 1 not moved",
+      "2 created, 1 held",
       "just now",
     ]);
   });

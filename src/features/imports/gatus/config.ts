@@ -4,14 +4,14 @@ import { keyOf } from "../source";
 import { incidentsOf } from "./announcements";
 import type { ReadNamedFile } from "./client";
 import { CONFIG, ENDPOINT, EXTERNAL_ENDPOINT, SUITE } from "./document";
-import { readEndpoint, readExternalEndpoint, readSuite } from "./endpoints";
+import { holdEntry, readEndpoint, readExternalEndpoint, readSuite } from "./endpoints";
 import { type Entry, readEntries } from "./entry";
 import { readTable } from "./fields";
 import { scheduleOf } from "./maintenance";
 import { Secrets } from "./notes";
 import { type Config, groupsOf, pageOf } from "./page";
 import { readAlerting, webhooksOf } from "./webhooks";
-import type { YamlMap } from "./yaml";
+import type { Yaml, YamlMap } from "./yaml";
 
 /** Number of unknown fields that are named. */
 const NAMED_MAX = 50;
@@ -59,26 +59,28 @@ export function findInConfig(
   const alerting = readAlerting(config.alerting, { path: "alerting", notRead }, secrets);
   const reading = { notRead, secrets, readFile, defaults: alerting.defaults };
   const taken = new Set<string>();
+  const hold = (type: string, value: Yaml, reason: string) =>
+    holdEntry(type, value, reason, secrets);
   const lists = [
     readEntries(
       config.endpoints ?? [],
       { type: "endpoint", table: ENDPOINT, path: "endpoints" },
       reading,
-      (values, value, place) => readEndpoint(values, value, place, reading),
+      { read: (values, value, place) => readEndpoint(values, value, place, reading), hold },
       taken,
     ),
     readEntries(
       config["external-endpoints"] ?? [],
       { type: "external-endpoint", table: EXTERNAL_ENDPOINT, path: "external-endpoints" },
       reading,
-      (values, _value, place) => readExternalEndpoint(values, place, reading),
+      { read: (values, _value, place) => readExternalEndpoint(values, place, reading), hold },
       taken,
     ),
     readEntries(
       config.suites ?? [],
       { type: "suite", table: SUITE, path: "suites" },
       reading,
-      readSuite,
+      { read: readSuite, hold },
       taken,
     ),
   ];

@@ -90,7 +90,7 @@ export const ENDPOINT = {
   interval: duration("`interval_seconds` and `retry_interval_seconds`, 5 to 86,400."),
   url: text("Type and target of the monitor."),
   method: text("`method`"),
-  headers: texts("`headers`"),
+  headers: texts("`headers`; `Host` is `host`"),
   body: text("`body`, for web sockets `send`. A body that the type does not send is not moved."),
   graphql: flag("The body becomes the `query` of a JSON document."),
   conditions: textList("Assertions, or other settings of the monitor."),

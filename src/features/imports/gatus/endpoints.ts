@@ -9,9 +9,9 @@ import type { Endpoint, ExternalEndpoint, SUITE } from "./document";
 import { componentOf, type Entry, type EntryReading, foreignOf, labelOf, tagsOf } from "./entry";
 import { type Place, type Values, WrongField } from "./fields";
 import { readWindows } from "./maintenance";
-import { Notes } from "./notes";
+import { Notes, type Secrets } from "./notes";
 import { TYPES } from "./types";
-import type { Yaml, YamlMap } from "./yaml";
+import { isYamlMap, type Yaml, type YamlMap } from "./yaml";
 
 const INTERVAL = { usual: 60_000, min: 5, max: 86_400 };
 const HEARTBEAT = { min: 5, max: 31_536_000 };
@@ -149,6 +149,37 @@ export function readSuite(suite: Values<typeof SUITE>, value: Yaml, place: Place
         foreign: foreignOf("suite", suite),
         components: [keyOf(component.foreign)],
         held: "Its endpoints share a context, which monitors do not have. Its settings are kept.",
+      },
+    ],
+  };
+}
+
+/** Returns an entry that keeps a value which Gatus would not accept; undefined without a name. */
+export function holdEntry(
+  type: string,
+  value: Yaml,
+  reason: string,
+  secrets: Secrets,
+): Entry | undefined {
+  if (!isYamlMap(value)) return undefined;
+  const { name, group, url = "", token } = value;
+  if (typeof name !== "string" || name.trim() === "") return undefined;
+  if (typeof token === "string") secrets.add(token);
+  const named = { name, group: typeof group === "string" ? group : "" };
+  const component = componentOf(named);
+  const config = heldConfig(type, typeof url === "string" ? url : "", value);
+  const body = { type: "unsupported", name, group: labelOf(named), config } as const;
+  return {
+    ...entryOf(named, component),
+    alerts: [],
+    windows: [],
+    intervalMs: INTERVAL.usual,
+    monitors: [
+      {
+        ...monitorOf(body, new Notes()),
+        foreign: foreignOf(type, named),
+        components: [keyOf(component.foreign)],
+        held: `${reason} Its settings are kept.`,
       },
     ],
   };

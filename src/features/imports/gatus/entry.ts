@@ -76,34 +76,48 @@ export function tagsOf(labels: Readonly<Record<string, string>>, notes: Notes): 
 }
 
 /**
- * Reads each entry of a list. One that Gatus would not accept is left out, with the reason, and so are later ones with
- * the key of another.
+ * Reads each entry of a list. One that Gatus would not accept is held, with the reason. Those without a name are left
+ * out, and so are later ones with the key of another.
  */
 export function readEntries<Fields extends Table>(
   values: readonly Yaml[],
   { type, table, path }: { type: string; table: Fields; path: string },
   reading: EntryReading,
-  read: (values: Values<Fields>, value: Yaml, place: Place) => Entry,
+  {
+    read,
+    hold,
+  }: {
+    read: (values: Values<Fields>, value: Yaml, place: Place) => Entry;
+    /** Returns an entry that keeps what Gatus would not accept; undefined without a name. */
+    hold: (type: string, value: Yaml, reason: string) => Entry | undefined;
+  },
   taken: Set<string>,
 ): { entries: Entry[]; leftOut: LeftOut[] } {
   const entries: Entry[] = [];
   const leftOut: LeftOut[] = [];
   const place = { path: `${path}[]`, notRead: reading.notRead };
   for (const [index, value] of values.entries()) {
-    try {
-      const entry = read(readTable(table, value, place), value, place);
-      if (!taken.has(entry.key)) {
-        taken.add(entry.key);
-        entries.push(entry);
-        continue;
-      }
-      const foreign = { type, id: `${path}[${index}]`, name: entry.component.foreign.name };
+    const id = `${path}[${index}]`;
+    const entry = readOrHold(value);
+    if (typeof entry === "string") {
+      leftOut.push({ foreign: { type, id, name: `${path} ${index + 1}` }, reason: entry });
+    } else if (taken.has(entry.key)) {
+      const foreign = { type, id, name: entry.component.foreign.name };
       leftOut.push({ foreign, reason: "Another endpoint has the same group and name." });
-    } catch (error) {
-      if (!(error instanceof WrongField)) throw error;
-      const foreign = { type, id: `${path}[${index}]`, name: `${path} ${index + 1}` };
-      leftOut.push({ foreign, reason: `${error.message}.` });
+    } else {
+      taken.add(entry.key);
+      entries.push(entry);
     }
   }
   return { entries, leftOut };
+
+  function readOrHold(value: Yaml): Entry | string {
+    try {
+      return read(readTable(table, value, place), value, place);
+    } catch (error) {
+      if (!(error instanceof WrongField)) throw error;
+      const reason = `${error.message}.`;
+      return hold(type, value, reason) ?? reason;
+    }
+  }
 }

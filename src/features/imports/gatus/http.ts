@@ -30,6 +30,7 @@ export function httpConfig({ endpoint, url, client, conditions, reading, notes }
   }
   if (endpoint.graphql) setUnlessSet("Content-Type", "application/json");
   reading.secrets.addHeaders(headers);
+  const { host, others } = hostIn(headers);
   const text = bodyOf(endpoint, url, notes);
   const body = endpoint.graphql ? JSON.stringify({ query: text }) : text;
   const canSend = method !== "GET" && method !== "HEAD";
@@ -41,11 +42,22 @@ export function httpConfig({ endpoint, url, client, conditions, reading, notes }
   return {
     url: plainUrl,
     ...(method !== "GET" && { method }),
-    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(host !== undefined && { host }),
+    ...(Object.keys(others).length > 0 && { headers: others }),
     ...(body !== "" && canSend && { body }),
     assertions: conditions.assertions.filter(isUsable),
     certificate_warning_days: 0,
     ...httpClientOf(client, isHttps, reading, notes),
+  };
+}
+
+/** Takes a header Host out of others, as the host of the configuration. */
+function hostIn(headers: Readonly<Record<string, string>>) {
+  const isHost = ([name]: [string, string]) => name.toLowerCase() === "host";
+  const entries = Object.entries(headers);
+  return {
+    host: entries.find(isHost)?.[1].trim() || undefined,
+    others: Object.fromEntries(entries.filter((entry) => !isHost(entry))),
   };
 }
 

@@ -51,7 +51,10 @@ export class Secrets {
 
   addHeaders(headers: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(headers)) {
-      if (!OPEN_HEADERS.test(name)) this.add(value);
+      if (OPEN_HEADERS.test(name)) continue;
+      this.add(value);
+      // Behind the scheme, such as Bearer.
+      this.add(/^\S+\s+(.*)$/s.exec(value)?.[1]);
     }
   }
 

@@ -1,7 +1,7 @@
 import { schemaErrors } from "../../../errors";
 import { sha256Hex } from "../../../kernel/hash";
 import { oneLine, plural } from "../../../kernel/text";
-import type { Found, LeftOut } from "../source";
+import type { Found, FoundMonitor, LeftOut } from "../source";
 import { cutName } from "../texts";
 import { type Hide, type IdentifiedCheck, monitorOf } from "./checks";
 import { Check, listUnknownFields } from "./document";
@@ -25,10 +25,12 @@ export function findInAnswer(
   };
   const leftOut: LeftOut[] = [];
   const identified: IdentifiedCheck[] = [];
+  const held: FoundMonitor[] = [];
   for (const [index, check] of checks.entries()) {
     const result = identify(check, index, hide);
     if ("reason" in result) leftOut.push(result);
-    else identified.push(result);
+    else if ("check" in result) identified.push(result);
+    else held.push(result);
   }
   const slugs = Map.groupBy(identified, ({ check }) => check.slug ?? "");
   const isUnique = (slug: string) => slugs.get(slug)?.length === 1;
@@ -38,7 +40,7 @@ export function findInAnswer(
     pages: [],
     groups: [],
     components: [],
-    monitors: identified.map((one) => monitorOf(one, pingKey, isUnique, hide)),
+    monitors: [...identified.map((one) => monitorOf(one, pingKey, isUnique, hide)), ...held],
     webhooks: [],
     maintenance: [],
     schedules: [],
@@ -49,22 +51,41 @@ export function findInAnswer(
   };
 }
 
-/** Returns a check with its identity, or the reason for which it cannot be moved. */
-function identify(value: unknown, index: number, hide: Hide): IdentifiedCheck | LeftOut {
-  const { ping_url: pingUrl, name } = isObject(value) ? value : {};
+/**
+ * Returns a check with its identity. One with fields that Healthchecks does not write is held, and what is no object is
+ * left out.
+ */
+function identify(
+  value: unknown,
+  index: number,
+  hide: Hide,
+): IdentifiedCheck | FoundMonitor | LeftOut {
+  const { ping_url: pingUrl, unique_key: uniqueKey, name } = isObject(value) ? value : {};
   const [uuid] = UUID.exec(asText(pingUrl).toLowerCase()) ?? [];
+  const publicId = /^[0-9a-f]{40}$/.test(asText(uniqueKey)) ? asText(uniqueKey) : undefined;
   const foreign = {
     type: "check",
-    id: uuid === undefined ? `checks[${index}]` : publicIdOf(uuid),
+    id: uuid === undefined ? (publicId ?? `checks[${index}]`) : publicIdOf(uuid),
     name: cutName(hide(asText(name)), uuid === undefined ? `Check ${index + 1}` : "Unnamed check"),
   };
   const [error] = schemaErrors(Check, value);
-  if (error) {
-    const field = error.pointer.slice(2);
-    return { foreign, reason: oneLine(`Its ${field || "entry"} ${error.detail}.`) };
-  }
-  if (uuid === undefined) return { foreign, reason: "It has no ping URL with a UUID." };
-  return { check: value as Check, uuid, foreign };
+  if (!error) return { check: value as Check, uuid, foreign };
+  const field = error.pointer.slice(2);
+  const reason = oneLine(`Its ${field || "entry"} ${error.detail}.`);
+  if (!isObject(value)) return { foreign, reason };
+  // Without the addresses of its jobs, of which only hashes are ever stored.
+  const settings = JSON.parse(hide(JSON.stringify(value))) as Record<string, unknown>;
+  const config = { source: "healthchecks", type: "check", target: foreign.name, settings };
+  return {
+    foreign,
+    body: { type: "unsupported", name: foreign.name, config },
+    changes: [],
+    held: `${reason} Its settings are kept.`,
+    number: null,
+    components: "internal",
+    dependsOn: [],
+    tokens: [],
+  };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -105,7 +126,9 @@ function toDoOf(
   pingKey: string | undefined,
 ): string[] {
   const addresses = new Set(
-    checks.flatMap(({ check, uuid }) => endpointOf(check.ping_url ?? "", uuid) ?? []),
+    checks.flatMap(({ check, uuid }) =>
+      uuid === undefined ? [] : (endpointOf(check.ping_url ?? "", uuid) ?? []),
+    ),
   );
   const hasSlugs = [...slugs.keys()].some((slug) => slug !== "");
   return [

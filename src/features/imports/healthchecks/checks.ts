@@ -12,10 +12,10 @@ import type { Check } from "./document";
 /** Returns a text without UUIDs, which can be called, and without the ping key. */
 export type Hide = (text: string) => string;
 
-/** A check with its UUID, which its ping URL has and which is a secret. */
+/** A check with its UUID, which its ping URL has and which is a secret; undefined without such a URL. */
 export interface IdentifiedCheck {
   check: Check;
-  uuid: string;
+  uuid: string | undefined;
   foreign: ForeignObject;
 }
 
@@ -133,7 +133,7 @@ function scheduleProblem(schedule: string, timeZone: string): string | undefined
 /** Returns the addresses with which jobs go on calling. */
 function tokensOf(
   { slug = "", methods }: Check,
-  uuid: string,
+  uuid: string | undefined,
   pingKey: string | undefined,
   isUniqueSlug: (slug: string) => boolean,
 ): Part & { tokens: ImportedToken[] } {
@@ -141,13 +141,13 @@ function tokensOf(
     const token = { kind: "healthchecks", value } as const;
     return methods === "POST" ? ofPostOnly(token) : token;
   };
-  const tokens = [tokenOf(uuid)];
+  const tokens = uuid === undefined ? [] : [tokenOf(uuid)];
   const changes: ImportChange[] = [];
   if (methods && methods !== "POST") {
     const reason = "Calls with every method count.";
     changes.push({ field: "methods", from: oneLine(methods), to: "", reason });
   }
-  if (pingKey === undefined || slug === "") return { tokens, changes };
+  if (pingKey === undefined || slug === "") return { tokens, changes, ...withoutTokens(tokens) };
   if (!/^[a-z0-9_-]{1,100}$/.test(slug)) {
     const reason = "It is no valid slug, so no address with it is taken over.";
     changes.push({ field: "slug", from: oneLine(slug.slice(0, 200)), to: null, reason });
@@ -157,7 +157,14 @@ function tokensOf(
   } else {
     tokens.push(tokenOf(`${pingKey}/${slug}`));
   }
-  return { tokens, changes };
+  return { tokens, changes, ...withoutTokens(tokens) };
+}
+
+function withoutTokens(tokens: readonly ImportedToken[]): Part {
+  if (tokens.length > 0) return {};
+  const disabled =
+    "The answer has no ping URL of it, so no job can call it. Give it a token, and resume it.";
+  return { disabled };
 }
 
 /** Switches off monitors whose calls would mean something else. */

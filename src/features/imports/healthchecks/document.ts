@@ -37,7 +37,8 @@ export type Check = Static<typeof Check>;
 export const CHECK_FIELDS = {
   ping_url: "Its UUID becomes a token of the monitor, so that jobs go on calling it",
   uuid: "Nothing: `ping_url` has it",
-  unique_key: "Nothing: an answer with it alone is refused, since it has no ping URLs",
+  unique_key:
+    "Identity of a check without a ping URL, which is switched off; an answer of such checks alone is refused",
   name: "Name, of at most 255 characters",
   slug: "With the ping key, another token, if only one check has the slug",
   tags: "At most 20 tags of 100 characters",

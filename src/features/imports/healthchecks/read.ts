@@ -29,7 +29,9 @@ export async function readHealthchecks(path: string, options: HealthchecksOption
       `${path} has ${count}; ${CHECKS_MAX.toLocaleString("en")} is the most.`,
     );
   }
-  if (checks.some((check) => isObject(check) && "unique_key" in check && !("ping_url" in check))) {
+  const isReadOnly = (check: unknown) =>
+    isObject(check) && "unique_key" in check && !("ping_url" in check);
+  if (checks.length > 0 && checks.every(isReadOnly)) {
     throw new OperatorError(
       `${path} is the answer to a read-only key, which has no ping URLs. Fetch it again with a read-write key, so that jobs need no new address.`,
     );

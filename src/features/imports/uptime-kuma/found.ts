@@ -11,7 +11,7 @@ import { typeOf } from "./monitor-types";
 import { findMonitor, foreignMonitor } from "./monitors";
 import { findWebhooks } from "./notifications";
 import { findPages, type ReadPicture } from "./pages";
-import { findPlaces, type Places } from "./places";
+import { findPlaces } from "./places";
 import { INTERNAL_SETTINGS, SETTINGS } from "./table-columns";
 import { isGroup, MonitorTree } from "./tree";
 import { flag, number, type Row, text, textOf } from "./values";
@@ -46,8 +46,11 @@ export function findInData(data: KumaData, { readPicture, isDefined }: Surroundi
     componentsOf: places.componentsOf,
     ownsToken: tokenOwners(data.monitor),
   };
+  const shown = new Set(places.components.map(({ foreign }) => foreign.id.split("/")[1]));
+  const isShown = (monitor: MonitorRow) => shown.has(String(idOf(monitor)));
   const monitors = inListOrder(data.monitor)
-    .filter((monitor) => !isGroup(monitor) && text(monitor.type) !== "manual")
+    // On a page, a status that people set is that of a component.
+    .filter((each) => !isGroup(each) && !(text(each.type) === "manual" && isShown(each)))
     .map((monitor) => findMonitor(monitor, parts));
   const domains = findDomains(data, tree, largestOf(settings.get("domainExpiryNotifyDays")));
   const webhooks = findWebhooks(data, tree, domains.domains);
@@ -71,7 +74,7 @@ export function findInData(data: KumaData, { readPicture, isDefined }: Surroundi
     incidents: incidents.incidents,
     leftOut: [
       ...places.leftOut,
-      ...monitorsLeftOut(data, tree, places),
+      ...groupsLeftOut(data, tree, isShown),
       ...domains.leftOut,
       ...webhooks.leftOut,
       ...maintenance.leftOut,
@@ -137,23 +140,19 @@ function tagsReader({ tag, monitor_tag }: KumaData): (monitor: MonitorRow) => st
     });
 }
 
-/** Lists groups and monitors set by hand that are on no page. Others become components. */
-function monitorsLeftOut(
+/** Lists groups that are on no page. Others become components. */
+function groupsLeftOut(
   { monitor: rows }: KumaData,
   tree: MonitorTree,
-  places: Places,
+  isShown: (monitor: MonitorRow) => boolean,
 ): LeftOut[] {
-  const shown = new Set(places.components.map(({ foreign }) => foreign.id.split("/")[1]));
-  return rows.flatMap((monitor) => {
-    if (shown.has(String(idOf(monitor)))) return [];
-    const foreign = foreignMonitor(monitor);
-    if (isGroup(monitor)) {
+  return rows
+    .filter((monitor) => isGroup(monitor) && !isShown(monitor))
+    .map((monitor) => {
       const count = plural(tree.membersOf(monitor).length, "monitor");
-      return [{ foreign, reason: `It becomes the label of ${count}, and no object of its own.` }];
-    }
-    if (text(monitor.type) !== "manual") return [];
-    return [{ foreign, reason: "Its status is set by hand, and it is on no status page." }];
-  });
+      const reason = `It becomes the label of ${count}, and no object of its own.`;
+      return { foreign: foreignMonitor(monitor), reason };
+    });
 }
 
 /** Lists kinds of objects that are not moved, each on one line. */

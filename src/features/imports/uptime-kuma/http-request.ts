@@ -1,6 +1,6 @@
 import type { MonitorRow } from "./checked";
 import type { Notes } from "./notes";
-import { flag, object, text, textOf } from "./values";
+import { object, text, textOf } from "./values";
 
 /** Header values by name. Names that differ only in case are the same. */
 export type Headers = Readonly<Record<string, string>>;
@@ -15,6 +15,13 @@ function withoutHeader(headers: Headers, name: string): Headers {
     ([each]) => each.toLowerCase() !== name.toLowerCase(),
   );
   return Object.fromEntries(kept);
+}
+
+/** Takes a header Host out of others, as the host of the configuration. */
+export function hostIn(headers: Headers): { host?: string; headers: Headers } {
+  const [name] = Object.keys(headers).filter((each) => each.toLowerCase() === "host");
+  const host = name === undefined ? "" : (headers[name] ?? "").trim();
+  return host === "" ? { headers } : { host, headers: withoutHeader(headers, "Host") };
 }
 
 /** Returns the headers of a monitor; none, and a reason, if they are no JSON object. */
@@ -83,10 +90,11 @@ export interface Authentication {
   authorization?: string;
   oauth2?: object;
   client_certificate?: object;
+  ca?: string;
 }
 
 /** Returns the authentication of a monitor. That by NTLM is not known here. */
-export function authenticationOf(monitor: MonitorRow, notes: Notes): Authentication {
+export function authenticationOf(monitor: MonitorRow): Authentication {
   switch (text(monitor.auth_method)) {
     case "basic":
       return {
@@ -97,7 +105,7 @@ export function authenticationOf(monitor: MonitorRow, notes: Notes): Authenticat
     case "oauth2-cc":
       return { oauth2: oauth2Of(monitor) };
     case "mtls":
-      return certificateOf(monitor, notes);
+      return certificateOf(monitor);
     default:
       return {};
   }
@@ -116,14 +124,13 @@ function oauth2Of(monitor: MonitorRow): object {
   };
 }
 
-function certificateOf(monitor: MonitorRow, notes: Notes): Authentication {
-  const [certificate, key, ca] = [monitor.tls_cert, monitor.tls_key, monitor.tls_ca].map(text);
+function certificateOf(monitor: MonitorRow): Authentication {
+  const [certificate = "", key = "", ca = ""] = [
+    monitor.tls_cert,
+    monitor.tls_key,
+    monitor.tls_ca,
+  ].map(text);
   if (!/^https:/i.test(text(monitor.url)) || (certificate === "" && ca === "")) return {};
-  if (!certificate) {
-    if (!flag(monitor.ignore_tls)) {
-      notes.disable("It trusts an authority of its own, which needs a client certificate here.");
-    }
-    return {};
-  }
+  if (!certificate) return { ca };
   return { client_certificate: { certificate, key, ...(ca && { ca }) } };
 }

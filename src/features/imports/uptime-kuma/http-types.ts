@@ -6,6 +6,7 @@ import {
   bodyOf,
   type Headers,
   headersOf,
+  hostIn,
   withHeader,
   withoutCredentials,
 } from "./http-request";
@@ -31,7 +32,7 @@ export function readHttp(
   const method = text(monitor.method).trim().toUpperCase() || "GET";
   const { body, contentType } = bodyOf(monitor, method, notes);
   const { url, authorization: ofUrl } = withoutCredentials(text(monitor.url).trim());
-  const { authorization, oauth2, ...certificate } = authenticationOf(monitor, notes);
+  const { authorization, oauth2, ...certificate } = authenticationOf(monitor);
   let headers: Headers = contentType === undefined ? {} : { "Content-Type": contentType };
   if (authorization !== undefined) headers = withHeader(headers, "Authorization", authorization);
   for (const [name, value] of Object.entries(headersOf(monitor, notes))) {
@@ -43,6 +44,7 @@ export function readHttp(
   if (oauth2 && isSignedIn) {
     notes.drop("oauth_client_secret", "Its header Authorization takes the place of OAuth 2.0.");
   }
+  const { host, headers: others } = hostIn(headers);
   const family = text(monitor.ip_family);
   const ignoresTls = flag(monitor.ignore_tls);
   noteUnused(monitor, notes);
@@ -51,7 +53,8 @@ export function readHttp(
     config: {
       url,
       method,
-      ...(Object.keys(headers).length > 0 && { headers }),
+      ...(host !== undefined && { host }),
+      ...(Object.keys(others).length > 0 && { headers: others }),
       ...(body !== undefined && { body }),
       ...(oauth2 && !isSignedIn && { oauth2 }),
       ...certificate,

@@ -47,7 +47,7 @@ export const MONITOR_COLUMNS = {
     rule: "A user name and a password in it become a header `Authorization`.",
   },
   method: same("config.method"),
-  headers: { to: "config.headers", rule: "JSON text there." },
+  headers: { to: "config.headers", rule: "JSON text there. `Host` is `config.host`." },
   body: { to: "config.body", rule: "GET and HEAD have no body here." },
   http_body_encoding: {
     to: "config.headers",
@@ -71,7 +71,7 @@ export const MONITOR_COLUMNS = {
   },
   tls_cert: same("config.client_certificate.certificate"),
   tls_key: same("config.client_certificate.key"),
-  tls_ca: same("config.client_certificate.ca"),
+  tls_ca: { to: "config.client_certificate.ca", rule: "`config.ca` without a certificate." },
   auth_domain: none("Only of NTLM, which is kept and not checked."),
   auth_workstation: none("Only of NTLM, which is kept and not checked."),
   ignore_tls: { to: "config.verify_tls", rule: "The opposite." },

@@ -74,7 +74,7 @@ export const MONITOR_TYPES: Readonly<Record<string, TypeMapping>> = {
   },
   manual: {
     to: "a component",
-    rule: "Its status is that of the component at the first import. Without a page it is not moved.",
+    rule: "Its status is that of the component at the first import. Without a page it is kept and not checked.",
   },
   rabbitmq: {
     to: "http",

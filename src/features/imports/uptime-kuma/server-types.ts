@@ -149,7 +149,7 @@ export function readWebSocket(monitor: MonitorRow, notes: Notes): Checked | Held
     );
   }
   const { url, authorization: ofUrl } = withoutCredentials(text(monitor.url).trim());
-  const authorization = ofUrl ?? authenticationOf(monitor, notes).authorization;
+  const authorization = ofUrl ?? authenticationOf(monitor).authorization;
   const ofMonitor = headersOf(monitor, notes);
   const headers =
     authorization === undefined ? ofMonitor : withHeader(ofMonitor, "Authorization", authorization);
