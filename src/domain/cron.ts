@@ -14,7 +14,7 @@ export const CronText = Text({
   isTrimmed: true,
   check: (value) => crons().errorOf(value),
   description:
-    "Minute, hour, day of month, month and day of week, with `*`, lists, ranges, steps, names of months and days, `L` (last), `W` (nearest weekday) and `#` (such as `SUN#1`, the first Sunday). If neither day begins with `*`, either may match.",
+    "Minute, hour, day of month, month and day of week, with `*`, lists, ranges, steps, names of months and days, `L` (last), `W` (nearest weekday) and `#` (such as `SUN#1`, the first Sunday). If neither day begins with `*`, either may match. Or `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly` or `@annually`.",
   examples: ["0 2 * * SUN#1"],
 });
 
@@ -63,17 +63,18 @@ export const crons = lazy((): Crons => {
 
   /** Reads an expression on a clock in UTC, which repeats and skips nothing. */
   function readLocal(expression: string): Cron {
-    const [, , day = "", , weekday = ""] = fieldsOf(expression);
+    const fields = fieldsOf(expression);
+    const [, , day = "", , weekday = ""] = fields;
     // Both days must match if one begins with a star, with steps too, as in Vixie cron.
     const domAndDow = /^[*?]/.test(day) || /^[*?]/.test(weekday);
-    return new Cron(expression, { ...options, utcOffset: 0, domAndDow });
+    return new Cron(fields.join(" "), { ...options, utcOffset: 0, domAndDow });
   }
 
   return {
     errorOf(expression) {
       const fields = fieldsOf(expression);
       if (fields.length !== FIELDS.length) {
-        return "must have five fields: minute, hour, day of month, month and day of week";
+        return "must have five fields, minute, hour, day of month, month and day of week, or be a nickname such as @daily";
       }
       for (const [index, field] of fields.entries()) {
         const alone = FIELDS.map((_, each) => (each === index ? field : "*"));
@@ -84,7 +85,7 @@ export const crons = lazy((): Crons => {
     },
 
     read(expression, timeZone) {
-      const { hour } = new CronPattern(expression, undefined, options);
+      const { hour } = new CronPattern(fieldsOf(expression).join(" "), undefined, options);
       const local = readLocal(expression);
       const next = hour.every(Boolean)
         ? (after: number) => nextByElapsedTime(local, timeZone, after)
@@ -105,8 +106,22 @@ export const crons = lazy((): Crons => {
   };
 });
 
+/** Expressions by their nicknames in crontabs. That of the start of a machine has no times. */
+const NICKNAMES: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
+
 function fieldsOf(expression: string): string[] {
-  return expression.trim().split(/\s+/);
+  const trimmed = expression.trim();
+  const nickname = trimmed.toLowerCase();
+  const named = Object.hasOwn(NICKNAMES, nickname) ? NICKNAMES[nickname] : undefined;
+  return (named ?? trimmed).split(/\s+/);
 }
 
 /** Finds the next occurrence of times that a clock shows, each of which occurs once. */

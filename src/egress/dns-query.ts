@@ -1,4 +1,6 @@
 import { promises as dns } from "node:dns";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import { formatHost } from "../config";
 import { ABORTED, codeOf, Fault, timedOut, untilAborted } from "./fault";
 import { parseResolver } from "./host";
@@ -62,7 +64,7 @@ async function ask(resolver: dns.Resolver, name: string, type: DnsRecordType): P
     case "NS":
       return await resolver.resolveNs(name);
     case "PTR":
-      return await resolver.resolvePtr(name);
+      return await resolver.resolvePtr(reverseName(name));
     case "SOA": {
       const { nsname, hostmaster, serial, refresh, retry, expire, minttl } =
         await resolver.resolveSoa(name);
@@ -92,4 +94,18 @@ function wholeTexts(pieces: string[][]): string[] {
     isUnfinished = Buffer.byteLength(piece) === LONGEST_TXT_PIECE;
   }
   return texts;
+}
+
+/** Returns the name at which the DNS keeps the names of an address (RFC 1035, 3596); other names unchanged. */
+function reverseName(name: string): string {
+  switch (isIP(name)) {
+    case 4:
+      return `${name.split(".").reverse().join(".")}.in-addr.arpa`;
+    case 6: {
+      const hex = Buffer.from(ipaddr.IPv6.parse(name).toByteArray()).toString("hex");
+      return `${[...hex].reverse().join(".")}.ip6.arpa`;
+    }
+    default:
+      return name;
+  }
 }

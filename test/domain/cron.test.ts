@@ -124,11 +124,29 @@ describe("an hour that the clock repeats", () => {
   });
 });
 
+const FIVE =
+  "must have five fields, minute, hour, day of month, month and day of week, or be a nickname such as @daily";
+
 describe("a cron expression", () => {
   test.each([
-    ["* * * *", "must have five fields: minute, hour, day of month, month and day of week"],
-    ["0 0 * * * *", "must have five fields: minute, hour, day of month, month and day of week"],
-    ["@daily", "must have five fields: minute, hour, day of month, month and day of week"],
+    ["@hourly", "0 * * * *"],
+    ["@daily", "0 0 * * *"],
+    ["@midnight", "0 0 * * *"],
+    ["@weekly", "0 0 * * 0"],
+    ["@monthly", "0 0 1 * *"],
+    ["@yearly", "0 0 1 1 *"],
+    ["@Annually", "0 0 1 1 *"],
+  ])("of the nickname %s occurs as %s", (nickname, expression) => {
+    expect(crons().errorOf(nickname)).toBeUndefined();
+    const after = Date.parse("2026-03-10T12:34Z");
+    const listed = (text: string) => crons().read(text, "Europe/Berlin").list(after, { count: 3 });
+    expect(listed(nickname)).toEqual(listed(expression));
+  });
+
+  test.each([
+    ["* * * *", FIVE],
+    ["0 0 * * * *", FIVE],
+    ["@reboot", FIVE],
     ["60 * * * *", "has no valid minute: 60"],
     ["0 24 * * *", "has no valid hour: 24"],
     ["0 0 32 * *", "has no valid day of month: 32"],

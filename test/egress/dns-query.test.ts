@@ -8,6 +8,7 @@ import {
   SERVFAIL,
   startDnsServer,
 } from "../support/dns-server";
+import { probe } from "../support/probe";
 import { createTestEgress, faultOf, patience, successOf } from "../support/egress";
 
 const { egress } = await createTestEgress();
@@ -54,6 +55,26 @@ describe("a DNS query", () => {
     await using server = await startDnsServer(() => ({ records }));
     const { records: found } = successOf(await resolveRecords(server.address, type));
     expect(found.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each([
+    ["8.8.4.4", "4.4.8.8.in-addr.arpa"],
+    ["192.0.2.255", "255.2.0.192.in-addr.arpa"],
+    [
+      "2001:db8::567:89ab",
+      "b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa",
+    ],
+    ["::ffff:192.0.2.1", `1.0.2.0.0.0.0.c.f.f.f.f.${"0.".repeat(20)}ip6.arpa`],
+    ["4.4.8.8.in-addr.arpa", "4.4.8.8.in-addr.arpa"],
+    ["host.example.com", "host.example.com"],
+  ])("PTR records of %s are those of %s", async (name, asked) => {
+    const names: string[] = [];
+    await using server = await startDnsServer((question) => {
+      names.push(question);
+      return { records: [dnsName("dns.example.com")] };
+    });
+    const result = await probe("dns", { name, record_type: "PTR", resolver: server.address });
+    expect([result.outcome, names]).toEqual(["ok", [asked]]);
   });
 
   test("a DNS query is never answered from a cache", async () => {

@@ -67,8 +67,14 @@ describe("a check of Healthchecks", () => {
   });
 
   test.each([
-    ["an OnCalendar expression", "Mon..Fri 02:00", "UTC", "OnCalendar"],
     ["an OnCalendar expression of several lines", "02:00\n* * * * *", "UTC", "OnCalendar"],
+    ["an OnCalendar expression of five words on lines", "* *\n* * *", "UTC", "OnCalendar"],
+    ["an OnCalendar expression with seconds", "02:00:30", "UTC", "OnCalendar"],
+    ["an OnCalendar expression with a year", "2027-*-* 02:00", "UTC", "OnCalendar"],
+    ["an OnCalendar expression with days of both kinds", "Fri *-*-13 02:00", "UTC", "OnCalendar"],
+    ["an OnCalendar expression that is not valid", "Mon *-*-* 25:00", "UTC", "OnCalendar"],
+    ["an OnCalendar expression of every other day", "*-*-*/2 02:00", "UTC", "OnCalendar"],
+    ["an OnCalendar expression of a word", "sometimes", "UTC", "OnCalendar"],
     ["a cron expression that is not known", "99 5 * * *", "UTC", "cron expression"],
     ["a time zone that is not known", "15 5 * * *", "Mars/Base", "time zone"],
   ])("with %s is switched off and says why", async (_name, schedule, tz, word) => {
@@ -78,6 +84,42 @@ describe("a check of Healthchecks", () => {
     expect(item?.changes).toMatchObject([{ field: "schedule", to: null }]);
     expect(monitor).toMatchObject({ paused: true, intervalSeconds: null });
     expect(monitor?.config).toEqual({ grace_seconds: 600 });
+  });
+
+  test.each([
+    ["Mon..Fri 02:00", "0 2 * * 1,2,3,4,5"],
+    ["Mon,Wed *-*-* 02:00", "0 2 * * 1,3"],
+    ["Sat..Mon *-*-* 23:30:00", "30 23 * * 0,1,6"],
+    ["Mon..Sun 02:00", "0 2 * * *"],
+    ["wednesday", "0 0 * * 3"],
+    ["02:00", "0 2 * * *"],
+    ["*:0/15", "0-59/15 * * * *"],
+    ["*:*/10", "0-59/10 * * * *"],
+    ["8..18/2:30", "30 8-18/2 * * *"],
+    ["*-*-1,15 4:05", "5 4 1,15 * *"],
+    ["12-24 18:00", "0 18 24 12 *"],
+    ["*-1/3-01 06:00", "0 6 1 1-12/3 *"],
+    ["*-*~01 23:00", "0 23 L * *"],
+    ["Sun *-*-8..14 02:00", "0 2 * * 0#2"],
+    ["weekly", "0 0 * * 1"],
+    ["Quarterly", "0 0 1 1,4,7,10 *"],
+  ])("with the OnCalendar expression %s has the schedule %s", async (schedule, cron) => {
+    const { item, monitor } = await importOne({ timeout: undefined, schedule, tz: "Europe/Riga" });
+    expect(item).toMatchObject({ verdict: "changed", changes: [{ field: "schedule", to: cron }] });
+    expect(monitor?.config).toMatchObject({ schedule: cron, time_zone: "Europe/Riga" });
+    expect(monitor?.paused).toBe(false);
+  });
+
+  test("with a time zone in its OnCalendar expression has that one", async () => {
+    const fields = { timeout: undefined, schedule: "*-*-* 02:00 Europe/Berlin", tz: "UTC" };
+    const { monitor } = await importOne(fields);
+    expect(monitor?.config).toMatchObject({ schedule: "0 2 * * *", time_zone: "Europe/Berlin" });
+  });
+
+  test("with a nickname as its schedule keeps it", async () => {
+    const { item, monitor } = await importOne({ timeout: undefined, schedule: "@daily" });
+    expect(item?.verdict).toBe("created");
+    expect(monitor?.config).toMatchObject({ schedule: "@daily" });
   });
 
   test("with neither a timeout nor a schedule is switched off", async () => {

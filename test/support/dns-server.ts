@@ -19,14 +19,14 @@ const HEADER_BYTES = 12;
 
 /** Starts a resolver on loopback that answers every query by `reply`, on a free port unless one is given. */
 export async function startDnsServer(
-  reply: () => DnsReply,
+  reply: (name: string) => DnsReply,
   { host = "127.0.0.1", port: ownPort = 0 }: { host?: string; port?: number } = {},
 ): Promise<DnsServer> {
   const socket = createSocket("udp4");
   let questions = 0;
   socket.on("message", (message, { port, address }) => {
     questions += 1;
-    const answer = reply();
+    const answer = reply(nameIn(message));
     if (answer) socket.send(encode(message, answer), port, address);
   });
   await new Promise<void>((resolve, reject) => {
@@ -44,6 +44,17 @@ export async function startDnsServer(
 export function dnsName(name: string): Buffer {
   const labels = name.split(".").map((label) => [label.length, ...Buffer.from(label)]);
   return Buffer.from([...labels.flat(), 0]);
+}
+
+/** Reads the name of the question. */
+function nameIn(message: Buffer): string {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString("latin1", at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return labels.join(".");
 }
 
 function encode(message: Buffer, reply: { records: Buffer[] } | { code: number }): Buffer {

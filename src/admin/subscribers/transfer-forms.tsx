@@ -41,7 +41,7 @@ const csvField: Field<Uint8Array | undefined, Uint8Array, TransferContext> = {
       name={name}
       accept={[".csv", "text/csv"]}
       maxBytes={IMPORT_FILE_MAX_BYTES}
-      hint={`CSV in UTF-8 whose first line names the columns: ${IMPORT_COLUMNS.join(",")}. Only email is required. Several refs or kinds in a cell are separated by semicolons.`}
+      hint={`CSV in UTF-8 or UTF-16 whose first line names the columns: ${IMPORT_COLUMNS.join(",")}. Only email is required, and others are ignored. Several refs or kinds in a cell are separated by semicolons.`}
       error={errors[name]}
     />
   ),

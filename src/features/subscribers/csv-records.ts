@@ -13,8 +13,12 @@ const SLICE_BYTES = 2 * 1024;
 /** Longest record. Without a limit, a quote that is never closed would gather the rest of the file. */
 const RECORD_MAX_CHARACTERS = 64 * 1024;
 
+/** Separators of cells, in the order of their choice. Excel writes that of the list of its language. */
+const DELIMITERS = [",", ";", "\t"];
+
 /**
- * Passes the records of a file to `take`: RFC 4180 in UTF-8, with any line ends, without empty lines. Throws
+ * Passes the records of a file to `take`: RFC 4180 in UTF-8, or in UTF-16 with a byte order mark, with any line ends
+ * and without empty lines. Cells are separated by what the first line has most of: commas, semicolons or tabs. Throws
  * `validation_failed` for `file` at the first place that is none of it. Other work runs in between.
  */
 export async function readCsv(
@@ -23,29 +27,72 @@ export async function readCsv(
 ): Promise<void> {
   // Loaded on demand, since few processes import anything.
   const csv = await import("csv-parse");
-  const parser = new csv.Parser({
-    bom: true,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    record_delimiter: ["\r\n", "\n", "\r"],
-    max_record_size: RECORD_MAX_CHARACTERS,
-  });
-  const failure = watch(parser, take);
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let decoder: TextDecoder | undefined;
+  let beginning = Buffer.alloc(0);
+  let head = "";
+  let started: { parser: Parser; failure: Failure } | undefined;
+
+  function start(): { parser: Parser; failure: Failure } {
+    // Excel reads and writes a first line such as `sep=;`.
+    const [declaration = "", declared] = /^sep=(.)(?:\r\n|\n|\r|$)/i.exec(head) ?? [];
+    const text = head.slice(declaration.length);
+    const parser = new csv.Parser({
+      delimiter: declared ?? delimiterIn(text),
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      record_delimiter: ["\r\n", "\n", "\r"],
+      max_record_size: RECORD_MAX_CHARACTERS,
+    });
+    const linesBefore = declaration === "" ? 0 : 1;
+    const failure = watch(parser, ({ line, cells }) => take({ line: line + linesBefore, cells }));
+    parser.write(text);
+    return { parser, failure };
+  }
+
   for await (const chunk of chunks) {
-    for (let start = 0; start < chunk.byteLength; start += SLICE_BYTES) {
-      const slice = chunk.subarray(start, start + SLICE_BYTES);
-      requireUtf8(() => decoder.decode(slice, { stream: true }));
-      parser.write(slice);
+    for (let at = 0; at < chunk.byteLength; at += SLICE_BYTES) {
+      let slice = chunk.subarray(at, at + SLICE_BYTES);
+      if (!decoder) {
+        beginning = Buffer.concat([beginning, slice]);
+        if (beginning.length < BYTE_ORDER_MARK_BYTES) continue;
+        decoder = decoderOf(beginning);
+        slice = beginning;
+      }
+      const text = decoded(decoder, slice);
+      if (started) started.parser.write(text);
+      else head += text;
+      // The first two lines, of which one may declare the separator.
+      const isEnough = /[\r\n].*[\r\n]/s.test(head) || head.length > RECORD_MAX_CHARACTERS;
+      if (!started && isEnough) started = start();
       await setImmediate();
-      throwIfFailed(failure);
+      if (started) throwIfFailed(started.failure);
     }
   }
-  requireUtf8(() => decoder.decode());
+  const rest = decoder ? decoded(decoder) : decoded(decoderOf(beginning), beginning);
+  if (started) started.parser.write(rest);
+  else head += rest;
+  const { parser, failure } = started ?? start();
   parser.end();
   await failure.ended;
   throwIfFailed(failure);
+}
+
+const BYTE_ORDER_MARK_BYTES = 2;
+
+/** Returns the decoder of a text by its byte order mark, which it leaves out. */
+function decoderOf([first, second]: Uint8Array): TextDecoder {
+  const isLittle = first === 0xff && second === 0xfe;
+  const isBig = first === 0xfe && second === 0xff;
+  const encoding = isLittle ? "utf-16le" : isBig ? "utf-16be" : "utf-8";
+  return new TextDecoder(encoding, { fatal: true });
+}
+
+/** Returns the separator that stands most often in the first line, outside quotes. */
+function delimiterIn(text: string): string {
+  const [line = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
+  const count = (delimiter: string) => line.split(delimiter).length;
+  return DELIMITERS.toSorted((a, b) => count(b) - count(a))[0] ?? ",";
 }
 
 interface Failure {
@@ -86,11 +133,12 @@ function reasonOf(error: CsvError): string {
   }
 }
 
-function requireUtf8(decode: () => string): void {
+/** Decodes a part of a text, or its end. Throws `validation_failed` for bytes that are none. */
+function decoded(decoder: TextDecoder, part?: Uint8Array): string {
   try {
-    decode();
+    return part ? decoder.decode(part, { stream: true }) : decoder.decode();
   } catch {
-    throw invalidFile("is not UTF-8; save it as “CSV UTF-8”");
+    throw invalidFile("is neither UTF-8 nor UTF-16; save it as “CSV UTF-8”");
   }
 }
 

@@ -7,7 +7,7 @@ import { toIso } from "../../kernel/time";
 import { listSuppressionsOf } from "../mail";
 import { listAllPages, type PageRow } from "../pages";
 import { choicesOf } from "./choices";
-import { EXPORT_COLUMNS } from "./import-file";
+import { EXPORT_COLUMNS, SUPPRESSED_COLUMNS } from "./import-file";
 import { readRefs, refsOf, type RefsOfPage } from "./refs";
 import {
   listActiveAfter,
@@ -19,9 +19,6 @@ import {
 
 /** Rows that are read at a time, which takes a few milliseconds. */
 const ROWS_PER_BATCH = 200;
-
-/** Columns of an export of suppressed addresses. It cannot be imported. */
-const SUPPRESSED_COLUMNS = ["email", "page", "reason", "since"] as const;
 
 interface ExportSelection {
   /** Undefined for all pages. */

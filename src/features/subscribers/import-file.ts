@@ -21,6 +21,9 @@ export const EXPORT_COLUMNS = [
   "suppressed",
 ] as const;
 
+/** Columns of an export of suppressed addresses. It cannot be imported. */
+export const SUPPRESSED_COLUMNS = ["email", "page", "reason", "since"] as const;
+
 /** Line that can be imported. */
 export interface ImportRow {
   line: number;
@@ -55,7 +58,7 @@ export async function readImportFile(
   const file: ImportFile = { rows: [], badLines: [], badCount: 0 };
   const toRow = createRowReader(reader, page, allowUtf8Local);
   const linesByKey = new Map<string, number>();
-  let columns: Map<string, number> | undefined;
+  let columns: Columns | undefined;
 
   function add(record: CsvRecord): void {
     if (!columns) {
@@ -92,31 +95,35 @@ export async function readImportFile(
   return file;
 }
 
-/** Returns the place of each column by its name. Throws `validation_failed`. */
-function readHeader({ cells }: CsvRecord): Map<string, number> {
+/** Columns of a file: the place of each by its name, and their number. */
+interface Columns {
+  places: ReadonlyMap<string, number>;
+  width: number;
+}
+
+/** Reads the columns. Further ones are ignored. Throws `validation_failed`. */
+function readHeader({ cells }: CsvRecord): Columns {
   const names = cells.map((cell) => unguarded(cell).trim().toLowerCase());
   const known: readonly string[] = EXPORT_COLUMNS;
   const expected = `the first line must name the columns: ${IMPORT_COLUMNS.join(",")}`;
-  if (names.length === 1 && names[0]?.startsWith("email;")) {
-    throw invalidFile("columns must be separated by commas");
-  }
   if (!names.includes("email")) throw invalidFile(expected);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw invalidFile(`${expected}; “${shown(unknown)}” is none of them`);
+  if (SUPPRESSED_COLUMNS.every((name) => names.includes(name))) {
+    throw invalidFile("is a list of suppressed addresses, which cannot be imported");
   }
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  const repeated = names.find(
+    (name, index) => known.includes(name) && names.indexOf(name) !== index,
+  );
   if (repeated !== undefined) throw invalidFile(`the column ${repeated} appears twice`);
-  return new Map(names.map((name, index) => [name, index]));
+  return { places: new Map(names.map((name, index) => [name, index])), width: names.length };
 }
 
 /** Returns a function that reads a line. It returns the reason why a line cannot be imported. */
 function createRowReader(reader: Reader, page: PageRow, allowUtf8Local: boolean) {
   const choicesOfPage = createChoicesReader(reader, page);
-  return ({ line, cells }: CsvRecord, columns: Map<string, number>): ImportRow | string => {
-    if (cells.length > columns.size) return "has more cells than the first line";
+  return ({ line, cells }: CsvRecord, { places, width }: Columns): ImportRow | string => {
+    if (cells.slice(width).some((cell) => cell !== "")) return "has more cells than the first line";
     const cell = (name: ImportColumn | "page" | "scope") =>
-      unguarded(cells[columns.get(name) ?? -1] ?? "").trim();
+      unguarded(cells[places.get(name) ?? -1] ?? "").trim();
     const address = parseMailAddress(cell("email"), { allowUtf8Local });
     if ("error" in address) return `email ${address.error}`;
     const slug = cell("page");

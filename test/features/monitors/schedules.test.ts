@@ -38,6 +38,15 @@ describe("push monitors with a schedule", () => {
     expect(plain.config).not.toHaveProperty("schedule");
   });
 
+  test.each(["@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"])(
+    "a push monitor takes the nickname %s as its schedule, and shows it",
+    async (schedule) => {
+      await using api = await createMonitorApi();
+      const { config } = await api.create({ ...PUSH, config: { schedule } });
+      expect(config).toMatchObject({ schedule, time_zone: "UTC" });
+    },
+  );
+
   test("a schedule and an interval together are rejected", async () => {
     await using api = await createMonitorApi();
     const body = { ...PUSH, interval_seconds: 60, config: NIGHTLY };

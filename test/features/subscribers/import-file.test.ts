@@ -103,11 +103,66 @@ describe("a file with subscribers", () => {
     expect((await read(text, { badLinesMax: 2 })).badLines).toHaveLength(2);
   });
 
+  const utf16 = (text: string, isBig = false) => {
+    const bytes = Buffer.from(`\ufeff${text}`, "utf16le");
+    return isBig ? bytes.swap16() : bytes;
+  };
+
+  test.each<[what: string, file: string | Uint8Array]>([
+    ["commas", "email,components,note\nann@example.com,api,x\nbob@example.com,,\n"],
+    [
+      "semicolons",
+      'email;components;note\r\nann@example.com;"api";"x, y"\r\nbob@example.com;;\r\n',
+    ],
+    ["tabs", "email\tcomponents\tnote\nann@example.com\tapi\tx\nbob@example.com\t\t\n"],
+    [
+      "a declared separator",
+      "sep=;\r\nemail;components\r\nann@example.com;api\r\nbob@example.com;\r\n",
+    ],
+    ["a byte order mark", "\ufeffemail;components\nann@example.com;api\nbob@example.com\n"],
+    [
+      "UTF-16 in little-endian order",
+      utf16("email\tcomponents\r\nann@example.com\tapi\r\nbob@example.com\t\r\n"),
+    ],
+    [
+      "UTF-16 in big-endian order",
+      utf16("email;components\nann@example.com;api\nbob@example.com;\n", true),
+    ],
+    [
+      "columns without names",
+      "email;;components;;\nann@example.com;1;api;;;\nbob@example.com;;;;\n",
+    ],
+    [
+      "further columns first",
+      "First name,Last name,EMAIL,Components\nAnn,A,ann@example.com,api\nBob,B,bob@example.com,\n",
+    ],
+  ])("with %s is read, in pieces of any size", async (_what, file) => {
+    await using app = await createTestApp();
+    const { page } = await app.page({}, ["API"]);
+    const bytes = typeof file === "string" ? Buffer.from(file) : file;
+    for (const size of [1, 3, bytes.length]) {
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      );
+      const options = { badLinesMax: 10, allowUtf8Local: false };
+      const { rows, badLines } = await readImportFile(app.ctx.db, page, pieces, options);
+      expect(badLines).toEqual([]);
+      expect(rows.map(({ address, choices }) => [address.address, choices.scope])).toEqual([
+        ["ann@example.com", "selection"],
+        ["bob@example.com", "page"],
+      ]);
+    }
+  });
+
   test.each([
     ["without a line", "", "is empty"],
     ["without names of columns", "ann@example.com\n", `must name the columns: ${COLUMNS}`],
-    ["with semicolons", "email;components\n", "columns must be separated by commas"],
-    ["of suppressed addresses", "email,page,reason,since\n", "“reason” is none of them"],
+    ["of suppressed addresses", "email,page,reason,since\n", "is a list of suppressed addresses"],
+    [
+      "of suppressed addresses, saved by Excel",
+      "email;page;reason;since\n",
+      "is a list of suppressed",
+    ],
     ["with a column twice", "email,email\n", "the column email appears twice"],
     ["with an open quote", 'email\n"bob@example.com\n', "the last quote is not closed"],
     [
@@ -116,8 +171,12 @@ describe("a file with subscribers", () => {
       "line 2: a quote is at a wrong place",
     ],
     ["with a very long line", `email\n"${"a".repeat(70_000)}`, "line 2: the line is too long"],
-    ["in Latin-1", Buffer.from("email\nf\xfcr@example.com", "latin1"), "is not UTF-8"],
-    ["in UTF-16", Buffer.from("\ufeffemail\nann@example.com", "utf16le"), "is not UTF-8"],
+    [
+      "in Latin-1",
+      Buffer.from("email\nf\xfcr@example.com", "latin1"),
+      "is neither UTF-8 nor UTF-16",
+    ],
+    ["with half a character of UTF-16", Buffer.from([0xff, 0xfe, 0x65]), "is neither UTF-8 nor"],
   ] as const)("%s is rejected as a whole", async (_, text, reason) => {
     await using app = await createTestApp();
     const { read } = await createReader(app);

@@ -55,7 +55,7 @@ const FIELDS = {
   components: affectedField,
   cron: textField({
     label: "Times",
-    hint: "A cron expression: minute, hour, day of month, month, day of week. “0 2 * * *” is every day at 02:00, “30 1 * * SUN” each Sunday at 01:30, “0 2 * * SUN#1” the first Sunday of each month.",
+    hint: "A cron expression: minute, hour, day of month, month, day of week. “0 2 * * *” is every day at 02:00, “30 1 * * SUN” each Sunday at 01:30, “0 2 * * SUN#1” the first Sunday of each month, “@weekly” each Sunday at midnight.",
     initial: "0 2 * * *",
     maxlength: 100,
     isRequired: true,

@@ -7,7 +7,11 @@ import type { TypeForm } from "./type-form";
 export const dnsForm: TypeForm = {
   sentence: "Looks up a name, and fails unless the records are as expected.",
   fields: {
-    name: textField({ label: "Name to look up", hint: "Such as example.com.", isRequired: true }),
+    name: textField({
+      label: "Name to look up",
+      hint: "Such as example.com, or an IP address for its PTR records.",
+      isRequired: true,
+    }),
     record_type: selectField({
       label: "Record type",
       initial: "A",

@@ -8,6 +8,7 @@ import { isTimeZone } from "../../pages";
 import type { FoundMonitor } from "../source";
 import { cutName, cutText, textChange } from "../texts";
 import type { Check } from "./document";
+import { cronOfCalendar } from "./on-calendar";
 
 /** Returns a text without UUIDs, which can be called, and without the ping key. */
 export type Hide = (text: string) => string;
@@ -107,10 +108,14 @@ function timingOf({ timeout, schedule, tz = "UTC", grace }: Check) {
       ...(timeout === undefined && { disabled: reason }),
     };
   }
-  const reason = scheduleProblem(schedule.trim(), tz);
+  const read = isCron(schedule) ? { cron: schedule.trim() } : cronOfCalendar(schedule);
+  const { cron = "", timeZone = tz }: { cron?: string; timeZone?: string | undefined } = read ?? {};
+  const reason = scheduleProblem(schedule, cron, timeZone);
   if (reason === undefined) {
-    const config = { ...withGrace, schedule: schedule.trim(), time_zone: tz };
-    return { timing: { interval_seconds: null, config } };
+    const config = { ...withGrace, schedule: cron, time_zone: timeZone };
+    const differs = "It is an OnCalendar schedule there, with the same times.";
+    const changes = textChange("schedule", schedule.trim(), cron, differs);
+    return { timing: { interval_seconds: null, config }, changes };
   }
   const from = oneLine(`${schedule.slice(0, 200)} (${tz.slice(0, 50)})`);
   return {
@@ -120,14 +125,19 @@ function timingOf({ timeout, schedule, tz = "UTC", grace }: Check) {
   };
 }
 
+/** As in Healthchecks: five fields on one line are a cron expression, and everything else is for OnCalendar. */
+function isCron(schedule: string): boolean {
+  const text = schedule.trim();
+  return text.startsWith("@") || (!text.includes("\n") && text.split(/\s+/).length === 5);
+}
+
 /** Returns the reason for which a schedule cannot be used; undefined for one that can. */
-function scheduleProblem(schedule: string, timeZone: string): string | undefined {
-  // As in Healthchecks: five fields on one line are a cron expression, everything else is for OnCalendar.
-  if (schedule.includes("\n") || schedule.split(/\s+/).length !== 5) {
-    return "Its OnCalendar schedule has no counterpart.";
-  }
+function scheduleProblem(schedule: string, cron: string, timeZone: string): string | undefined {
   if (!isTimeZone(timeZone)) return "The time zone of its schedule is not known.";
-  return crons().errorOf(schedule) === undefined ? undefined : "Its cron expression is not known.";
+  if (crons().errorOf(cron) === undefined) return undefined;
+  return isCron(schedule)
+    ? "Its cron expression is not known."
+    : "No cron expression has the times of its OnCalendar schedule.";
 }
 
 /** Returns the addresses with which jobs go on calling. */

@@ -45,7 +45,8 @@ export const CHECK_FIELDS = {
   desc: "Notes, of at most 1,000 characters",
   timeout: "Interval",
   grace: "Grace period",
-  schedule: "Schedule; with an OnCalendar schedule it is switched off",
+  schedule:
+    "Schedule. An OnCalendar schedule becomes the cron expression with the same times; without one it is switched off",
   tz: "Time zone of the schedule",
   status:
     "`paused`: paused, and unlike there a call does not resume it. `new`: unlike there it is down without a first call in time",

@@ -20,7 +20,12 @@ const EXPECTED_MAX = 50;
 
 const DnsConfig = Type.Object(
   {
-    name: LineText({ minLength: 1, maxLength: 255, examples: ["example.com"] }),
+    name: LineText({
+      minLength: 1,
+      maxLength: 255,
+      description: "Name, or an IP address for the record type PTR.",
+      examples: ["example.com"],
+    }),
     record_type: Type.Optional(OneOf(DNS_RECORD_TYPES, { description: "Default: A." })),
     resolver: Type.Optional(
       LineText({
