@@ -21,7 +21,7 @@ import { monitorAdminRoutes } from "./monitors/routes";
 import { overviewAdminRoutes } from "./overview/routes";
 import { pageAdminRoutes } from "./pages/routes";
 import type { AdminDependencies } from "./dependencies";
-import { ACCOUNT_PATH, HOME_PATH } from "./paths";
+import { ACCOUNT_PATH } from "./paths";
 import { screenOperation } from "./screen-operation";
 import { searchAdminRoutes } from "./search/routes";
 import { subscriberAdminRoutes } from "./subscribers/routes";
@@ -60,11 +60,6 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(mailAdminRoutes(deps))
     .use(mailingAdminRoutes(deps))
     .use(accountAdminRoutes(deps))
-    .get(
-      "/admin/",
-      async () => seeOther(HOME_PATH),
-      screenOperation("Redirect to the overview", ANY_ROLE),
-    )
     .get(
       "/admin/settings",
       async () => seeOther(ACCOUNT_PATH),

@@ -108,6 +108,12 @@ export function sendHtml(
   return new Response(Bun.gzipSync(document.html), { status, headers });
 }
 
+/** Returns 308 to a path of the same host, with a lifetime: a slug or the default page may change. */
+export function movedTo(path: string, cacheControl: string): Response {
+  const headers = { Location: path, "Cache-Control": cacheControl };
+  return new Response(null, { status: 308, headers });
+}
+
 /** Redirects after a form (303), so that reloading the page does not send the form again. */
 export function seeOther(path: string, headers: Record<string, string> = {}): Response {
   return new Response(null, {

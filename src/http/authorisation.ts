@@ -163,11 +163,11 @@ function isFromOwnPage({ headers, url }: Request, baseUrl: string): boolean {
   return origin !== undefined && (origin === hostOf(url) || origin === hostOf(baseUrl));
 }
 
-/** Returns host and port of an http URL; undefined for other text, such as `null`. */
-function hostOf(url: string | null): string | undefined {
+/** Returns host and port of an http URL; undefined for other text, such as `null`. A dot that ends the host is left out. */
+export function hostOf(url: string | null): string | undefined {
   if (url === null || !/^https?:\/\//i.test(url)) return undefined;
   try {
-    return new URL(url).host;
+    return new URL(url).host.replace(/\.(?=:|$)/, "");
   } catch {
     return undefined;
   }

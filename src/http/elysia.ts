@@ -33,7 +33,8 @@ export function createElysia({ find }: StoredContexts): AnyElysia {
   return new Elysia({
     // Unknown fields are rejected, since dropping them would hide a caller's typing errors.
     normalize: false,
-    strictPath: true,
+    // The gateway decides about a slash at the end: it passes none but those of `takesSlash`.
+    strictPath: false,
     // Otherwise Elysia reads the path from the URL's eleventh character on, even if the host is longer.
     handler: { standardHostname: false },
   }).onError({ as: "global" }, ({ error, code, request }) => {

@@ -12,6 +12,7 @@ import type { ClientAddresses } from "./client-address";
 import { isChunked } from "./declared-body";
 import type { Elsewhere } from "./elsewhere";
 import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
+import { movedTo } from "./answers";
 import { readRefusedForm } from "./refused-form";
 import { isLiveRefresh } from "./live-refresh";
 import { problemResponse, toProblem } from "./problems";
@@ -24,9 +25,11 @@ import {
   type StoredContexts,
 } from "./request-context";
 import { asGet, hasOneHost, queryProblem, type SplitUrl, splitUrl } from "./request-url";
+import { NO_STORE } from "./representation";
 import { answerUnread, closeUnread } from "./unread-body";
 import { setFixedHeaders, setRequestHeaders } from "./response-headers";
 import {
+  findRightPath,
   type Match,
   matchCustomDomain,
   NO_MATCH,
@@ -98,7 +101,9 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const failure = failureOf(context, outcome);
     const response = failure
       ? (deps.failurePage(failure, context) ?? problemResponse(failure, context))
-      : (outcome as Response);
+      : context.rightPath === undefined
+        ? (outcome as Response)
+        : toRightPath(context, context.rightPath, outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
       log.error({ err: failure.cause, request: context.requestId }, "a request failed");
     }
@@ -148,9 +153,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return response;
   }
 
-  /** Matches a request to a route that the host serves. */
-  function matchOf(context: GatewayContext, address: string, path: string): Match {
+  /** Matches a request to a route that the host serves, also if its path is another spelling. */
+  function matchOf(context: GatewayContext, address: string, sentPath: string): Match {
     const { method } = context.request;
+    context.rightPath = findRightPath(routes, context.request, sentPath);
+    const path = context.rightPath ?? sentPath;
     const domain = (context.domain = deps.domains.find(address));
     return domain ? matchCustomDomain(domain, routes, method, path) : routes.match(method, path);
   }
@@ -164,8 +171,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
         deps.sources().sessions.touch(context.caller.session, context.now, context.address.ip);
       }
-      const { request } = context;
-      const inner = request.method === "HEAD" ? asGet(request, url) : request;
+      const { request, rightPath } = context;
+      const inner =
+        rightPath !== undefined || request.method === "HEAD"
+          ? asGet(request, rightPath ?? url.path, url.query)
+          : request;
       requestContexts.set(inner, context);
       const answer = route.handle(inner);
       return answer instanceof Promise
@@ -246,4 +256,17 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   return (request, peer) => answer(request, peer, false);
+}
+
+/**
+ * Returns the redirect to the path that was meant, if that path has an answer. Any other answer is the same for
+ * both paths, so a redirect reveals no page that the caller cannot see.
+ */
+function toRightPath(context: GatewayContext, path: string, answer: Response): Response {
+  if (!answer.ok && answer.status !== 304) return answer;
+  const query = splitUrl(context.request.url)?.query;
+  // The headers of this request were set on the answer, which is dropped.
+  context.hasRequestHeaders = false;
+  const cacheControl = answer.headers.get("Cache-Control") ?? NO_STORE;
+  return movedTo(query ? `${path}?${query}` : path, cacheControl);
 }

@@ -14,6 +14,7 @@ export {
   tokenOwnerOf,
 } from "./request-context";
 export {
+  movedTo,
   seeOther,
   type SentPage,
   sendHtml,
@@ -23,7 +24,7 @@ export {
   sendUntagged,
   sendWithVersionTag,
 } from "./answers";
-export { SIGN_IN_PATH } from "./authorisation";
+export { hostOf, SIGN_IN_PATH } from "./authorisation";
 export { createCredentials } from "./credentials";
 export { beginningOf, readBeginning, readBytes, RUNTIME_BODY_MAX_BYTES } from "./body";
 export { BODY_MAX_BYTES, bodyLengthProblem, type DeclaredBody, hasBody } from "./declared-body";
@@ -70,4 +71,4 @@ export {
   type Route,
   type RouteTable,
 } from "./route-table";
-export { queryOf, segmentsOf } from "./request-url";
+export { queryOf, segmentsOf, splitUrl } from "./request-url";

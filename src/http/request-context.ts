@@ -82,6 +82,8 @@ export class GatewayContext implements RequestContext {
   shownPageId: string | undefined = undefined;
   failure: Problem | undefined = undefined;
   hasRequestHeaders = false;
+  /** Path for which the sent one is another spelling; undefined if a route has the sent one. */
+  rightPath: string | undefined = undefined;
   /** The body, once room was reserved for it; undefined for a request without one. */
   body: IncomingBody | undefined = undefined;
   /** Arrival on the monotonic clock; set only if requests are logged. */

@@ -25,10 +25,15 @@ export function queryOf({ url }: Request): URLSearchParams {
   return new URLSearchParams(splitUrl(url)?.query);
 }
 
-/** Returns the decoded segments of a request's path, which can be decoded. */
+/** Returns the decoded segments of a request's path, which can be decoded. A slash at its end adds none. */
 export function segmentsOf({ url }: Request): string[] {
   const { path } = splitUrl(url) ?? { path: "/" };
-  return path.split("/").slice(1).map(decodeURIComponent);
+  return withoutSlash(path).split("/").slice(1).map(decodeURIComponent);
+}
+
+/** Returns a path without one slash at its end. */
+export function withoutSlash(path: string): string {
+  return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 /** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
@@ -37,10 +42,10 @@ export function hasOneHost(headers: Headers): boolean {
 }
 
 /**
- * Returns the request that GET's handler gets for HEAD; the server sends only the headers of its answer.
- * Its host is replaced, since the original one may not be valid in a URL.
+ * Returns the request that GET's handler gets for HEAD, of which the server sends only the headers of its
+ * answer, and for another spelling of its path. The host is replaced, since the original one may not be valid in a URL.
  */
-export function asGet(request: Request, { path, query }: SplitUrl): Request {
+export function asGet(request: Request, path: string, query: string): Request {
   const url = `http://localhost${path}${query === "" ? "" : `?${query}`}`;
   return new Request(url, { headers: request.headers });
 }

@@ -4,6 +4,7 @@ import type { DomainPage } from "../features/pages";
 import { type DeclaredBody, declaredBodyOf } from "./declared-body";
 import { type Operation, operationOf } from "./operation";
 import { RequestCounts } from "./request-counts";
+import { withoutSlash } from "./request-url";
 
 /** A declared route, as the gateway sees it. */
 export interface Route {
@@ -75,8 +76,11 @@ export function createRouteTable(): RouteTable {
         return { index: routes.length + offset, method, path, operation, body, query, handle };
       });
       for (const route of added) {
+        const { method, path } = route;
+        const paths = takesSlash(route) ? [path, `${path}/`] : [path];
         // The router's history would be searched for each further route.
-        router.add(route.method, route.path, { route }, { ignoreHistory: true });
+        for (const spelling of paths)
+          router.add(method, spelling, { route }, { ignoreHistory: true });
       }
       routes.push(...added);
       counts.add(added);
@@ -92,6 +96,41 @@ export function createRouteTable(): RouteTable {
       return { route: undefined, allowed: allowedMethods(matches) };
     },
   };
+}
+
+/**
+ * Returns true for routes of programs and links that hold a token. A slash at the end of their path changes
+ * nothing, since a redirect would pass as success with some clients.
+ */
+function takesSlash({ operation: { access } }: Route): boolean {
+  return /heartbeat$|^link$|^reporter$/.test(access.kind);
+}
+
+/** Kinds of access of the routes whose path redirects from its other spellings. */
+const REDIRECTED = /^(?:key|public|session)$/;
+
+/**
+ * Returns the path for which a request with GET or HEAD may be meant: without one slash at the end, and with the slug
+ * of a page in lower case. Undefined if that is the path itself, or if no such route has it.
+ */
+export function findRightPath(
+  routes: RouteTable,
+  { method }: Request,
+  path: string,
+): string | undefined {
+  if (method !== "GET" && method !== "HEAD") return undefined;
+  const hasSlash = path.length > 2 && path.endsWith("/");
+  if (!hasSlash && !/[A-Z]/.test(path)) return undefined;
+  const bare = withoutSlash(path);
+  const { route } = routes.match(method, hasSlash ? bare : path);
+  if (!route || !REDIRECTED.test(route.operation.access.kind)) return undefined;
+  // Paths of other products take a slug in any case, as there.
+  const slugAt = /^\/(?:status|api\/v1)\//.test(path) ? route.path.split("/").indexOf(":slug") : -1;
+  const right = bare
+    .split("/")
+    .map((segment, at) => (at === slugAt ? segment.toLowerCase() : segment))
+    .join("/");
+  return right === path ? undefined : right;
 }
 
 function isDecodable(path: string): boolean {

@@ -4,7 +4,15 @@ import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import { createEntryNamesCache, type Snapshot, type Snapshots } from "../features/status";
-import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
+import {
+  movedTo,
+  PUBLIC_CACHE,
+  type RequestContext,
+  type RequestContexts,
+  operation,
+  type SentPage,
+  splitUrl,
+} from "../http";
 import { OneOf, Text } from "../kernel/schema";
 import { htmlRepresentation } from "./answers";
 import { createDocuments } from "./documents";
@@ -120,6 +128,24 @@ export function publicRoutes(
         return answer;
       },
       operation({ ...PAGE, summary: "Show the default page, or the page of a custom domain" }),
+    )
+    .get(
+      "/status",
+      ({ request, requestContext }) => {
+        const slug = homeSlug(requestContext);
+        const snapshot = slug === undefined ? undefined : snapshots.read(slug, requestContext.now);
+        if (!snapshot) throw notFound("path");
+        const { page } = snapshot.document;
+        requestContext.shownPageId = page.id;
+        const query = splitUrl(request.url)?.query;
+        return movedTo(`/status/${page.slug}${query ? `?${query}` : ""}`, PUBLIC_CACHE);
+      },
+      operation({
+        ...PAGE,
+        summary: "Redirect to the default page, or to the page of a custom domain",
+        answers: { 308: { description: "Redirects." } },
+        errors: ["not_found"],
+      }),
     )
     .get(
       "/status/:slug",

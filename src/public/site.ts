@@ -5,6 +5,7 @@ import type { Snapshot, Snapshots } from "../features/status";
 import {
   type RequestContext,
   findCurrentSession,
+  movedTo,
   NO_STORE,
   PUBLIC_CACHE,
   Representation,
@@ -113,7 +114,7 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
       throw notFound("status page");
     }
     if (page.slug !== slug) {
-      return redirect(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
+      return movedTo(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
     }
     return { snapshot, isPublic };
   }
@@ -155,10 +156,4 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
 interface Opened {
   snapshot: Snapshot;
   isPublic: boolean;
-}
-
-/** Returns a redirect that is cached for a short time, since the page may take its earlier slug back. */
-function redirect(path: string, cacheControl: string): Response {
-  const headers = { Location: path, "Cache-Control": cacheControl };
-  return new Response(null, { status: 308, headers });
 }

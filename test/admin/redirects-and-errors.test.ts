@@ -4,15 +4,15 @@ import { ACCOUNT, HTML, KEYS, makeKey } from "../support/dashboard";
 import { readHtml } from "../support/html";
 
 describe("incomplete paths of the dashboard", () => {
-  for (const { path, to } of [
-    { path: "/admin/", to: "/admin" },
-    { path: "/admin/settings", to: ACCOUNT },
+  for (const { path, to, status } of [
+    { path: "/admin/", to: "/admin", status: 308 },
+    { path: "/admin/settings", to: ACCOUNT, status: 303 },
   ]) {
     test(`${path} redirects a signed-in user to ${to}`, async () => {
       await using app = await createTestApp();
       const session = await app.signedIn("viewer");
       const answer = await app.call(path, { session });
-      expect([answer.status, answer.headers.get("location")]).toEqual([303, to]);
+      expect([answer.status, answer.headers.get("location")]).toEqual([status, to]);
       expect((await app.call(to, { session })).status).toBe(200);
     });
 

@@ -31,7 +31,10 @@ const RULES: readonly [path: RegExp, cacheClass: CacheClass][] = [
   ],
   [/\/api\/v1\/(suites\/statuses|config)$/, "document"],
   [/\/api\/status-page\/|\/api\/entry-page$|^\/compat\/kuma\/status\//, "document"],
-  [/^\/$|^\/status\/:slug|^\/api\/v2\/|^\/docs|^\/openapi\.json$|^\/history\./, "document"],
+  [
+    /^\/$|^\/status$|^\/status\/:slug|^\/api\/v2\/|^\/docs|^\/openapi\.json$|^\/history\./,
+    "document",
+  ],
 ];
 
 /** Returns the class of a route. Only GET of a route that needs no credential may be stored. */

@@ -32,6 +32,16 @@ const SENDERS: { what: string; headers: Record<string, string>; isOurs: boolean 
     isOurs: true,
   },
   {
+    what: "the public address with a dot behind its host as Origin",
+    headers: { origin: "https://status.test." },
+    isOurs: true,
+  },
+  {
+    what: "the Origin that the request was sent to, with a dot and a port",
+    headers: { origin: "http://nas.:80" },
+    isOurs: true,
+  },
+  {
     what: "Sec-Fetch-Site: cross-site",
     headers: { "sec-fetch-site": "cross-site" },
     isOurs: false,
@@ -44,6 +54,7 @@ const SENDERS: { what: string; headers: Record<string, string>; isOurs: boolean 
   },
   { what: "Origin: null", headers: { origin: "null" }, isOurs: false },
   { what: "another Origin", headers: { origin: "https://evil.test" }, isOurs: false },
+  { what: "our host with two dots", headers: { origin: "http://nas.." }, isOurs: false },
   { what: "our host on another port", headers: { origin: "http://nas:81" }, isOurs: false },
   { what: "an Origin that is no URL", headers: { origin: "https://" }, isOurs: false },
   { what: "neither header", headers: { origin: "" }, isOurs: false },

@@ -1,4 +1,4 @@
-import type { RouteTable } from "../../http";
+import { hostOf, type RouteTable } from "../../http";
 import { HOME_PATH } from "../paths";
 
 // A path of the dashboard without scheme, host, backslash (which browsers treat as a slash), and
@@ -37,7 +37,8 @@ export function returnPathOf(
 /** Returns path and query of the page that sent a request, if it is of the same host or the public address. */
 function refererPath({ headers, url }: Request, baseUrl: string): string | undefined {
   const referer = headers.get("referer");
-  if (referer === null || !URL.canParse(referer) || !URL.canParse(url)) return undefined;
-  const { host, pathname, search } = new URL(referer);
-  return [url, baseUrl].some((own) => new URL(own).host === host) ? pathname + search : undefined;
+  const host = hostOf(referer);
+  if (referer === null || host === undefined) return undefined;
+  const { pathname, search } = new URL(referer);
+  return [url, baseUrl].some((own) => hostOf(own) === host) ? pathname + search : undefined;
 }

@@ -121,7 +121,7 @@ const PUSH_IDS: Readonly<Record<string, string>> = { GET: "sendKumaPush", POST: 
 const PING_IDS: Readonly<Record<string, string>> = { GET: "sendPing", POST: "postPing" };
 
 /** Paths of pings: of a UUID or of a key and a slug, each with a signal behind it. */
-const PING_PATHS = ["/ping/:id", "/ping/:id/", "/ping/:id/:rest", "/ping/:id/:rest/:signal"];
+const PING_PATHS = ["/ping/:id", "/ping/:id/:rest", "/ping/:id/:rest/:signal"];
 
 function declarePush(id: string | undefined) {
   return operation({

@@ -41,6 +41,9 @@ function readSignal({ msg = "", ping = "", rid = "" }: SignalQuery) {
   return { rid, message, latencyMs, isTruncated: isCut };
 }
 
+// A job's client may append parameters of its own. A rejection would look like a run that is missing.
+const ANY_PARAMETERS = { additionalProperties: true };
+
 const SignalQuery = Type.Object(
   {
     rid: Type.Optional(
@@ -66,7 +69,7 @@ const SignalQuery = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  ANY_PARAMETERS,
 );
 type SignalQuery = Static<typeof SignalQuery>;
 
@@ -77,7 +80,7 @@ const HeartbeatQuery = Type.Object(
     ),
     ...SignalQuery.properties,
   },
-  { additionalProperties: false },
+  ANY_PARAMETERS,
 );
 type HeartbeatQuery = Static<typeof HeartbeatQuery>;
 

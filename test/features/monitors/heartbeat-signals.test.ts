@@ -49,7 +49,7 @@ describe("paths of signals", () => {
     ]);
   });
 
-  test.each(["256", "1000", "-1", "1.5", "0x1", "up", "Start", "start/", "start/1", "%00"])(
+  test.each(["256", "1000", "-1", "1.5", "0x1", "up", "Start", "start//", "start/1", "%00"])(
     "a path that ends with %s is not found and records nothing",
     async (end) => {
       await using api = await createMonitorApi();
@@ -85,7 +85,7 @@ describe("paths of signals", () => {
   test("a signal with an invalid query is rejected", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
-    const queries = [`rid=${"a".repeat(41)}`, "rid=a+b", "rid=%3Cb%3E", "status=up", "ping=fast"];
+    const queries = [`rid=${"a".repeat(41)}`, "rid=a+b", "rid=%3Cb%3E", "ping=fast"];
     for (const query of queries) {
       expectProblem(await signal(api, token, `start?${query}`), "invalid_request");
     }
