@@ -34,12 +34,14 @@ export function matchesIfNoneMatch(header: string, etag: string): boolean {
 
 /**
  * Throws `precondition_failed` unless If-Match names the version. Called in the transaction of the change.
- * Tags of both kinds match by their version. The comparison is strong: a weak tag never matches.
+ * Tags of both kinds match by their version. A weak tag matches as its strong twin: proxies that compress weaken
+ * tags, and the version in them is exact.
  */
 export function requireIfMatch(header: string | null, version: number): void {
   if (header === null) return;
   const etag = versionTag(version);
-  if (tagsIn(header).some((tag) => tag === "*" || tag.replace(CONTENT_HASH, '"') === etag)) return;
+  const versions = tagsIn(header).map((tag) => tag.replace(/^W\//, "").replace(CONTENT_HASH, '"'));
+  if (versions.some((tag) => tag === "*" || tag === etag)) return;
   throw new Problem(
     "precondition_failed",
     `The resource is at version ${etag}, not at the version that If-Match names.`,

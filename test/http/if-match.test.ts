@@ -13,6 +13,9 @@ describe("If-Match", () => {
     ' "1" ',
     '"1-0123456789abcdef"',
     '"7-0123456789abcdef", "1-fedcba9876543210"',
+    'W/"1"',
+    'W/"1", "7"',
+    '"7",W/"1-0123456789abcdef"',
   ])("the If-Match %s accepts the change", async (tag) => {
     await using site = await createComponentSite();
     const answer = await site.patch({ json: OUTAGE, headers: { "if-match": tag } });
@@ -23,12 +26,13 @@ describe("If-Match", () => {
   test.each([
     ['"0"', "stale"],
     ['"2"', "not made yet"],
-    ['W/"1"', "weak"],
-    ['W/"1", "7"', "weak in a list"],
+    ['W/"2"', "weak and not made yet"],
+    ['w/"1"', "weak with a small letter"],
+    ['W/ "1"', "weak with a space"],
+    ["W/1", "weak without quotes"],
     ["1", "without quotes"],
     ['""', "empty"],
     ['"2-0123456789abcdef"', "of another version and some hash"],
-    ['W/"1-0123456789abcdef"', "weak with a hash"],
     ['"1-"', "without the hash that it begins"],
     ['"1-0123456789ABCDEF"', "with no hash of this server"],
     ['"01"', "spelled otherwise"],
