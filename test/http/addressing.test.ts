@@ -52,6 +52,23 @@ async function createSite(): Promise<Site> {
   };
 }
 
+describe("a component in a path", () => {
+  test.each(["api", "acme", "acme/api", "acme:nothing", "nothing:api", ":api", "cmp_0"])(
+    "the 404 of %s says in which forms a component is named",
+    async (reference) => {
+      await using site = await createSite();
+      const path = `/components/${encodeURIComponent(reference)}`;
+      for (const answer of [
+        await site.send("PATCH", path, { status: "operational" }),
+        await site.get(path),
+        await site.get(`${path}/history`),
+      ]) {
+        expect(expectProblem(answer, "not_found").detail).toContain("by `<page slug>:<ref>`");
+      }
+    },
+  );
+});
+
 /** Expects `validation_failed` with one wrong field, and returns what is wrong with it. */
 function faultOf(answer: Answer): [string, string] {
   const { errors } = expectProblem(answer, "validation_failed");

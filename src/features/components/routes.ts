@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
+import type { Reader } from "../../db";
 import { FieldErrors, Problem } from "../../errors";
 import {
   actorOf,
@@ -31,19 +32,21 @@ import {
   UpdateComponentsBody,
 } from "./model";
 import { getComponent } from "./read";
-import { getComponentRow } from "./service";
 import type { ChangeReason } from "./refresh-statuses";
 import { resolveStatusKeys, setManualStatuses, setStatusesOfRows } from "./set-status";
 import { listChanges, listOpenCausesOf } from "./cause-store";
-import { listComponentsBefore, listPageComponentsBefore } from "./store";
+import {
+  type ComponentOnPage,
+  findComponent,
+  listComponentsBefore,
+  listPageComponentsBefore,
+} from "./store";
 
 const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalProperties: false });
 
 /** `/api/v1/components`: components, their history, and their statuses. */
 export function componentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
-  const { change } = createChanges(ctx, (tx, id) =>
-    getComponentRow(tx, resolveComponentId(tx, id)),
-  );
+  const { change } = createChanges(ctx, getNamedComponent);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .get(
@@ -113,7 +116,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
     .get(
       "/components/:id",
       ({ params, request }) =>
-        sendResource(request, getComponent(ctx.db, resolveComponentId(ctx.db, params.id))),
+        sendResource(request, getComponent(ctx.db, getNamedComponent(ctx.db, params.id).id)),
       operation({
         id: "getComponent",
         summary: "Read a component",
@@ -152,7 +155,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
       "/components/:id/history",
       ({ params, query, request, requestContext }) => {
         const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
-        const { id: componentId } = getComponentRow(ctx.db, resolveComponentId(ctx.db, params.id));
+        const { id: componentId } = getNamedComponent(ctx.db, params.id);
         const rows = listChanges(ctx.db, { componentId, before, limit: limit + 1 });
         const page = toPage(rows, limit, (row) => row.id, presentChange);
         const list = `${ctx.baseUrl}/api/v1/components/${componentId}/history`;
@@ -172,6 +175,16 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
         }),
       },
     );
+}
+
+/** Returns the component that a path names. Throws `not_found`, which says how components are named. */
+function getNamedComponent(reader: Reader, reference: string): ComponentOnPage {
+  const row = findComponent(reader, { id: resolveComponentId(reader, reference) });
+  if (row) return row;
+  throw new Problem(
+    "not_found",
+    "There is no such component. Name it by its id, or by `<page slug>:<ref>`, such as acme:checkout-api.",
+  );
 }
 
 /**
