@@ -80,7 +80,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
             intro={
               status === "scheduled"
                 ? undefined
-                : "The planned times and automatic steps cannot be changed after the start."
+                : "After the start, the end can only be moved to a later time. Moving it sends no notifications."
             }
             form={MAINTENANCE_FORM}
             state={state}

@@ -2,6 +2,7 @@ import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../domain/incid
 import {
   type AddMaintenanceUpdateBody,
   isAllowedTransition,
+  isEnded,
   type PlanMaintenanceBody,
   type UpdateMaintenanceBody,
 } from "../../features/maintenance";
@@ -59,12 +60,22 @@ export const PLAN_FORM = defineForm<PlanMaintenanceBody, PageContext & PageCompo
   { advanced: ["auto_start", "auto_complete", "remind_minutes_before", "notify"] },
 );
 
+/** Field for the end, which can also be moved after the start. Typed is null for a form without it. */
+const movableEndField: Field<string | null, string, MaintenanceView> = {
+  ...whileScheduled(endField),
+  read: (sent, name) => (sent.all(name).length > 0 ? endField.read(sent, name) : null),
+  Input: (props) =>
+    isEnded(props.context.maintenance.status)
+      ? null
+      : endField.Input({ ...props, value: props.value ?? endField.initial }),
+};
+
 /** Form that edits a maintenance. */
 export const MAINTENANCE_FORM = defineForm<UpdateMaintenanceBody, MaintenanceView>()({
   name: nameField(),
   components: affectedField,
   scheduled_for: whileScheduled(startField()),
-  scheduled_until: whileScheduled(endField),
+  scheduled_until: movableEndField,
   auto_start: whileScheduled(autoStartField),
   auto_complete: whileScheduled(autoCompleteField),
   remind_minutes_before: whileScheduled(reminderField),

@@ -80,12 +80,24 @@ export const PlanMaintenanceBody = Type.Object(
 );
 export type PlanMaintenanceBody = Static<typeof PlanMaintenanceBody>;
 
-/** Fields of a maintenance that can be changed. Times and flags only while it is scheduled. */
-export const UpdateMaintenanceBody = Type.Partial(Type.Object(fields), {
-  additionalProperties: false,
-  minProperties: 1,
-  examples: [{ scheduled_until: "2026-01-10T05:00:00Z" }],
-});
+/**
+ * Fields of a maintenance that can be changed. Times and flags only while it is scheduled, but its end also later,
+ * to a later time.
+ */
+export const UpdateMaintenanceBody = Type.Partial(
+  Type.Object({
+    ...fields,
+    notify: Type.Boolean({
+      description:
+        "True to send messages about the change to webhooks for people. Default: as planned, but false for a later end of a maintenance that has started. Subscribers get mails of updates, not of edits.",
+    }),
+  }),
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ scheduled_until: "2026-01-10T05:00:00Z" }],
+  },
+);
 export type UpdateMaintenanceBody = Static<typeof UpdateMaintenanceBody>;
 
 /** Fields of a maintenance update. */

@@ -1,6 +1,7 @@
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
+import { toIso } from "../../kernel/time";
 import { findNamedPage, touchPage } from "../pages";
 import { toMs } from "../timeline";
 import {
@@ -82,7 +83,8 @@ export function planMaintenance(
 
 /**
  * Changes the fields that the input names: name and components until the maintenance is over, times and
- * flags while it is scheduled. Writes nothing if no field changes. Throws `not_found`,
+ * flags while it is scheduled. The end of a maintenance that has started can be moved to a later time, which
+ * sends no notifications unless the input asks for them. Writes nothing if no field changes. Throws `not_found`,
  * `validation_failed`, or `conflict` for a change that its status forbids.
  */
 export function updateMaintenance(
@@ -115,21 +117,25 @@ export function updateMaintenance(
     remindMinutesBefore:
       remindMinutesBefore === undefined ? before.remindMinutesBefore : remindMinutesBefore,
   };
-  const isSamePlan = PLAN.every((field) => before[field] === after[field]);
-  if (!isSamePlan && before.status !== "scheduled") {
+  const changed = PLAN.filter((field) => before[field] !== after[field]);
+  const hasStarted = before.status !== "scheduled";
+  const isLonger = hasStarted && scheduledUntil > before.scheduledUntil;
+  if (hasStarted && changed.length > (isLonger ? 1 : 0)) {
     throw conflict(
-      `The maintenance is ${STATUS_IN_WORDS[before.status]}; its times and flags can be changed only while it is scheduled.`,
+      `The maintenance is ${STATUS_IN_WORDS[before.status]}; of its times and flags only the end can be changed, to a time later than ${toIso(before.scheduledUntil)}.`,
     );
   }
   const isSame = isSameChoice(chosen, record.components);
-  if (isSamePlan && isSame && name === before.name) return presentMaintenance(record, ctx.baseUrl);
+  if (changed.length === 0 && isSame && name === before.name) {
+    return presentMaintenance(record, ctx.baseUrl);
+  }
 
   const isSameReminder = REMINDER.every((field) => before[field] === after[field]);
   if (!isSameReminder) after.remindedAt = settledReminder(after, now);
   saveChange(ctx, tx, after);
   if (!isSame) replaceChosen(tx, id, chosen);
-  const notify = usualNotify(tx, before);
-  const changed = recordChange(ctx, tx, id, {
+  const notify = input.notify ?? (!isLonger && usualNotify(tx, before));
+  const maintenance = recordChange(ctx, tx, id, {
     event: "maintenance.updated",
     notify,
     actor,
@@ -137,10 +143,10 @@ export function updateMaintenance(
     summary: `Changed the maintenance “${name}”`,
   });
   if (!isSame) refreshCauses(ctx, tx, after, { at: now, actor, notify });
-  return changed;
+  return maintenance;
 }
 
-/** Columns that can be changed while a maintenance is scheduled. */
+/** Columns of the plan, which can be changed while a maintenance is scheduled. */
 const PLAN = [
   "scheduledFor",
   "scheduledUntil",

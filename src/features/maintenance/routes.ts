@@ -155,7 +155,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           id: "updateMaintenance",
           summary: "Change a maintenance",
           description:
-            "Its name and components until it is over, its times and flags while it is scheduled. While it is in progress, added components are under maintenance at once, and removed ones no longer. Its status changes only through updates.",
+            "Its name and components until it is over, its times and flags while it is scheduled. The end can be moved to a later time while it is in progress or verifying, without notifications unless `notify` is true. While it is in progress, added components are under maintenance at once, and removed ones no longer. Its status changes only through updates.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
           answers: { 200: { description: "The changed maintenance.", schema: Maintenance } },

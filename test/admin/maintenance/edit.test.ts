@@ -96,6 +96,24 @@ describe("editing a maintenance", () => {
     expect(fieldErrorsOn(wrong.text)).toEqual({ name: "Name is empty." });
   });
 
+  test("the end of a maintenance in progress moves to a later time without notifications", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await site.plan();
+    await site.update(id, { status: "in_progress", body: "Now." });
+    const form = await untouched(dashboard, id);
+    expect(form["scheduled_until"]).toEqual(["2026-03-10T15:00"]);
+    const longer = { ...form, scheduled_until: "2026-03-10T16:30" };
+    expect((await save(dashboard, id, longer)).status).toBe(303);
+    expect((await site.get(id)).scheduled_until).toBe(at("16:30:00"));
+    expect(site.app.events().at(-1)?.data).toMatchObject({ notify: false });
+    const next = await untouched(dashboard, id);
+    const shorter = await save(dashboard, id, { ...next, scheduled_until: "2026-03-10T15:30" });
+    expect(shorter.status).toBe(409);
+    expect(shorter.text).toContain("only the end can be changed");
+    expect((await site.get(id)).scheduled_until).toBe(at("16:30:00"));
+  });
+
   for (const { what, fields, at, says } of [
     { what: "no name", fields: { name: "" }, at: "name", says: "Name is empty." },
     {
@@ -154,7 +172,7 @@ describe("editing a maintenance", () => {
     expect((await site.get(id)).name).toBe("Mine");
   });
 
-  test("an edit of a maintenance that has started meanwhile is a conflict and shows no times", async () => {
+  test("an edit of a maintenance that has started meanwhile is a conflict and shows the end only", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -163,7 +181,8 @@ describe("editing a maintenance", () => {
     const before = await site.state();
     const answer = await save(dashboard, id, { ...form, scheduled_until: "2026-03-10T18:00" });
     expect(answer.status).toBe(409);
-    expect(typedIn(answer.text, "scheduled_until")).toEqual([]);
+    expect(typedIn(answer.text, "scheduled_for")).toEqual([]);
+    expect(typedIn(answer.text, "scheduled_until")).toEqual(["2026-03-10T18:00"]);
     expect(await site.state()).toEqual(before);
   });
 

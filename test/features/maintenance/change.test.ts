@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem, versionOf } from "../../support/app";
+import { HOUR_MS } from "../../../src/kernel/time";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
 
 describe("PATCH /api/v1/maintenance/{id}", () => {
@@ -49,21 +50,73 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("an edit of a maintenance in progress accepts a name; changed times, flags or reminder are a conflict", async () => {
+  test("an edit of a maintenance in progress accepts a name; an earlier end, a changed start, flags or reminder are a conflict", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.update(id, { status: "in_progress", body: "Begun." });
     const before = await site.state();
     for (const json of [
-      { scheduled_until: at("18:00:00") },
+      { scheduled_until: at("14:59:59") },
+      { scheduled_for: at("14:30:00") },
+      { scheduled_for: at("14:30:00"), scheduled_until: at("18:00:00") },
+      { scheduled_until: at("18:00:00"), auto_complete: false },
       { name: "Other", auto_complete: false },
       { remind_minutes_before: null },
     ]) {
       expectProblem(await site.patch(id, json), "conflict");
     }
+    expect(
+      expectProblem(await site.patch(id, { scheduled_until: at("14:30:00") }), "conflict").detail,
+    ).toBe(
+      `The maintenance is in progress; of its times and flags only the end can be changed, to a time later than ${at("15:00:00")}.`,
+    );
     expect(await site.state()).toEqual(before);
     const same = { name: "Other", scheduled_until: at("15:00:00"), auto_complete: true };
     expect((await site.patch(id, same)).body.name).toBe("Other");
+  });
+
+  test.each([
+    [{}, false],
+    [{ notify: false }, false],
+    [{ notify: true }, true],
+    [{ name: "Longer upgrade" }, false],
+  ])(
+    "the end of a maintenance in progress or verifying moves later with %j, and people are notified: %p",
+    async (more, notify) => {
+      await using site = await createMaintenanceSite({ isClockRunning: true });
+      const id = await site.plan();
+      await site.skip(2 * HOUR_MS);
+      expect((await site.get(id)).status).toBe("in_progress");
+      const longer = await site.patch(id, { scheduled_until: at("16:00:00"), ...more });
+      expect([longer.status, longer.body.scheduled_until]).toEqual([200, at("16:00:00")]);
+      expect(site.app.events().at(-1)).toMatchObject({
+        type: "maintenance.updated",
+        data: { notify, scheduled_until: at("16:00:00") },
+      });
+      await site.update(id, { status: "verifying", body: "Checking." });
+      const longest = await site.patch(id, { scheduled_until: at("17:00:00"), ...more });
+      expect(longest.body).toMatchObject({ status: "verifying", scheduled_until: at("17:00:00") });
+      await site.skip(3 * HOUR_MS - 1);
+      expect((await site.get(id)).status).toBe("verifying");
+      await site.skip(1);
+      expect(await site.get(id)).toMatchObject({
+        status: "completed",
+        completed_at: at("17:00:00"),
+      });
+    },
+  );
+
+  test("an edit of a scheduled maintenance notifies people as it says, and else as planned", async () => {
+    await using site = await createMaintenanceSite();
+    for (const planned of [true, false]) {
+      const id = await site.plan({ notify: planned });
+      const notified = async (more: object, until: string) => {
+        await site.patch(id, { scheduled_until: at(until), ...more });
+        return site.app.events().at(-1)?.data["notify"];
+      };
+      expect(await notified({}, "16:00:00")).toBe(planned);
+      expect(await notified({ notify: !planned }, "17:00:00")).toBe(!planned);
+    }
   });
 
   test("an edit of a cancelled maintenance is a conflict", async () => {
