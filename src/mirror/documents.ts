@@ -15,11 +15,11 @@ import { listCalendar, writeCalendar } from "../public/feeds/calendar";
 import { listEntries } from "../public/feeds/entries";
 import { FEED_NAMES, FEEDS, renderEntries } from "../public/feeds/feed";
 import { createMarkdownCache } from "../public/markdown-cache";
-import { monthNameOf, monthOf } from "../public/month";
+import { monthNameOf } from "../public/month";
 import type { Rendering } from "../public/page-context";
 import type { StaticCopy } from "../public/page-paths";
 import { createPartCache } from "../public/part-cache";
-import { createTimesCache } from "../public/page-times";
+import { createPageTimes, createTimesCache } from "../public/page-times";
 import { renderWidget } from "../public/render-widget";
 import { createRowCache } from "../public/row-cache";
 import { readPageExtras, renderStatusPage, statusPageSteps } from "../public/status-page";
@@ -63,9 +63,8 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
   return function* documentsOf(slug: string, { isDefault }: { isDefault: boolean }): Steps {
     const read = () => readPublic(snapshots, slug, { now: ctx.clock.now() });
     const root = `status/${slug}`;
-    const month = monthNameOf(ctx.clock.now());
     // The first turn builds the snapshot, as for a feed.
-    read();
+    const month = monthNameOf(createPageTimes(read().document.page).dayOf(ctx.clock.now()));
     yield WHOLE_TURN;
     const ids = listEntryIds(read());
     yield WHOLE_TURN;
@@ -112,11 +111,9 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     yield* dataOf(read(), root);
     if (isDefault) yield* v2Of(read(), "");
     yield* feedsOf(read, root, isDefault);
-    yield page(`${root}/history/index.html`, (snapshot, more) => {
-      const shown = monthOf(month, ctx.clock.now());
-      if (!shown) throw new Error("the present month is in the future");
-      return below(more).historyPage(shown, undefined, snapshot);
-    });
+    yield page(`${root}/history/index.html`, (snapshot, more) =>
+      below(more).historyPage(month, undefined, snapshot),
+    );
     yield page(`${root}/incidents/index.html`, (snapshot, more) =>
       below(more).openPage(undefined, snapshot),
     );

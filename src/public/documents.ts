@@ -7,9 +7,9 @@ import { type EmbedTheme, renderEmbed } from "./embed";
 import { renderHistoryPage } from "./history-page";
 import { renderIncidentPage } from "./incident-page";
 import { renderMaintenancePage } from "./maintenance-page";
-import { formatCursor, type Month, parseCursor } from "./month";
+import { formatCursor, monthOf, parseCursor } from "./month";
 import { OPEN_SHOWN, renderOpenPage } from "./open-page";
-import type { Rendering } from "./page-context";
+import { contextOf, type Rendering } from "./page-context";
 import { UPDATES_MAX } from "./permalink-parts";
 
 /** Number of entries of one page of a month's history. */
@@ -37,15 +37,19 @@ export function createDocuments(ctx: AppContext, renderingOf: (snapshot: Snapsho
     return renderMaintenancePage(document, maintenance, { before, isMore }, renderingOf(snapshot));
   }
 
-  function historyPage(month: Month, before: string | undefined, snapshot: Snapshot) {
+  /** Throws `not_found` for a month before 1970 or in the future. Without a name it is the present month. */
+  function historyPage(name: string | undefined, before: string | undefined, snapshot: Snapshot) {
     const { document } = snapshot;
+    const rendering = renderingOf(snapshot);
+    const month = monthOf(name, ctx.clock.now(), contextOf(document, rendering).times);
+    if (!month) throw notFound("month");
     const { id, created_at: createdAt } = document.page;
     const first = historyStartOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
     const span = { pageId: id, from: month.from, to: month.to, before: parseCursor(before) };
     const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
     const previous = month.from > first ? month.previous : undefined;
     const part = { entries, before, next: next && formatCursor(next) };
-    return renderHistoryPage(document, { ...month, previous }, part, renderingOf(snapshot));
+    return renderHistoryPage(document, { ...month, previous }, part, rendering);
   }
 
   function openPage(before: string | undefined, snapshot: Snapshot) {

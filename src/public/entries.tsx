@@ -2,9 +2,10 @@ import { IMPACT_TONES } from "../domain/tone";
 import type { IncidentSummary } from "../features/incidents";
 import type { MaintenanceSummary } from "../features/maintenance";
 import type { HistoryEntry } from "../features/status";
-import { DAY_MS, startOfDay, toIso } from "../kernel/time";
+import { DAY_MS, toIso } from "../kernel/time";
 import { Shape } from "../ui";
 import type { PageContext } from "./page-context";
+import type { PageTimes } from "./page-times";
 import { MAINTENANCE_TONES } from "./state";
 import { Names } from "./text";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "./words";
@@ -14,27 +15,31 @@ const NAMES_SHOWN = 4;
 /** Start and end of an incident or a maintenance, in unix ms. The end is null while it continues. */
 export type EntrySpan = Pick<HistoryEntry, "from" | "to">;
 
-/** Consecutive UTC days without entries: start of the first and of the last day, in unix ms. */
+/** Consecutive days without entries: the first and the last. */
 interface QuietDays {
   from: number;
   to: number;
 }
 
-/** Entries of one day, or a period of days without any. */
+/** Entries of one day, or a period of days without any. Days are those of `PageTimes.dayOf`. */
 export type DaySection = { day: number; entries: HistoryEntry[] } | QuietDays;
 
 /**
- * Groups entries by the UTC day of their start, newest first. If a span (unix ms) is given, its days
- * without entries and without `others` are included as quiet days.
+ * Groups entries by the day of their start in the page's time zone, newest first. If a span of days is given,
+ * those without entries and without `others` are included as quiet days.
  */
 export function groupByDay(
   entries: readonly HistoryEntry[],
+  { dayOf }: Pick<PageTimes, "dayOf">,
   span?: { from: number; to: number; others: readonly EntrySpan[] },
 ): DaySection[] {
-  const byDay = Map.groupBy(entries, (entry) => startOfDay(entry.from));
-  const going: EntrySpan[] = [...entries, ...(span?.others ?? [])];
+  const byDay = Map.groupBy(entries, (entry) => dayOf(entry.from));
+  const going = [...entries, ...(span?.others ?? [])].map(({ from, to }) => ({
+    from: dayOf(from),
+    to: to === null ? null : dayOf(to),
+  }));
   const days = new Set(byDay.keys());
-  if (span) for (let day = startOfDay(span.from); day <= span.to; day += DAY_MS) days.add(day);
+  if (span) for (let day = span.from; day <= span.to; day += DAY_MS) days.add(day);
   const sections: DaySection[] = [];
   for (const day of [...days].sort((a, b) => b - a)) {
     const own = byDay.get(day);
@@ -50,12 +55,12 @@ export function groupByDay(
 }
 
 function isGoingOn({ from, to }: EntrySpan, day: number): boolean {
-  return from < day + DAY_MS && (to === null || to >= day);
+  return from <= day && (to === null || to >= day);
 }
 
 interface DaySectionsProps {
   sections: readonly DaySection[];
-  /** Start of the present day in unix ms, which is then named "Today". */
+  /** The present day, which is then named "Today". */
   today?: number;
   /** True if the days may be of any year. */
   hasYears?: boolean;

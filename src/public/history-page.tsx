@@ -14,7 +14,7 @@ export interface EntriesPart {
   next: string | undefined;
 }
 
-/** Renders one page of the entries that started in a UTC month, newest first. */
+/** Renders one page of the entries that started in a month, newest first. */
 export function renderHistoryPage(
   document: StatusDocument,
   month: Month,
@@ -51,7 +51,7 @@ export function renderHistoryPage(
         {entries.length === 0 ? (
           <p class="card empty">No incidents or maintenance in {title}.</p>
         ) : (
-          <DaySections sections={groupByDay(entries)} context={context} />
+          <DaySections sections={groupByDay(entries, times)} context={context} />
         )}
         {next || before ? (
           <nav class="months" aria-label={`Parts of ${title}`}>

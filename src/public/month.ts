@@ -1,7 +1,8 @@
 import type { SummaryCursor } from "../features/timeline";
-import { toIso } from "../kernel/time";
+import { DAY_MS, startOfDay, toIso } from "../kernel/time";
+import type { PageTimes } from "./page-times";
 
-/** A calendar month in UTC. */
+/** A calendar month in the time zone of a page. */
 export interface Month {
   /** `YYYY-MM`. */
   name: string;
@@ -15,24 +16,35 @@ export interface Month {
 
 export const MONTH_PATTERN = "^[0-9]{4}-(0[1-9]|1[0-2])$";
 
-/** Returns the month of a name, or undefined if it is before 1970 or starts after `now` (unix ms). */
-export function monthOf(name: string, now: number): Month | undefined {
-  const [year = 0, number = 0] = name.split("-").map(Number);
-  const from = Date.UTC(year, number - 1);
-  const to = Date.UTC(year, number);
-  if (year < 1970 || from > now) return undefined;
+/** Days of the dashboard. */
+export const UTC_DAYS = { dayOf: startOfDay, startOf: (day: number) => day };
+
+/**
+ * Returns the month of a name, by default the present one; undefined if it is before 1970 or starts after `now` (unix
+ * ms).
+ */
+export function monthOf(
+  name: string | undefined,
+  now: number,
+  times: Pick<PageTimes, "dayOf" | "startOf">,
+): Month | undefined {
+  const present = monthNameOf(times.dayOf(now));
+  const shown = name ?? present;
+  const [year = 0, number = 0] = shown.split("-").map(Number);
+  if (year < 1970 || shown > present) return undefined;
+  const [first, next] = [Date.UTC(year, number - 1), Date.UTC(year, number)];
   return {
-    name,
-    from,
-    to,
-    previous: from > 0 ? monthNameOf(from - 1) : undefined,
-    next: to <= now ? monthNameOf(to) : undefined,
+    name: shown,
+    from: times.startOf(first),
+    to: times.startOf(next),
+    previous: first > 0 ? monthNameOf(first - DAY_MS) : undefined,
+    next: shown < present ? monthNameOf(next) : undefined,
   };
 }
 
-/** Returns the name of the month of a time in unix ms. */
-export function monthNameOf(ms: number): string {
-  return toIso(ms).slice(0, 7);
+/** Returns the name of the month of a UTC day or a day of a page, in unix ms. */
+export function monthNameOf(day: number): string {
+  return toIso(day).slice(0, 7);
 }
 
 /** Cursor in the history of a month: start in unix ms and id of an entry. */

@@ -31,7 +31,7 @@ export function renderOpenPage(
         {entries.length === 0 ? (
           <p class="card empty">No incidents are open{before ? " that began earlier" : ""}.</p>
         ) : (
-          <DaySections sections={groupByDay(entries)} context={context} hasYears />
+          <DaySections sections={groupByDay(entries, context.times)} context={context} hasYears />
         )}
         {next || before ? (
           <nav class="months" aria-label="Parts of the list">

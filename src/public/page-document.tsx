@@ -172,7 +172,7 @@ function Footer({ context, isPublic }: FrameProps) {
         ) : null}
       </nav>
       <p>
-        <span data-zones>{times.zones}</span> Days are counted in UTC. Status by Allclear.
+        <span data-zones>{times.zones}</span> Uptime is counted in UTC days. Status by Allclear.
       </p>
     </footer>
   );

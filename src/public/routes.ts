@@ -18,7 +18,7 @@ import { htmlRepresentation } from "./answers";
 import { createDocuments } from "./documents";
 import { createRowCache } from "./row-cache";
 import { EMBED_THEMES } from "./embed";
-import { CURSOR_PATTERN, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
+import { CURSOR_PATTERN, MONTH_PATTERN } from "./month";
 import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./markdown-cache";
 import type { Rendering } from "./page-context";
@@ -234,15 +234,13 @@ export function publicRoutes(
     .get(
       "/status/:slug/history",
       ({ params: { slug }, query, request, requestContext }) => {
-        const name = query.month ?? monthNameOf(requestContext.now);
-        const month = monthOf(name, requestContext.now);
-        const { before } = query;
-        const rest = `/history?month=${name}${before === undefined ? "" : `&before=${before}`}`;
+        const { month, before } = query;
+        const parameters = Object.entries({ month, before }).flatMap(([name, value]) =>
+          value === undefined ? [] : [`${name}=${value}`],
+        );
+        const rest = `/history${parameters.length === 0 ? "" : `?${parameters.join("&")}`}`;
         const pageRequest = { slug, rest, request, requestContext };
-        return site.answer(pageRequest, (snapshot) => {
-          if (!month) throw notFound("month");
-          return historyPage(month, before, snapshot);
-        });
+        return site.answer(pageRequest, (snapshot) => historyPage(month, before, snapshot));
       },
       {
         query: MonthQuery,

@@ -11,7 +11,7 @@ import {
   readPastEntries,
   type Snapshot,
 } from "../features/status";
-import { DAY_MS, MINUTE_MS, startOfDay } from "../kernel/time";
+import { DAY_MS, MINUTE_MS } from "../kernel/time";
 import { type HtmlDocument, renderDocument } from "../ui";
 import { Banner } from "./banner";
 import { Components, rowPropsOf, shownComponents } from "./component-list";
@@ -73,13 +73,17 @@ export function renderStatusPage(
 ): HtmlDocument {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
-  const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
-  const since = Math.max(from, startOfDay(Date.parse(document.page.created_at)));
-  const sections = groupByDay(past, {
+  const { dayOf } = context.times;
+  const today = dayOf(now);
+  const first = today - (PAST_DAYS - 1) * DAY_MS;
+  const since = Math.max(first, dayOf(Date.parse(document.page.created_at)));
+  const shown = past.filter(({ to }) => to === null || dayOf(to) >= first);
+  const sections = groupByDay(shown, context.times, {
     from: since,
-    to: now,
+    to: today,
     others: ongoingSpans(snapshot),
   });
+  const isNew = since === today && shown.every(({ from }) => dayOf(from) >= today);
   // Incidents come before maintenance and use the budget first.
   const budget = createTextBudget(TEXTS_BYTES, context.renderText, TOP_HEADING);
   return renderPage({
@@ -100,7 +104,7 @@ export function renderStatusPage(
           context={context}
           renderRow={renderRow}
         />
-        <Past sections={sections} past={past} since={since} now={now} context={context} />
+        <Past sections={sections} today={today} isNew={isNew} context={context} />
       </>
     ),
   });
@@ -176,17 +180,14 @@ function SampleNotice({ context: { copy, page } }: { context: PageContext }) {
 
 interface PastProps {
   sections: readonly DaySection[];
-  past: readonly HistoryEntry[];
-  /** Start of the first day shown, and the present time, in unix ms. */
-  since: number;
-  now: number;
+  today: number;
+  /** True if nothing is known from before the present day. */
+  isNew: boolean;
   context: PageContext;
 }
 
 /** Past entries at the end of a status page. */
-function Past({ sections, past, since, now, context }: PastProps) {
-  const today = startOfDay(now);
-  const isNew = since === today && past.every(({ from }) => from >= today);
+function Past({ sections, today, isNew, context }: PastProps) {
   const html = context.renderPart("past", [sections, today, isNew], () => (
     <>
       <div class="section-head">

@@ -12,7 +12,7 @@ import type { PageRow } from "../../features/pages";
 import { type HistoryEntry, readHistory } from "../../features/status";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
-import { type Month, monthNameOf, monthOf, MONTH_PATTERN } from "../../public/month";
+import { type Month, monthOf, MONTH_PATTERN, UTC_DAYS } from "../../public/month";
 import { choosePage } from "../page-choice";
 import type { Selection } from "./selection";
 
@@ -60,9 +60,9 @@ export async function readCalendar(
   now: number,
 ): Promise<CalendarView> {
   const page = selection.page ?? choosePage(selection.pages, undefined);
-  const current = monthNameOf(now);
-  const month = monthOf(isName(name) ? name : current, now) ?? monthOf(current, now);
-  if (!month) throw new Error(`no month ${current}`);
+  const month =
+    monthOf(isName(name) ? name : undefined, now, UTC_DAYS) ?? monthOf(undefined, now, UTC_DAYS);
+  if (!month) throw new Error("the present month is in the future");
   const part = page
     ? readHistory(reader, { pageId: page.id, from: month.from, to: month.to }, ENTRIES_MAX)
     : { entries: [], next: undefined };

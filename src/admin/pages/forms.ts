@@ -48,7 +48,7 @@ const FIELDS = {
   time_zone: textField({
     label: "Time zone",
     initial: "UTC",
-    hint: "Such as Europe/Berlin. The page shows times in this zone. Days and uptime are counted in UTC.",
+    hint: "Such as Europe/Berlin. The page shows times and lists the past by day in this zone. Uptime is counted in UTC days.",
     suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
     isRequired: true,
   }),

@@ -61,7 +61,7 @@ export const Page = Type.Object(
       }),
     ),
     time_zone: Type.String({
-      description: "For display. Days, bars and uptime are counted in UTC.",
+      description: "For times and the days of lists of the past. Bars and uptime count UTC days.",
       examples: ["Europe/Berlin"],
     }),
     locale: Type.String({ examples: ["en"] }),

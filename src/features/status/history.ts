@@ -18,7 +18,7 @@ import { listMonitorsOfPage, type Sparkline, sparklinesOf } from "../monitors";
 import type { StatusDocument } from "./model";
 import type { SummaryCursor } from "../timeline";
 
-/** Number of UTC days, including today, of past entries on a page. */
+/** Number of days, including today, of past entries on a page. */
 export const PAST_DAYS = 14;
 const PAST_MAX = 100;
 /** Maximum duration of maintenance among past entries, since it is found by its start. */
@@ -35,12 +35,12 @@ export interface HistoryEntry {
 }
 
 /**
- * Lists entries of a page that ended within the last 14 UTC days, including today, newest first: at
+ * Lists entries of a page that ended within the last 14 days of any time zone, including today, newest first: at
  * most 100 incidents and 100 maintenances. The status document has only open ones. `now` in unix
  * ms.
  */
 export function readPastEntries(reader: Reader, pageId: string, now: number): HistoryEntry[] {
-  const since = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
+  const since = startOfDay(now) - PAST_DAYS * DAY_MS;
   const from = since - LONGEST_MAINTENANCE_MS;
   return inOrder(
     listEndedIncidents(reader, { pageId, since, limit: PAST_MAX }),

@@ -2,7 +2,7 @@ import { renderToString } from "preact-render-to-string";
 import type { ComponentChildren } from "preact";
 import type { Incident } from "../../features/incidents";
 import type { Maintenance } from "../../features/maintenance";
-import { exactTime, STATUS_WORDS } from "../../ui";
+import { STATUS_WORDS } from "../../ui";
 import { moreThan } from "../text";
 import type { ShownText, TextBudget } from "../text-budget";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../words";
@@ -15,6 +15,9 @@ const NAMES_SHOWN = 24;
 
 const UPDATE_WORDS = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
 
+/** Writes an ISO 8601 instant for readers of a page. */
+export type TimeOf = (iso: string) => string;
+
 interface Update {
   id: string;
   status: keyof typeof UPDATE_WORDS;
@@ -23,7 +26,7 @@ interface Update {
 }
 
 /** Renders an incident for a feed: its post-mortem, if any, and its updates, newest first. */
-export function incidentContent(incident: Incident, budget: TextBudget): string {
+export function incidentContent(incident: Incident, budget: TextBudget, timeOf: TimeOf): string {
   const { components, postmortem, updates, url, truncated } = incident;
   return renderToString(
     <>
@@ -34,9 +37,10 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
           at={postmortem.published_at}
           text={budget.fitOrBegin(postmortem)}
           url={url}
+          timeOf={timeOf}
         />
       ) : null}
-      <Updates url={url} updates={updates} budget={budget}>
+      <Updates url={url} updates={updates} budget={budget} timeOf={timeOf}>
         {(update) => <NamedComponents components={update.components} isTruncated={truncated} />}
       </Updates>
     </>,
@@ -44,17 +48,21 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
 }
 
 /** Renders a maintenance for a feed: its planned times and its updates, newest first. */
-export function maintenanceContent(maintenance: Maintenance, budget: TextBudget): string {
+export function maintenanceContent(
+  maintenance: Maintenance,
+  budget: TextBudget,
+  timeOf: TimeOf,
+): string {
   const { components, truncated, updates, url } = maintenance;
   const { scheduled_for: from, scheduled_until: until } = maintenance;
   return renderToString(
     <>
       <p>
-        Planned from <time dateTime={from}>{exactTime(from)}</time> until{" "}
-        <time dateTime={until}>{exactTime(until)}</time>
+        Planned from <time dateTime={from}>{timeOf(from)}</time> until{" "}
+        <time dateTime={until}>{timeOf(until)}</time>
       </p>
       <Affected components={components} isTruncated={truncated} />
-      <Updates url={url} updates={updates} budget={budget} />
+      <Updates url={url} updates={updates} budget={budget} timeOf={timeOf} />
     </>,
   );
 }
@@ -78,6 +86,7 @@ function Updates<T extends Update>(props: {
   url: string;
   updates: readonly T[];
   budget: TextBudget;
+  timeOf: TimeOf;
   children?: (update: T) => ComponentChildren;
 }) {
   const { url, updates } = props;
@@ -91,6 +100,7 @@ function Updates<T extends Update>(props: {
           at={update.display_at}
           text={text}
           url={url}
+          timeOf={props.timeOf}
         >
           {props.children?.(update)}
         </FeedText>
@@ -110,6 +120,7 @@ function FeedText(props: {
   at: string;
   text: ShownText;
   url: string;
+  timeOf: TimeOf;
   children?: ComponentChildren;
 }) {
   const { text } = props;
@@ -117,7 +128,7 @@ function FeedText(props: {
     <>
       <p>
         <small>
-          <time dateTime={props.at}>{exactTime(props.at)}</time>
+          <time dateTime={props.at}>{props.timeOf(props.at)}</time>
         </small>
         <br />
         <strong>{props.title}</strong>

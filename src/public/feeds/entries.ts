@@ -8,7 +8,10 @@ import {
 import { listMaintenance, type Maintenance, presentMaintenance } from "../../features/maintenance";
 import type { Snapshot } from "../../features/status";
 import type { TextBudget } from "../text-budget";
-import { incidentContent, maintenanceContent } from "./content";
+import { isUtcZone } from "../../kernel/time";
+import { exactTime } from "../../ui";
+import { createPageTimes } from "../page-times";
+import { incidentContent, maintenanceContent, type TimeOf } from "./content";
 
 /** Maximum number of entries of a feed. */
 const ENTRIES_MAX = 50;
@@ -30,7 +33,8 @@ export interface Entry {
 }
 
 /**
- * Returns the most recently updated incidents and maintenance of a page, latest first. Candidates are the
+ * Returns the most recently updated incidents and maintenance of a page, latest first, with their times in the
+ * page's time zone too. Candidates are the
  * ones on the status page, which shows the next occurrence of each schedule, and the newest others of both.
  */
 export function listEntries(
@@ -40,15 +44,16 @@ export function listEntries(
   readIncidents?: ReadRecords,
 ): Entry[] {
   const { page, incidents, maintenance } = snapshot.document;
+  const timeOf = isUtcZone(page.time_zone) ? exactTime : createPageTimes(page).moment;
   const newest = { pageId: page.id, limit: ENTRIES_MAX };
   const entries = [
-    ...incidents.map(ofIncident),
+    ...incidents.map((incident) => ofIncident(incident, timeOf)),
     ...listNewestIncidents(reader, newest, readIncidents).map((record) =>
-      ofIncident(presentIncident(record, baseUrl)),
+      ofIncident(presentIncident(record, baseUrl), timeOf),
     ),
-    ...maintenance.map(ofMaintenance),
+    ...maintenance.map((one) => ofMaintenance(one, timeOf)),
     ...listMaintenance(reader, { ...newest, isOccurrence: 0 }).map((record) =>
-      ofMaintenance(presentMaintenance(record, baseUrl)),
+      ofMaintenance(presentMaintenance(record, baseUrl), timeOf),
     ),
   ];
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
@@ -56,7 +61,7 @@ export function listEntries(
     .slice(0, ENTRIES_MAX);
 }
 
-function ofIncident(incident: Incident): Entry {
+function ofIncident(incident: Incident, timeOf: TimeOf): Entry {
   const { id, url, name, status, impact, updates, postmortem } = incident;
   const { started_at, updated_at } = incident;
   const times = [started_at, ...updates.map((update) => update.display_at)];
@@ -69,11 +74,11 @@ function ofIncident(incident: Incident): Entry {
     publishedAt: started_at,
     lastUpdateAt: latest(times),
     changedAt: updated_at,
-    content: (budget) => incidentContent(incident, budget),
+    content: (budget) => incidentContent(incident, budget, timeOf),
   };
 }
 
-function ofMaintenance(maintenance: Maintenance): Entry {
+function ofMaintenance(maintenance: Maintenance, timeOf: TimeOf): Entry {
   const { id, url, name, status, created_at, updated_at, updates } = maintenance;
   return {
     id,
@@ -83,7 +88,7 @@ function ofMaintenance(maintenance: Maintenance): Entry {
     publishedAt: created_at,
     lastUpdateAt: latest([created_at, ...updates.map((update) => update.display_at)]),
     changedAt: updated_at,
-    content: (budget) => maintenanceContent(maintenance, budget),
+    content: (budget) => maintenanceContent(maintenance, budget, timeOf),
   };
 }
 
