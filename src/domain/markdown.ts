@@ -1,5 +1,6 @@
 import type { MarkdownIt, Token } from "markdown-it";
 import { lazy } from "../kernel/lazy";
+import { withLineFeeds } from "../kernel/text";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 /** `rel` of links in user text: no endorsement, no referrer, no access to the window. */
@@ -31,7 +32,7 @@ const TEXT_WORK_MAX = 12_000;
 
 /** Returns the work of rendering a text in units of about 4 µs. A text over the maximum needs none. */
 export function renderingWork(text: string): number {
-  const work = workOf(text);
+  const work = workOf(withLineFeeds(text));
   return work > TEXT_WORK_MAX ? 0 : work;
 }
 
@@ -51,17 +52,17 @@ interface MarkdownOptions {
 /**
  * Renders user text as safe HTML. Raw HTML is escaped, links lead only to http, https and mailto, and
  * images become links, so that a page loads nothing from other hosts. Headings start at `topHeading` and
- * skip no level. A text over the maximum work is shown as plain text.
+ * skip no level. Every line break of the source is one of the HTML. A text over the maximum work is shown as plain text.
  */
 export function renderMarkdown(source: string, { topHeading = 3 }: MarkdownOptions = {}): string {
-  const text = source.replace(OVERRIDES, "");
+  const text = withLineFeeds(source).replace(OVERRIDES, "");
   if (workOf(text) > TEXT_WORK_MAX) return plainParagraphs(text);
   return rendererFor(text).render(text, { topHeading } satisfies Required<MarkdownOptions>);
 }
 
 /** Returns a text as HTML paragraphs, without Markdown. */
 function plainParagraphs(text: string): string {
-  const paragraphs = text.replace(/\r\n?/g, "\n").split(/\n{2,}/);
+  const paragraphs = text.split(/\n{2,}/);
   return paragraphs
     .map((paragraph) => `<p>${Bun.escapeHTML(paragraph).replaceAll("\n", "<br>\n")}</p>\n`)
     .join("");
@@ -75,7 +76,7 @@ const EXCERPT_FACTOR = 10;
  * only the start is parsed.
  */
 export function plainText(source: string, maxLength: number): string {
-  const text = beginningOf(source, maxLength).replace(OVERRIDES, "");
+  const text = withLineFeeds(beginningOf(source, maxLength)).replace(OVERRIDES, "");
   const words = rendererFor(text)
     .parse(text, { topHeading: 1 })
     .flatMap((token) => [...(token.children ?? [token]).map(textOf), " "])

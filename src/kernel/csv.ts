@@ -29,7 +29,9 @@ function toCell(value: Cell): string {
   if (typeof value !== "string") return String(value);
   // In spreadsheets a leading apostrophe marks text.
   const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",\r\n\v\f\u0085\u2028\u2029]/.test(text) || text !== text.trim()
+    ? `"${text.replaceAll('"', '""')}"`
+    : text;
 }
 
 /**

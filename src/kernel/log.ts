@@ -50,8 +50,17 @@ function openLogger(level: LogLevel, redact: Redact): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: createSerializers(redact),
+      hooks: { streamWrite: onOneLine },
     },
     pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+/** Returns a JSON line without the characters at which some readers of lines would divide it. */
+export function onOneLine(line: string): string {
+  return line.replace(
+    /[\u0085\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 

@@ -45,7 +45,7 @@ export interface TextOptions {
   minLength?: number;
   /** No limit if omitted. */
   maxLength?: number;
-  /** True for a name on one line: no control characters, no bidirectional overrides. */
+  /** True for a name on one line: no control characters, separators of lines or bidirectional overrides. */
   isName?: boolean;
   /** True for a text without white space at its ends. */
   isTrimmed?: boolean;
@@ -74,7 +74,9 @@ defineKind("AllclearText", (schema: TextSchema, value) => {
   if (value.includes("\0")) return "holds a NUL character";
   if (!value.isWellFormed()) return "holds half of a surrogate pair";
   if (schema[IsName] && hasUnsafeCharacters(value)) {
-    return "holds control characters or bidirectional overrides";
+    return /[\u2028\u2029]/.test(value)
+      ? "holds separators of lines"
+      : "holds control characters or bidirectional overrides";
   }
   if (schema[IsName] && schema.minLength && value.trim() === "") return "is blank";
   if (schema[IsTrimmed] && value.trim() !== value) return "begins or ends with white space";

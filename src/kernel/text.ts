@@ -1,7 +1,9 @@
-// Control characters, and characters that reorder text (bidirectional overrides and isolates). In a name
-// they could imitate another name.
+// Control characters (U+0085 among them), separators of lines, and characters that reorder text (bidirectional
+// overrides and isolates). In a name they could imitate another name.
 // oxlint-disable-next-line no-control-regex
-const UNSAFE_IN_NAMES = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const UNSAFE_IN_NAMES = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+/** Line breaks besides the line feed, as many readers of lines know them. */
+const OTHER_LINE_BREAKS = /\r\n?|[\u0085\u2028\u2029]/g;
 
 /** Returns the length in code points, as the API counts. */
 export function codePointLength(text: string): number {
@@ -10,12 +12,17 @@ export function codePointLength(text: string): number {
   return length;
 }
 
-/** Returns true if a text contains control characters or bidirectional overrides. */
+/** Returns a text in which every line ends with a line feed. */
+export function withLineFeeds(text: string): string {
+  return text.replace(OTHER_LINE_BREAKS, "\n");
+}
+
+/** Returns true if a text contains control characters, separators of lines or bidirectional overrides. */
 export function hasUnsafeCharacters(text: string): boolean {
   return UNSAFE_IN_NAMES.test(text);
 }
 
-/** Returns a text without control characters and bidirectional overrides. */
+/** Returns a text without control characters, separators of lines and bidirectional overrides. */
 export function withoutUnsafeCharacters(text: string): string {
   return text.replace(new RegExp(UNSAFE_IN_NAMES, "g"), "");
 }
@@ -66,7 +73,7 @@ const ONE_LINE_MAX = 300;
 
 /** Returns one line of at most 300 characters of a text that repeats a foreign one. */
 export function oneLine(message: string): string {
-  const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, " ")];
+  const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ")];
   if (characters.length <= ONE_LINE_MAX) return characters.join("");
   return `${characters.slice(0, ONE_LINE_MAX - 1).join("")}…`;
 }

@@ -9,6 +9,7 @@ import {
 import type { Page } from "../../features/pages";
 import type { Snapshot } from "../../features/status";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
+import { withLineFeeds } from "../../kernel/text";
 import { exactTime } from "../../ui";
 import { printable } from "../printable";
 import { MAINTENANCE_WORDS } from "../words";
@@ -45,7 +46,7 @@ export function writeCalendar(page: Page, maintenances: readonly Maintenance[]):
   const calendar = ical({
     prodId: { company: "Allclear", product: "Maintenance", language: "EN" },
     // The library does not escape the texts of the calendar itself.
-    name: escapeText(printable(page.name)),
+    name: escapeText(lineOf(page.name)),
     source: `${page.url}/calendar.ics`,
     ttl: HOUR_MS / SECOND_MS,
   });
@@ -58,8 +59,8 @@ export function writeCalendar(page: Page, maintenances: readonly Maintenance[]):
       lastModified: maintenance.updated_at,
       start: maintenance.scheduled_for,
       end: wholeSecondAfter(maintenance.scheduled_until),
-      summary: printable(maintenance.name),
-      description: printable(describe(maintenance)),
+      summary: lineOf(maintenance.name),
+      description: printable(withLineFeeds(describe(maintenance))),
       url: maintenance.url,
       status:
         maintenance.status === "cancelled" ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
@@ -92,6 +93,11 @@ function describe({ components, truncated, updates, url }: Maintenance): string 
   const isTruncated = points.length > DESCRIPTION_MAX_LENGTH;
   const text = points.slice(0, DESCRIPTION_MAX_LENGTH).join("") + (isTruncated ? "…" : "");
   return `${text}\n\n${url}`;
+}
+
+/** Returns a name on one line: earlier versions accepted other separators of lines in names. */
+function lineOf(name: string): string {
+  return printable(withLineFeeds(name)).replaceAll("\n", " ");
 }
 
 function escapeText(text: string): string {

@@ -1,4 +1,5 @@
 import { renderMarkdown } from "../../../domain/markdown";
+import { withLineFeeds } from "../../../kernel/text";
 import { placeLine, withoutControl } from "../quoted-printable";
 import {
   type Block,
@@ -84,7 +85,7 @@ function renderBlock(block: Block, layout: Layout): string {
     case "link":
       return `<p dir="auto" style="margin:0 0 12px;font-size:14px">${linkHtml(block.label, block.url)}</p>`;
     case "plain":
-      return `<p dir="auto"${styled("muted", "margin:0 0 12px;font-size:13px")}>${escape(block.source).replaceAll("\n", "<br>\n")}</p>`;
+      return `<p dir="auto"${styled("muted", "margin:0 0 12px;font-size:13px")}>${escape(withLineFeeds(block.source)).replaceAll("\n", "<br>\n")}</p>`;
     case "place":
       return placeLine(block.name);
   }

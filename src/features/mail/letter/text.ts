@@ -1,3 +1,4 @@
+import { withLineFeeds } from "../../../kernel/text";
 import { placeLine, withoutControl } from "../quoted-printable";
 import {
   type Block,
@@ -74,7 +75,7 @@ function isolate(name: string, isRtl: boolean): string {
 }
 
 function cleaned(text: string): string {
-  return withoutOverrides(text).replace(/\r\n?/g, "\n").trim();
+  return withoutOverrides(withLineFeeds(text)).trim();
 }
 
 function withoutOverrides(text: string): string {

@@ -1,13 +1,14 @@
+import { withLineFeeds } from "../../../kernel/text";
+
 // Control characters other than tab and line feed, and marks that reorder the text around them.
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-const LINE_ENDS = /\r\n?|[\u2028\u2029]/g;
 const ELLIPSIS = "…";
 
 /** Returns a text without control characters, direction overrides and unpaired surrogates. */
 export function clean(text: string): string {
-  return text.replace(LINE_ENDS, "\n").replace(UNSAFE, "").toWellFormed();
+  return withLineFeeds(text).replace(UNSAFE, "").toWellFormed();
 }
 
 /** Returns a clean text on one line. */
