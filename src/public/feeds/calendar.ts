@@ -17,8 +17,9 @@ import { MAINTENANCE_WORDS } from "../words";
 /** Maximum number of maintenances that have not ended, and of the most recently planned others. */
 const UPCOMING_MAX = 500;
 const NEWEST_MAX = 100;
-/** Maximum length of a description, in code points. */
+/** Maximum length of a description, in code points, and bytes of all descriptions without their links. */
 const DESCRIPTION_MAX_LENGTH = 4_000;
+const DESCRIPTIONS_MAX_BYTES = 1_048_576;
 /** Last time that the format can write: its years have four digits. */
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59);
 
@@ -40,7 +41,8 @@ export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string
 
 /**
  * Writes maintenance as a calendar (RFC 5545). The UID of an event is the id and its SEQUENCE the version
- * of the maintenance, so that calendars follow every change. Cancelled maintenance keeps its event.
+ * of the maintenance, so that calendars follow every change. Cancelled maintenance keeps its event. If all
+ * descriptions are too long, those of the earliest maintenance are left out but for their links.
  */
 export function writeCalendar(page: Page, maintenances: readonly Maintenance[]): string {
   const calendar = ical({
@@ -50,7 +52,14 @@ export function writeCalendar(page: Page, maintenances: readonly Maintenance[]):
     source: `${page.url}/calendar.ics`,
     ttl: HOUR_MS / SECOND_MS,
   });
+  let left = DESCRIPTIONS_MAX_BYTES;
+  const descriptions = maintenances.toReversed().map((maintenance) => {
+    const text = describe(maintenance);
+    left -= Buffer.byteLength(text);
+    return left < 0 ? maintenance.url : `${text}\n\n${maintenance.url}`;
+  });
   for (const maintenance of maintenances) {
+    const description = descriptions.pop() ?? maintenance.url;
     calendar.createEvent({
       id: maintenance.id,
       sequence: maintenance.version,
@@ -60,7 +69,7 @@ export function writeCalendar(page: Page, maintenances: readonly Maintenance[]):
       start: maintenance.scheduled_for,
       end: wholeSecondAfter(maintenance.scheduled_until),
       summary: lineOf(maintenance.name),
-      description: printable(withLineFeeds(describe(maintenance))),
+      description: printable(withLineFeeds(description)),
       url: maintenance.url,
       status:
         maintenance.status === "cancelled" ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
@@ -78,7 +87,7 @@ function wholeSecondAfter(iso: string): Date {
   return new Date(Math.min(ms, LAST_SECOND));
 }
 
-function describe({ components, truncated, updates, url }: Maintenance): string {
+function describe({ components, truncated, updates }: Maintenance): string {
   const texts = updates.map(
     ({ status, display_at: at, body }) =>
       `${MAINTENANCE_WORDS[status]} · ${exactTime(at)}\n${body}`,
@@ -91,8 +100,7 @@ function describe({ components, truncated, updates, url }: Maintenance): string 
   const beginning = texts.join("\n\n").slice(0, 2 * DESCRIPTION_MAX_LENGTH + 2);
   const points = Array.from(beginning);
   const isTruncated = points.length > DESCRIPTION_MAX_LENGTH;
-  const text = points.slice(0, DESCRIPTION_MAX_LENGTH).join("") + (isTruncated ? "…" : "");
-  return `${text}\n\n${url}`;
+  return points.slice(0, DESCRIPTION_MAX_LENGTH).join("") + (isTruncated ? "…" : "");
 }
 
 /** Returns a name on one line: earlier versions accepted other separators of lines in names. */

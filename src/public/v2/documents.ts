@@ -126,19 +126,57 @@ function pageOf({ document }: Snapshot) {
 
 function unresolved({ snapshot }: Source) {
   const context = contextOf(snapshot);
-  return snapshot.records.incidents.map((record) => presentIncident(record, context));
+  return withinLimit(snapshot.records.incidents.map((record) => presentIncident(record, context)));
 }
 
 function newest({ snapshot, reader, readIncidents }: Source) {
   const context = contextOf(snapshot);
   const pageId = snapshot.document.page.id;
   const records = listNewestIncidents(reader, { pageId, limit: LISTED_MAX }, readIncidents);
-  return records.map((record) => presentIncident(record, context));
+  return withinLimit(records.map((record) => presentIncident(record, context)));
 }
 
 function presentAll({ snapshot }: Source, records: readonly MaintenanceRecord[]) {
   const context = contextOf(snapshot);
-  return records.map((record) => presentMaintenance(record, context));
+  return withinLimit(records.map((record) => presentMaintenance(record, context)));
+}
+
+/** Bytes of the texts of all updates in one list. */
+const TEXTS_MAX_BYTES = 1_048_576;
+/** Bytes of them that each entry has for the beginning of its newest update and a link. */
+const BEGINNING_BYTES = 1_500;
+/** Length of that beginning, in code points of up to four bytes. */
+const BEGINNING_MAX = 280;
+
+interface Updated {
+  shortlink: string;
+  incident_updates: { body: string }[];
+}
+
+/**
+ * Returns entries, newest first, with at most 1 MiB of texts. The texts of the first entries are used first. If an
+ * update does not fit, it and the older ones of its entry are left out, and the text before it ends with a link
+ * to the entry. Of the newest update of an entry at least the beginning is kept.
+ */
+function withinLimit<T extends Updated>(entries: readonly T[]): T[] {
+  let left = Math.max(0, TEXTS_MAX_BYTES - entries.length * BEGINNING_BYTES);
+  return entries.map((entry) => {
+    const updates = entry.incident_updates;
+    let whole = 0;
+    for (const { body } of updates) {
+      const bytes = Buffer.byteLength(body);
+      if (bytes > left) break;
+      left -= bytes;
+      whole += 1;
+    }
+    const last = updates[Math.max(0, whole - 1)];
+    if (whole === updates.length || last === undefined) return entry;
+    // Enough UTF-16 units for all code points of the beginning.
+    const points = Array.from(last.body.slice(0, 2 * BEGINNING_MAX));
+    const text = whole > 0 ? last.body : `${points.slice(0, BEGINNING_MAX).join("")}…`;
+    const cut = { ...last, body: `${text}\n\n[Further updates](${entry.shortlink})` };
+    return { ...entry, incident_updates: [...updates.slice(0, Math.max(0, whole - 1)), cut] };
+  });
 }
 
 /** Returns all maintenance that has not ended. The page itself shows only the next 30 days. */

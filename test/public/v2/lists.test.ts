@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components";
 import { CLI_ACTOR } from "../../../src/domain/actor";
+import type { Maintenance } from "../../../src/features/maintenance";
+import type { Page } from "../../../src/features/pages";
+import { writeCalendar } from "../../../src/public/feeds/calendar";
+import { writeLongTexts } from "../../support/long-texts";
 import { createPublicSite, type PublicSite } from "../../support/public-site";
 
 async function namesIn(site: PublicSite, document: string): Promise<string[]> {
@@ -90,5 +94,56 @@ describe("Statuspage's lists", () => {
     await site.update(id, { status: "resolved" });
     expect(await namesIn(site, "incidents/unresolved")).toEqual([]);
     expect(await namesIn(site, "incidents")).toEqual(["Errors"]);
+  });
+
+  test.each(["/api/v2/incidents", "/status/acme/api/v2/incidents", "/api/v2/incidents/unresolved"])(
+    "%s has at most 1 MiB of texts, the newest in full and a link for each older update that is left out",
+    async (path) => {
+      await using site = await createPublicSite();
+      const ids = await writeLongTexts(site.app, { incidents: 50, updates: 4 });
+      const { body } = await site.app.call(`${path}.json`);
+      const { incidents } = body as {
+        incidents: { id: string; incident_updates: { body: string }[] }[];
+      };
+      expect(incidents.map(({ id }) => id)).toEqual(ids.toReversed());
+      const texts = incidents.map((one) => one.incident_updates.map((update) => update.body));
+      const bytes = texts.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+      expect(bytes).toBeGreaterThan(900_000);
+      expect(bytes).toBeLessThanOrEqual(1_048_576);
+      expect(texts[0]?.map(({ length }) => length)).toEqual([10_000, 10_000, 10_000, 10_000]);
+      for (const [index, { id }] of incidents.entries()) {
+        const own = texts[index] ?? [];
+        const link = `\n\n[Further updates](https://status.test/status/acme/incidents/${id})`;
+        expect(own[0]).toStartWith(`word-${49 - index}-3 `);
+        expect(own.slice(0, -1).filter((text) => text.includes(link))).toEqual([]);
+        expect(own.at(-1)?.endsWith(link)).toBe(own.length < 4);
+      }
+      expect(texts.at(-1)?.[0]).toContain("…\n\n[Further updates]");
+    },
+  );
+
+  test("a list of short texts is complete and has no links", async () => {
+    await using site = await createPublicSite();
+    const { id } = await site.open({ body: "One." });
+    await site.update(id, { body: "Two." });
+    const [incident] = (await site.app.call("/api/v2/incidents.json")).body.incidents;
+    expect(incident.incident_updates.map((update: { body: string }) => update.body)).toEqual([
+      "Two.",
+      "One.",
+    ]);
+  });
+
+  test("a calendar has at most 1 MiB of descriptions besides links, those of the latest maintenance first", async () => {
+    await using site = await createPublicSite();
+    const first: Maintenance = await site.plan(inDays(1), inDays(2), { body: "ü".repeat(10_000) });
+    const { page } = (await site.document()) as { page: Page };
+    const all = Array.from({ length: 300 }, () => first);
+    const events = writeCalendar(page, all).replaceAll("\r\n ", "").split("BEGIN:VEVENT").slice(1);
+    const lengths = events.map((event) => event.match(/ü/g)?.length ?? 0);
+    expect(lengths).toHaveLength(300);
+    expect(lengths[0]).toBe(0);
+    expect(lengths.at(-1)).toBeGreaterThan(3_900);
+    expect(2 * lengths.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(1_048_576);
+    for (const event of events) expect(event).toContain(first.url);
   });
 });
