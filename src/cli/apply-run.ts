@@ -16,11 +16,18 @@ import { toIso } from "../kernel/time";
 import type { ExitCode, Invocation, Output } from "./command";
 import { printJson } from "./output";
 
-/** Applies a configuration file. */
+/** Maximum length of a file on standard input. */
+const INPUT_MAX_BYTES = 16 * 1024 * 1024;
+
+/** Applies a configuration file, or standard input for `-`. */
 export async function runApply(invocation: Invocation): Promise<ExitCode> {
-  const { config, positionals, isSet, env, output } = invocation;
+  const { config, positionals, isSet, env, input, output } = invocation;
   const [path = ""] = positionals;
-  const bytes = readBytes(path);
+  const isInput = path === "-";
+  const bytes = isInput ? Buffer.from(await input.bytes(INPUT_MAX_BYTES + 1)) : readBytes(path);
+  if (isInput && bytes.byteLength > INPUT_MAX_BYTES) {
+    throw new OperatorError("Standard input is longer than 16 MiB.");
+  }
   try {
     const file = readApplyFile(decodeUtf8(bytes), env);
     const installation = openForCommand(config, "apply", { canCreate: true });
@@ -39,7 +46,9 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
     }
     return 0;
   } catch (error) {
-    if (error instanceof ApplyFileError) return explain(path, error, output);
+    if (error instanceof ApplyFileError) {
+      return explain(isInput ? "standard input" : path, error, output);
+    }
     throw error;
   }
 }

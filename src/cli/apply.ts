@@ -1,10 +1,11 @@
 import { optionNames } from "../config";
 import { type Command, JSON_FLAG } from "./command";
+import { printJson } from "./output";
 
 export const applyCommand: Command = {
   name: "apply",
   summary:
-    "Create and change pages, components, monitors, webhooks, templates and schedules as FILE declares.",
+    "Create and change pages, components, monitors, webhooks, templates and schedules as FILE declares. - reads standard input.",
   positionals: ["FILE"],
   flags: [
     { name: "dry-run", help: "Print the changes without making them." },
@@ -31,4 +32,15 @@ export const exportCommand: Command = {
   options: optionNames("export"),
   // Loaded on demand, so that a server does not need memory for the YAML library.
   run: async (invocation) => (await import("./export-run")).runExport(invocation),
+};
+
+export const schemaCommand: Command = {
+  name: "schema",
+  summary: "Print the JSON Schema of the file for apply, as served at /schema/config.json.",
+  options: optionNames("schema"),
+  async run({ output }) {
+    const { configFileSchema } = await import("../features/apply");
+    printJson(output, configFileSchema());
+    return 0;
+  },
 };

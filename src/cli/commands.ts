@@ -1,5 +1,5 @@
 import { answerImportCommand } from "./answer-import";
-import { applyCommand, exportCommand } from "./apply";
+import { applyCommand, exportCommand, schemaCommand } from "./apply";
 import { backupCommand } from "./backup";
 import type { Command } from "./command";
 import { copyDatabaseCommand } from "./copy-database";
@@ -25,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   ...userCommands,
   applyCommand,
   exportCommand,
+  schemaCommand,
   ...importCommands,
   ...mailCommands,
   ...subscriberCommands,

@@ -8,9 +8,13 @@ import {
 } from "../features/apply";
 import { listUndeclarableRefs } from "../features/monitors";
 import { findPageBySlug, type PageRow } from "../features/pages";
+import { readPublicAddress } from "../features/settings";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
 
+/** File in which the schema is expected beside the exported one if the server's public address is not known. */
+const SCHEMA_FILE = "allclear.schema.json";
+const SCHEMA_HELP = `The first line names the schema for editors: \`allclear schema > ${SCHEMA_FILE}\`.`;
 const HEAD = [
   "Written by `allclear export`. `allclear apply FILE` restores it, here or on another server.",
   "Objects are identified by their refs. Omitted fields have their defaults.",
@@ -40,9 +44,13 @@ export async function runExport({ config, value, output }: Invocation): Promise<
         ...(monitorsIn(file).length > 0 ? ["monitors"] : []),
         ...(file.webhooks ? ["webhooks"] : []),
       ].join(" and ");
+      const address = config.baseUrl ?? readPublicAddress(tx);
+      const schema = address === undefined ? SCHEMA_FILE : `${address}/schema/config.json`;
       const unsupported = listUndeclarableRefs(tx, page?.id);
       return writeApplyFile(file, [
+        `yaml-language-server: $schema=${schema}`,
         ...HEAD,
+        ...(address === undefined ? [SCHEMA_HELP] : []),
         ...(unsupported.length === 0 ? [] : [ofUnsupported(unsupported)]),
         ...(withSecrets === "" ? [] : [ofSecrets(withSecrets)]),
         ...(isAll ? [] : [NOT_ALL]),

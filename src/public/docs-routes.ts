@@ -18,7 +18,7 @@ const LICENCES = `Inter\n\n${interLicence}\n\nLucide\n\n${lucideLicence}`;
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 
 /**
- * `/openapi.json`, and `/docs` with what is below it. `openApi` returns the document of all routes. It is called at
+ * `/openapi.json`, `/schema/config.json`, and `/docs` with what is below it. `openApi` returns the document of all routes. It is called at
  * the first request, when all routes are known.
  */
 export function docsRoutes(
@@ -77,6 +77,36 @@ export function docsRoutes(
         id: "getOpenApi",
         summary: "Read this document",
         answers: { 200: { description: "OpenAPI 3.1.", schema: Type.Object({}) } },
+        conditional: "etag",
+        isCrossOrigin: true,
+      }),
+    )
+    .get(
+      "/schema/config.json",
+      async ({ request, requestContext }) => {
+        // Loaded on demand, so that a server does not need memory for the YAML library.
+        const { configFileSchema } = await import("../features/apply");
+        return once(
+          "config schema",
+          () =>
+            new Representation(JSON.stringify(configFileSchema()), {
+              mediaType: "application/schema+json",
+              cacheControl: PUBLIC_CACHE,
+              isCrossOrigin: true,
+            }),
+        ).respond(request, requestContext);
+      },
+      operation({
+        ...PAGE,
+        id: "getConfigFileSchema",
+        summary: "Read the schema of the configuration file",
+        answers: {
+          200: {
+            description: "JSON Schema, draft 7.",
+            schema: Type.Object({}),
+            mediaType: "application/schema+json",
+          },
+        },
         conditional: "etag",
         isCrossOrigin: true,
       }),

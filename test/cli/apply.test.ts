@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { configFileSchema } from "../../src/features/apply";
 import { setPublicAddress } from "../../src/features/settings";
 import { openForCommand } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/domain/actor";
@@ -44,6 +45,31 @@ describe("allclear apply", () => {
       out: [],
       err: ["Nothing to change."],
     });
+  });
+
+  test("apply reads standard input for -, and names it in errors", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(join(folder.path, "data"));
+    const first = await run(["apply", "-"], {}, FILE.split("\n"));
+    expect(first.err).toEqual(["Created 4, changed 0, removed 0."]);
+    const exported = await run(["export"]);
+    const again = await run(["apply", "-"], {}, exported.out);
+    expect([again.exitCode, again.err]).toEqual([0, ["Nothing to change."]]);
+    const wrong = await run(["apply", "-"], {}, ["pages: []", "monitor: []"]);
+    expect([wrong.exitCode, wrong.out]).toEqual([2, []]);
+    expect(wrong.err).toHaveLength(1);
+    expect(wrong.err[0]).toStartWith("standard input:2: ");
+    const long = await run(["apply", "-"], {}, ["pages: []", `# ${"a".repeat(16 * 1024 * 1024)}`]);
+    expect([long.exitCode, long.err]).toEqual([1, ["Standard input is longer than 16 MiB."]]);
+  });
+
+  test("schema prints the schema of the file", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(join(folder.path, "data"));
+    expect(jsonOf<object>(await run(["schema"]))).toEqual(
+      JSON.parse(JSON.stringify(configFileSchema())),
+    );
+    expect(existsSync(join(folder.path, "data"))).toBe(false);
   });
 
   test("apply rejects a file that is not UTF-8, naming the line, and changes nothing", async () => {

@@ -4,6 +4,7 @@ import { createComponent } from "../../src/features/components";
 import { createMonitor, createUnsupportedMonitor } from "../../src/features/monitors";
 import { createPage } from "../../src/features/pages";
 import { readApplyFile } from "../../src/features/apply";
+import { setPublicAddress } from "../../src/features/settings";
 import { createSamplePage } from "../../src/features/sample";
 import { createWebhook } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/domain/actor";
@@ -12,9 +13,11 @@ import { testConfig } from "../support/app";
 import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
-const HEAD = `# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
+const HEAD = `# yaml-language-server: $schema=allclear.schema.json
+# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
 # Objects are identified by their refs. Omitted fields have their defaults.
 # Not included: statuses, incidents, maintenance, logos, users and API keys.
+# The first line names the schema for editors: \`allclear schema > allclear.schema.json\`.
 `;
 
 const TWO_PAGES = `${HEAD}
@@ -242,5 +245,22 @@ pages:
       expect([exitCode, out]).toEqual([1, []]);
       expect(err.join("\n")).toContain("nowhere");
     }
+  });
+
+  test("an export names the schema of this server if its public address is known", async () => {
+    using folder = temporaryFolder();
+    const run = await demoData(folder.path);
+    const firstLine = async (args: string[]) =>
+      (await run(["export", ...args])).out.join("\n").split("\n")[0];
+    expect(await firstLine(["--base-url", "https://a.example"])).toBe(
+      "# yaml-language-server: $schema=https://a.example/schema/config.json",
+    );
+    const config = testConfig({ ALLCLEAR_DATA_DIR: join(folder.path, "data") });
+    const { ctx, close } = openForCommand(config, "test", { canCreate: false });
+    await ctx.db.write((tx) => setPublicAddress(ctx, tx, "https://b.example", CLI_ACTOR));
+    close();
+    expect(await firstLine([])).toBe(
+      "# yaml-language-server: $schema=https://b.example/schema/config.json",
+    );
   });
 });

@@ -6,6 +6,7 @@ import { nameOf, offsetOf, type Path, pathOf } from "./locate";
 import { validateSemantics } from "./semantics";
 import { ApplyFile } from "./model";
 import { withPointers, withMonitors } from "./pointers";
+import { EXTENSION } from "./schema";
 
 /**
  * Maximum number of syntax errors shown, since one broken bracket can cause one per following line.
@@ -36,10 +37,10 @@ export class ApplyFileError extends Error {
  */
 export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   throwIfUnreadable(document, text, (offset) => lines.linePos(offset).line);
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line;
-  const plain = toPlain(document);
+  const plain = withoutExtensions(toPlain(document));
   if (plain === null) {
     throw new ApplyFileError([
       { line: 1, detail: "the file is empty: it needs at least pages: []" },
@@ -99,6 +100,30 @@ function toPlain(document: Document): unknown {
   } catch (error) {
     throw new ApplyFileError([{ line: 1, detail: (error as Error).message }]);
   }
+}
+
+/** Keys of the lists of objects in a file. */
+const LISTS: ReadonlySet<string> = new Set([
+  "pages",
+  "groups",
+  "components",
+  "monitors",
+  "webhooks",
+  "incident_templates",
+  "maintenance_schedules",
+]);
+
+/** Returns the file without the `x-…` keys of its objects. Those in a config, such as headers, are not its own. */
+function withoutExtensions(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !EXTENSION.test(key))
+      .map(([key, part]) => [
+        key,
+        LISTS.has(key) && Array.isArray(part) ? part.map(withoutExtensions) : (part as unknown),
+      ]),
+  );
 }
 
 /** Variables that secrets in a file may refer to. */

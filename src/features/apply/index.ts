@@ -10,3 +10,4 @@ export type { ApplyFile } from "./model";
 export { monitorsIn } from "./pointers";
 export { applyFile } from "./reconcile";
 export type { ApplyOutcome } from "./run";
+export { configFileSchema } from "./schema";

@@ -1,6 +1,6 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../errors";
-import { Nullable } from "../../kernel/schema";
+import { Nullable, Text } from "../../kernel/schema";
 import { ANY_EVENT, ANY_MONITOR, isForPeople, type WebhookFormat } from "../../domain/webhook";
 import { CreateWebhookBody } from "./bodies";
 import { ELLIPSIS, FORMATS } from "./formats";
@@ -72,12 +72,24 @@ export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly Fiel
  * Returns the schema of settings in a file: that of a create body, in which secrets may be null or
  * left out.
  */
-function declaredSettings(format: WebhookFormat): TSchema {
+function declaredSettings(format: WebhookFormat): TObject {
   const { settings, secretSettings } = FORMATS[format];
   const fields = Object.entries((settings as TObject).properties).map(([name, schema]) => [
     name,
     secretSettings.includes(name) ? Type.Optional(Nullable(schema)) : schema,
   ]);
+  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+}
+
+/** Returns the schema of settings as they are written: secrets can contain variables, or be empty to be removed. */
+export function webhookSettingsSchema(format: WebhookFormat): TSchema {
+  const { properties } = declaredSettings(format);
+  const { secretSettings } = FORMATS[format];
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    if (!secretSettings.includes(name)) return [name, schema];
+    const written = Type.Union([schema, Text({ pattern: "^$|\\$\\{" })]);
+    return [name, OptionalKind in schema ? Type.Optional(written) : written];
+  });
   return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
 }
 

@@ -9,8 +9,10 @@ export {
   isDisabledByPerson,
   DECLARED_WEBHOOK_FIELDS,
   declareWebhook,
+  isUrlSecret,
   mapWebhookSecrets,
   validateDeclaredWebhook,
+  webhookSettingsSchema,
 } from "./declared";
 export { listStoredWebhooks, type StoredWebhook, planWebhook } from "./apply-plan";
 export { isOpenToEvents } from "./alerts/receivers";

@@ -21,10 +21,13 @@ import { MONITOR_SECRET } from "../../support/arbitrary-monitor";
 import { WEBHOOK_SECRET } from "../../support/arbitrary-webhook";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
+import { createSchemaCheck } from "../../support/config-file-schema";
 import { usePingProgram } from "../../support/ping-program";
 
 // Hundreds of transactions, on a machine that may be busy with other things.
 setDefaultTimeout(30_000);
+
+const schemaErrorsOf = createSchemaCheck();
 
 /** Returns the file that `export` writes. */
 const written = ({ ctx }: TestApp) =>
@@ -93,7 +96,7 @@ describe("export and apply of arbitrary installations", () => {
   });
   afterAll(() => ping[Symbol.dispose]());
 
-  test("an export is read back as it was made, and applying it changes nothing", async () => {
+  test("an export is read back as it was made, fits the schema, and applying it changes nothing", async () => {
     await using app = await createTestApp();
     let [pages, monitors, webhooks, templates, schedules] = [0, 0, 0, 0, 0];
     await fc.assert(
@@ -105,6 +108,7 @@ describe("export and apply of arbitrary installations", () => {
         expect(text).not.toContain(WEBHOOK_SECRET);
         expect(text).not.toContain("whsec_");
         expect(readApplyFile(text).content).toEqual(said);
+        expect(schemaErrorsOf(text)).toEqual([]);
         const audited = app.audit().length;
         expect(await apply(app, text, true)).toMatchObject({ changes: [], leftovers: [] });
         expect(app.audit()).toHaveLength(audited);
@@ -131,6 +135,7 @@ describe("export and apply of arbitrary installations", () => {
         await createArbitraryInstallation(other, []);
         const text = await written(app);
         const given = await app.ctx.db.write((tx) => withSecrets(exportFile(tx)));
+        expect(schemaErrorsOf(writeApplyFile(given, []))).toEqual([]);
         const first = await apply(other, writeApplyFile(given, []), true, ENV);
         expect(await written(other)).toBe(text);
         // All changes can be described.
