@@ -46,6 +46,12 @@ const NOT_IN_DOMAINS = /[\s/\\?#@%:[\]]/;
 
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
 
+/**
+ * Matches addresses that some programs of a mail server take for something else: an option (`-`) or an encoded word
+ * (`=?`).
+ */
+export const AMBIGUOUS_ADDRESS = /^-|=\?/;
+
 /** Parses an address. A local part outside ASCII is valid only with `allowUtf8Local`. */
 export function parseMailAddress(
   text: string,
@@ -55,6 +61,7 @@ export function parseMailAddress(
   const typed = text.trim().normalize("NFC");
   const at = typed.lastIndexOf("@");
   if (at < 1 || hasUnsafeCharacters(typed)) return NOT_AN_ADDRESS;
+  if (AMBIGUOUS_ADDRESS.test(typed)) return { error: "must not begin with - or contain =?" };
   const local = typed.slice(0, at);
   const domain = toDomain(typed.slice(at + 1));
   if (!LOCAL_PART.test(local) || LONE_SURROGATE_OR_SPACE.test(local)) return NOT_AN_ADDRESS;

@@ -6,6 +6,10 @@ import {
   parseMailAddress,
   parseMailbox,
 } from "../../src/domain/mail-address";
+import { parseSender } from "../../src/config/mail-options";
+import { emailError } from "../../src/features/users/rules";
+import { mailtoOf, parseMailto } from "../../src/features/webhooks/recipient";
+import { createSubscribingSite } from "../support/subscribing";
 
 function parsed(text: string, options = {}) {
   const address = parseMailAddress(text, options);
@@ -37,6 +41,10 @@ describe("an e-mail address", () => {
 
   test.each([
     ["", "nothing"],
+    ["-oProxyCommand=x@example.com", "a leading hyphen, as of an option"],
+    [" -f@example.com", "a leading hyphen after a space"],
+    ["=?utf-8?q?a?=@example.com", "an encoded word"],
+    ["a=?b@example.com", "the beginning of an encoded word"],
     ["example.com", "no @"],
     ["@example.com", "no local part"],
     ["a@", "no domain"],
@@ -141,4 +149,32 @@ describe("a mailbox", () => {
 test("a masked address shows one character before the @", () => {
   expect(maskAddress("anna@example.com")).toBe("a…@example.com");
   expect(maskAddress("😀x@example.com")).toBe("😀…@example.com");
+});
+
+describe("an address that a mail server could take for an option or an encoded word", () => {
+  const WRONG = ["-x@example.com", "a=?b@example.com", "=?utf-8?q?ann?=@example.com"];
+
+  test.each(WRONG)("%s is refused as a sender, a receiver of alerts and a user", (address) => {
+    expect(() => parseSender(address)).toThrow("must not begin with - or contain =?");
+    expect(() => parseSender(`Northwind <${address}>`)).toThrow("must not begin");
+    expect(parseMailto(mailtoOf(address))).toHaveProperty("error");
+    expect(emailError(address)).toBe("must not begin with - or contain =?");
+  });
+
+  test.each(WRONG)("%s is refused as a subscriber, and no mail is queued", async (address) => {
+    await using site = await createSubscribingSite();
+    const form = { email: address, scope: "page", events: ["incidents"] };
+    const answer = await site.app.call("/status/acme/subscribe", { method: "POST", form });
+    expect(answer.status).toBe(422);
+    expect(site.subscribers()).toEqual([]);
+    expect(site.mails()).toEqual([]);
+  });
+
+  test.each(["a-x@example.com", "a=b@example.com", "a?b@example.com", "a?=b@example.com"])(
+    "%s is accepted",
+    (address) => {
+      expect(parseSender(address).address.address).toBe(address);
+      expect(emailError(address)).toBeUndefined();
+    },
+  );
 });

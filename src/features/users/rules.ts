@@ -1,5 +1,6 @@
 import type { Role } from "../../domain/role";
 import { containsKeyShape } from "../../domain/key-shape";
+import { AMBIGUOUS_ADDRESS } from "../../domain/mail-address";
 import { hasUnsafeCharacters } from "../../kernel/text";
 import { DAY_MS } from "../../kernel/time";
 
@@ -25,6 +26,7 @@ export function canonicalEmail(text: string): string {
  */
 export function emailError(email: string): string | undefined {
   const isEmail = EMAIL.test(email) && !hasUnsafeCharacters(email) && !containsKeyShape(email);
+  if (isEmail && AMBIGUOUS_ADDRESS.test(email)) return "must not begin with - or contain =?";
   if (isEmail) return undefined;
   return "must be an e-mail address, such as ada@example.com";
 }
