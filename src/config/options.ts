@@ -10,6 +10,7 @@ import { NODE_OPTIONS, type NodeOptionName } from "./node-options";
 import { type Option, option } from "./option";
 import {
   parseBaseUrl,
+  parseHsts,
   parseInteger,
   parseListen,
   parseNetworks,
@@ -67,6 +68,15 @@ export const OPTIONS = {
     default: "",
     placeholder: "CIDR,…",
     help: "Networks of reverse proxies whose X-Forwarded-For is used, such as 10.0.0.0/8,::1/128.",
+    scope: "serve",
+  }),
+  hsts: option({
+    flag: "hsts",
+    env: "ALLCLEAR_HSTS",
+    parse: parseHsts,
+    default: undefined,
+    placeholder: "SECONDS",
+    help: "Time for which browsers use only HTTPS (Strict-Transport-Security), or off. Never sent if the public address is http. Default: 31536000, but off for an address with a port, whose host may serve more.",
     scope: "serve",
   }),
   publicRateLimit: option({

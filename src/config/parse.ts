@@ -116,6 +116,14 @@ export function parseBaseUrl(value: string): string {
   return url.origin;
 }
 
+/** Maximum lifetime of Strict-Transport-Security, in seconds: two years. */
+const HSTS_MAX = 63_072_000;
+
+/** Parses the seconds of Strict-Transport-Security; `off` sends none. */
+export function parseHsts(value: string): number | "off" {
+  return value === "off" ? value : parseInteger(0, HSTS_MAX)(value);
+}
+
 /** Parses a list of networks in CIDR notation or addresses, separated by commas or spaces. */
 export function parseNetworks(value: string): Network[] {
   return listIn(value).map((part) => {

@@ -27,7 +27,7 @@ import {
 import { asGet, hasOneHost, queryProblem, type SplitUrl, splitUrl } from "./request-url";
 import { NO_STORE } from "./representation";
 import { answerUnread, closeUnread } from "./unread-body";
-import { setFixedHeaders, setRequestHeaders } from "./response-headers";
+import { createHsts, setFixedHeaders, setRequestHeaders } from "./response-headers";
 import {
   findRightPath,
   type Match,
@@ -41,7 +41,7 @@ import {
 export type Gateway = (request: Request, peer: PeerOf) => Response | Promise<Response>;
 
 export interface GatewayDependencies {
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "log" | "random">;
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "log" | "random">;
   routes: RouteTable;
   requestContexts: StoredContexts;
   domains: Domains;
@@ -79,6 +79,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const contextDeps: ContextDependencies = {
     addressOf: (request, peer) => addresses.of(peer(request), request.headers),
     confirm: authorisation.confirm,
+    hstsOf: createHsts(ctx),
     cdn,
     asOf: elsewhere?.asOf,
   };

@@ -49,6 +49,8 @@ export interface RequestContext {
   readonly cdn: Cdn | undefined;
   /** Time of the data of a replica, as its answers show it; undefined while not known, and on other nodes. */
   readonly asOf: string | undefined;
+  /** Value of Strict-Transport-Security; undefined if the answer has none. */
+  readonly hsts: string | undefined;
   /** Error of the handler, which the gateway writes. */
   failure: Problem | undefined;
   /** True if the response already has the headers of every response. */
@@ -62,6 +64,8 @@ export interface ContextDependencies {
   confirm(context: GatewayContext): void;
   cdn?: Cdn | undefined;
   asOf?: (() => string | undefined) | undefined;
+  /** Returns Strict-Transport-Security for a request by its absolute URL; none for hosts of others. */
+  hstsOf(url: string, domain: DomainPage | undefined): string | undefined;
 }
 
 /** Returns the address of the socket that a request came from. Costs a system call. */
@@ -115,6 +119,10 @@ export class GatewayContext implements RequestContext {
 
   get asOf(): string | undefined {
     return this.#deps.asOf?.();
+  }
+
+  get hsts(): string | undefined {
+    return this.#deps.hstsOf(this.request.url, this.domain);
   }
 
   /**

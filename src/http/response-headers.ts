@@ -1,4 +1,6 @@
+import type { AppContext } from "../context";
 import type { PolicyName } from "../features/limits";
+import { type DomainPage, hostNameOf } from "../features/pages";
 import type { Operation } from "./operation";
 import type { RequestContext } from "./request-context";
 
@@ -6,6 +8,30 @@ const EXPOSED =
   "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
 const AS_OF = "Allclear-As-Of";
+const HSTS = "Strict-Transport-Security";
+/** Lifetime of HSTS by default, in seconds: a year. */
+const HSTS_SECONDS = 31_536_000;
+
+/**
+ * Returns the function that decides about Strict-Transport-Security. It is sent on the host of an https public address
+ * and on custom domains, which have its scheme, but not on other names of the machine. It is never sent for their
+ * subdomains. Without the option, a public address with a port gets none, since it would hold for all ports of
+ * the host.
+ */
+export function createHsts(ctx: Pick<AppContext, "baseUrl" | "config">) {
+  const { hsts } = ctx.config;
+  let [base, host, value] = ["", "", undefined as string | undefined];
+  return (url: string, domain: DomainPage | undefined): string | undefined => {
+    if (ctx.baseUrl !== base) {
+      base = ctx.baseUrl;
+      host = hostNameOf(base);
+      const seconds = hsts ?? (/:\d+$/.test(base) ? "off" : HSTS_SECONDS);
+      value = base.startsWith("https:") && seconds !== "off" ? `max-age=${seconds}` : undefined;
+    }
+    if (value === undefined) return undefined;
+    return domain !== undefined || hostNameOf(url) === host ? value : undefined;
+  };
+}
 
 /**
  * Headers of one answer: the id of the request, the state of the charged bucket, and at a replica the time of
@@ -24,6 +50,7 @@ export class ReusedHeaders {
   #limit = 0;
   #resetAt = 0;
   #asOf: string | undefined;
+  #hsts: string | undefined;
 
   /** `isShared`: a CDN sends the answers to all visitors, so they have no headers of one request. */
   constructor(headers: Headers, isShared = false) {
@@ -32,8 +59,13 @@ export class ReusedHeaders {
   }
 
   /** Returns the headers of one answer, valid until the next call. */
-  for({ requestId, charge, now, asOf }: RequestContext): Headers {
+  for({ requestId, charge, now, asOf, hsts }: RequestContext): Headers {
     const headers = this.#headers;
+    if (hsts !== this.#hsts) {
+      this.#hsts = hsts;
+      if (hsts === undefined) headers.delete(HSTS);
+      else headers.set(HSTS, hsts);
+    }
     if (asOf !== this.#asOf) {
       this.#asOf = asOf;
       if (asOf === undefined) headers.delete(AS_OF);

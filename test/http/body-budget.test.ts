@@ -10,6 +10,7 @@ function contextOf(headers: Record<string, string>): GatewayContext {
   const address = { ip: "203.0.113.7", network: "203.0.113.7" };
   return new GatewayContext(request, "req_1", 0, () => address.ip, {
     addressOf: () => address,
+    hstsOf: () => undefined,
     confirm: () => {},
   });
 }

@@ -68,6 +68,11 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ config }) => config.dockerTlsDir ?? NONE,
   },
+  hsts: {
+    label: "HTTPS only in browsers (HSTS)",
+    show: ({ config: { hsts = "Default" } }) =>
+      typeof hsts === "number" ? plural(hsts, "second") : hsts === "off" ? "Off" : hsts,
+  },
   publicRateLimit: {
     label: "Requests without a key",
     show: ({ config }) => `${config.publicRateLimit.toLocaleString("en")} per minute`,
