@@ -3,6 +3,7 @@
 FROM oven/bun:1.4.5 AS build
 WORKDIR /src
 COPY package.json bun.lock bunfig.toml tsconfig.json ./
+COPY deploy/empty-package deploy/empty-package
 RUN bun install --frozen-lockfile --production
 COPY migrations migrations
 COPY src src

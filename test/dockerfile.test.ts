@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { temporaryFolder } from "./support/temporary-folder";
 
 const REPOSITORY = join(import.meta.dir, "..");
@@ -73,4 +74,27 @@ describe("the Dockerfile", () => {
     expect(existsSync(join(REPOSITORY, script))).toBe(true);
     expect(DOCKERFILE).toContain(`RUN bun ${script} `);
   });
+
+  test("copies the folders that replace packages before it installs the packages", () => {
+    const { overrides } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
+    const [before = ""] = DOCKERFILE.split("RUN bun install");
+    for (const [name, path] of Object.entries<string>(overrides)) {
+      const folder = path.replace("file:./", "");
+      expect(before).toContain(`COPY ${folder} ${folder}\n`);
+      expect(copiedFiles()).toContain(`${folder}/package.json`);
+      expect(readFileSync(join(REPOSITORY, "bun.lock"), "utf8")).not.toContain(`"${name}@`);
+    }
+    expect(Object.keys(overrides)).toContain("@scarf/scarf");
+  });
+});
+
+test("every container and the service have a limit of processes", () => {
+  const read = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
+  for (const path of ["deploy/compose.yaml", "deploy/fleet/compose.yaml"]) {
+    const { services } = parse(read(path), { merge: true });
+    for (const [name, service] of Object.entries<{ pids_limit?: number }>(services)) {
+      expect([name, service.pids_limit]).toEqual([name, expect.any(Number)]);
+    }
+  }
+  expect(read("deploy/allclear.service")).toMatch(/^TasksMax=\d+$/m);
 });
