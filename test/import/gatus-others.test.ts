@@ -90,6 +90,26 @@ ui: { logo: a.svg, buttons: [{ name: a, link: b }], custom-css: x, dark-mode: tr
   expect(found.notRead).toEqual([]);
 });
 
+describe("the target that proves that Gatus is online", () => {
+  test.each([
+    ["1.1.1.1:53", "1.1.1.1:53"],
+    ["'[2606:4700::1111]:53'", "[2606:4700::1111]:53"],
+    ["ping.example.com:443", "ping.example.com:443"],
+    ["https://ping.example.com/t0ken", "HOST:PORT"],
+    ["user:hunter2@ping.example.com:443", "HOST:PORT"],
+    ["hunter2@ping.example.com:443", "HOST:PORT"],
+    ["'1.1.1.1:53; rm -rf /'", "HOST:PORT"],
+    ["hunter2", "HOST:PORT"],
+  ])("%s is repeated as %s", async (target, shown) => {
+    const { toDo } = await readGatusText(
+      `${endpoints({ shop: "" })}connectivity: { checker: { target: ${target} } }\n`,
+    );
+    expect(toDo).toEqual([
+      `To ignore failures while this server is offline, start it with --reference-targets ${shown}`,
+    ]);
+  });
+});
+
 describe("alerts", () => {
   const monitorWith = async (alerts: string, alerting = "") =>
     (await readGatusText(`${endpoints({ shop: `alerts:\n${alerts}` })}${alerting}`)).monitors[0]!;

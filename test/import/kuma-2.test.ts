@@ -1,3 +1,7 @@
+import {
+  dockerInstruction,
+  dockerNames,
+} from "../../src/features/imports/uptime-kuma/docker-hosts";
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { Found } from "../../src/features/imports/source";
@@ -638,4 +642,17 @@ test("objects of Uptime Kuma that are not moved are one line for each kind", () 
     ["remote_browser", "1 remote browser"],
     ["setting", "4 settings"],
   ]);
+});
+
+test.each([
+  ["socket", "/var/run/docker.sock", "unix:///var/run/docker.sock"],
+  ["socket", "/run/docker.sock,x=tcp://10.0.0.9", "unix:///PATH"],
+  ["socket", "hunter2", "unix:///PATH"],
+  ["tcp", "tcp://admin:hunter2@10.0.0.5:2376/?t=hunter2", "tcp://10.0.0.5:2376"],
+  ["tcp", "hunter2", "tcp://HOST:PORT"],
+])("the Docker host %s %s is named as %s in the instruction", (type, daemon, shown) => {
+  const host = { id: 1, name: "nas", docker_type: type, docker_daemon: daemon };
+  expect(dockerInstruction([host], dockerNames([host]))).toBe(
+    `Set ALLCLEAR_DOCKER_HOSTS=nas=${shown}, restart, and resume the monitors of containers.`,
+  );
 });

@@ -1,4 +1,3 @@
-import { oneLine } from "../../../kernel/text";
 import type { Found, FoundMonitor, FoundSchedule, LeftOut } from "../source";
 import { keyOf } from "../source";
 import { incidentsOf } from "./announcements";
@@ -163,13 +162,16 @@ function settingsOf(config: Config): LeftOut[] {
   }));
 }
 
+/** Targets that can be a setting. Any other text, such as with user info, could hold a secret. */
+const TARGET = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):\d{1,5}$/i;
+
 function toDoOf({ connectivity, security }: Config, entries: readonly Entry[]): string[] {
   const hasJobs = entries.some(({ monitors }) => monitors.some(({ tokens }) => tokens.length > 0));
   const target = connectivity?.checker?.target;
   return [
     ...(target
       ? [
-          `To ignore failures while this server is offline, start it with --reference-targets ${oneLine(target)}`,
+          `To ignore failures while this server is offline, start it with --reference-targets ${TARGET.test(target) ? target : "HOST:PORT"}`,
         ]
       : []),
     ...(hasJobs
@@ -219,6 +221,7 @@ function withoutSecrets(found: Found, secrets: Secrets, variables: Secrets): Fou
     webhooks: found.webhooks.map(shown),
     schedules: found.schedules.map(shown),
     incidents: found.incidents.map(shown),
+    toDo: found.toDo.map(hide),
     leftOut: found.leftOut.map(({ foreign, reason }) => ({
       foreign: { ...foreign, name: hideInName(foreign.name) },
       reason: hide(reason),

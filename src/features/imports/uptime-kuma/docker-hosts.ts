@@ -1,10 +1,13 @@
 import { numberedRef } from "../../../domain/refs";
-import { oneLine, toRef } from "../../../kernel/text";
+import { toRef } from "../../../kernel/text";
 import { idOf } from "./data";
 import { type Row, text } from "./values";
 
 /** Name that ALLCLEAR_DOCKER_HOSTS can define. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+
+/** Path of a socket that can be a setting. */
+const SOCKET = /^\/[A-Za-z0-9_./-]{1,200}$/;
 
 /** Returns the names of Docker hosts here, by their ids. */
 export function dockerNames(hosts: readonly Row[]): ReadonlyMap<number, string> {
@@ -35,7 +38,8 @@ export function dockerInstruction(
 
 function addressOf({ docker_type: type = null, docker_daemon: daemon = null }: Row): string {
   const address = text(daemon);
-  if (text(type) === "socket") return `unix://${oneLine(address)}`;
+  // Any other text could hold more than a path.
+  if (text(type) === "socket") return `unix://${SOCKET.test(address) ? address : "/PATH"}`;
   const url = URL.parse(address.replace(/^\w+:/, "tcp:"));
   return `tcp://${url?.host ?? "HOST:PORT"}`;
 }
