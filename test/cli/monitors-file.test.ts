@@ -17,9 +17,11 @@ pages:
               headers: { Authorization: "Bearer \${API_TOKEN}" }
 `;
 
-const EXPORTED = `# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
+const EXPORTED = `# yaml-language-server: $schema=allclear.schema.json
+# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
 # Objects are identified by their refs. Omitted fields have their defaults.
 # Not included: statuses, incidents, maintenance, logos, users and API keys.
+# The first line names the schema for editors: \`allclear schema > allclear.schema.json\`.
 # Secrets and tokens of monitors are not included either: null keeps a stored one. On another server, set each as \${NAME}.
 
 pages:
@@ -94,7 +96,7 @@ describe("monitors on the command line", () => {
 
     const elsewhere = commandLine(join(folder.path, "elsewhere"));
     expect((await elsewhere(["apply", exported])).err).toEqual([
-      `${exported}:21: config.headers.Authorization is a secret that is not known here yet: give it, such as \${NAME} of a variable`,
+      `${exported}:23: config.headers.Authorization is a secret that is not known here yet: give it, such as \${NAME} of a variable`,
     ]);
     const completed = EXPORTED.replace("Authorization: null", 'Authorization: "${API_TOKEN}"');
     await Bun.write(exported, completed);

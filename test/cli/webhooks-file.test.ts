@@ -20,9 +20,11 @@ webhooks:
     secret: \${SIGNING}
 `;
 
-const EXPORTED = `# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
+const EXPORTED = `# yaml-language-server: $schema=allclear.schema.json
+# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
 # Objects are identified by their refs. Omitted fields have their defaults.
 # Not included: statuses, incidents, maintenance, logos, users and API keys.
+# The first line names the schema for editors: \`allclear schema > allclear.schema.json\`.
 # Secrets and tokens of webhooks are not included either: null keeps a stored one. On another server, set each as \${NAME}.
 
 pages:
@@ -112,7 +114,7 @@ describe("webhooks on the command line", () => {
     expect([rejected.exitCode, rejected.err]).toEqual([
       2,
       [
-        `${exported}:13: url is a secret that is not known here yet: give it, such as \${NAME} of a variable`,
+        `${exported}:15: url is a secret that is not known here yet: give it, such as \${NAME} of a variable`,
       ],
     ]);
     await Bun.write(
