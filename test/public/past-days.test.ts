@@ -52,6 +52,19 @@ describe("the days of a page's time zone", () => {
     expect(lines.slice(0, expected.length)).toEqual(expected);
   });
 
+  test.each([
+    ["UTC", "2026-02-24T23:59:59Z", "2026-02-25T00:00:00Z"],
+    ["Europe/Berlin", "2026-02-24T22:59:59Z", "2026-02-24T23:00:00Z"],
+    ["America/New_York", "2026-02-25T04:59:59Z", "2026-02-25T05:00:00Z"],
+  ])("the status page in %s shows what ended within 14 days there", async (zone, late, early) => {
+    await using site = await createPublicSite({ time_zone: zone });
+    const started_at = "2026-02-20T12:00:00Z";
+    await site.open({ name: "Too old", started_at, resolved_at: late });
+    await site.open({ name: "Old", started_at, resolved_at: early });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts("#past .entry a")).toEqual(["Old"]);
+  });
+
   test("the history in a time zone has the entries of its month, and starts with the present one there", async () => {
     await using site = await createPublicSite({ time_zone: "Pacific/Kiritimati" });
     const { app } = site;

@@ -13,12 +13,12 @@ describe("past entries", () => {
         ),
     );
 
-  test("past incidents are those that ended within 14 UTC days, last started first", async () => {
+  test("past incidents are those that ended within 15 UTC days, which every time zone needs, last started first", async () => {
     await using site = await createPublicSite();
     const ended = (name: string, started_at: string, resolved_at: string) =>
       site.open({ name, started_at, resolved_at });
-    await ended("Too old", "2026-02-01T00:00:00Z", "2026-02-24T23:59:59Z");
-    await ended("Long", "2026-02-01T00:00:00Z", "2026-02-25T00:00:00Z");
+    await ended("Too old", "2026-02-01T00:00:00Z", "2026-02-23T23:59:59Z");
+    await ended("Long", "2026-02-01T00:00:00Z", "2026-02-24T00:00:00Z");
     await ended("Short", "2026-03-01T00:00:00Z", "2026-03-01T00:01:00Z");
     await site.open({ name: "Open" });
     await site.open({
