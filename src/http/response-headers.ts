@@ -20,7 +20,9 @@ const HSTS_SECONDS = 31_536_000;
  */
 export function createHsts(ctx: Pick<AppContext, "baseUrl" | "config">) {
   const { hsts } = ctx.config;
-  let [base, host, value] = ["", "", undefined as string | undefined];
+  let base = "";
+  let host = "";
+  let value: string | undefined;
   return (url: string, domain: DomainPage | undefined): string | undefined => {
     if (ctx.baseUrl !== base) {
       base = ctx.baseUrl;

@@ -81,8 +81,8 @@ export const PlanMaintenanceBody = Type.Object(
 export type PlanMaintenanceBody = Static<typeof PlanMaintenanceBody>;
 
 /**
- * Fields of a maintenance that can be changed. Times and flags only while it is scheduled, but its end also later,
- * to a later time.
+ * Fields of a maintenance that can be changed: times and flags while it is scheduled. Until it is over, its end can
+ * be moved to a later time.
  */
 export const UpdateMaintenanceBody = Type.Partial(
   Type.Object({
