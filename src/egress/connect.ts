@@ -201,14 +201,18 @@ const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED: "The client certificate has been revoked.",
 };
 
+/** The server speaks none of the protocols that it was offered: HTTP/1.1. */
+export const SPEAKS_NO_HTTP1 = new Fault("tls", "The server does not speak HTTP/1.1.");
+
 const NO_COMMON_PROTOCOL = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
 
 /** Converts an error of a handshake in which the server may choose from these protocols. */
 export function tlsFault(error: unknown, protocols: readonly string[] = []): Fault {
   const code = codeOf(error);
   if (code === NO_COMMON_PROTOCOL) {
-    const name = protocols.includes("h2") ? "HTTP/2" : "HTTP/1.1";
-    return new Fault("tls", `The server does not speak ${name}.`);
+    return protocols.includes("h2")
+      ? new Fault("tls", "The server does not speak HTTP/2.")
+      : SPEAKS_NO_HTTP1;
   }
   return new Fault(
     "tls",

@@ -30,6 +30,8 @@ export class Fault {
     readonly message: string,
     /** Certificate that was received before the failure, such as an expired one. */
     readonly certificate?: Certificate,
+    /** True if an answer had begun, so that what it says is unknown. */
+    readonly isUndecided = false,
   ) {}
 }
 
@@ -37,8 +39,8 @@ export class Fault {
 export const UNREADABLE = new Fault("protocol", "The server's answer could not be read.");
 
 /** Returns the fault of an aborted step, which ends the sentence "Timed out …". */
-export function timedOut(step: string): Fault {
-  return new Fault("timeout", `Timed out ${step}.`);
+export function timedOut(step: string, isUndecided = false): Fault {
+  return new Fault("timeout", `Timed out ${step}.`, undefined, isUndecided);
 }
 
 /** Result of a wait that was aborted. */

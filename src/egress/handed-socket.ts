@@ -3,6 +3,13 @@ import { Duplex } from "node:stream";
 import { tlsFault } from "./connect";
 import { codeOf, Fault, socketFault, UNREADABLE } from "./fault";
 
+const READS_TOO_MUCH = new Fault(
+  "protocol",
+  "The server sent more than a check reads.",
+  undefined,
+  true,
+);
+
 /**
  * An open socket as a library gets it. The library can read and write, but not dial: `connect` only
  * reports that the socket is open. Reading ends at a limit, and an error that the library throws while it
@@ -128,7 +135,7 @@ export class HandedSocket extends Duplex {
   #receive(chunk: Buffer): void {
     if (this.#fault) return;
     if (chunk.length > this.#bytesLeft) {
-      return this.#fail(new Fault("protocol", "The server sent more than a check reads."));
+      return this.#fail(READS_TOO_MUCH);
     }
     this.#bytesLeft -= chunk.length;
     if (!this.push(chunk)) this.#socket.pause();

@@ -23,6 +23,7 @@ export {
   type TlsVersion,
   DEFAULT_BODY_MAX_BYTES,
 } from "./model";
+export { foreignStreamGuard } from "./http2-frames";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
 export { type Step, STEP_NAMES, type StepName, StepRecorder } from "./steps";

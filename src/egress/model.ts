@@ -114,6 +114,11 @@ export interface HttpRequest extends Recorded, TlsRules {
   proxy?: Proxy | undefined;
   /** Limit of bytes of the body as sent; 256 KiB if omitted. */
   maxBodyBytes?: number | undefined;
+  /**
+   * Returns false if the body of an answer need not be read. One of a declared length within the limit is
+   * read all the same. All bodies are read if omitted.
+   */
+  isBodyNeeded?: ((head: Pick<HttpAnswer, "status" | "headers">) => boolean) | undefined;
   policy: PolicyName;
   signal: AbortSignal;
 }
@@ -122,9 +127,11 @@ export interface HttpAnswer {
   status: number;
   /** Names in lower case; values of one name joined by ", ". */
   headers: ReadonlyMap<string, string>;
+  /** Header lines in their order, with values of one character per byte; empty if omitted. */
+  lines?: readonly (readonly [name: string, value: string])[];
   /** Received part of the body as sent. `readBody` decompresses it. */
   sentBody: Uint8Array;
-  /** True if the body was longer than what was read. */
+  /** True if the body was longer than what was read, or not needed. */
   isTruncated: boolean;
   certificate: Certificate | null;
   /** Connected address. */

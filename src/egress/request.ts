@@ -1,21 +1,17 @@
-import { type IncomingMessage, request as startRequest } from "node:http";
 import type { SecureContext } from "node:tls";
-import { plural } from "../kernel/text";
-import { VERSION } from "../version";
-import { type Connector, type Opened, tlsFault } from "./connect";
+import { type Connector, type Opened, SPEAKS_NO_HTTP1, tlsFault, type TlsOptions } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
 import { hostOf, parseHost } from "./host";
+import { bodyFact, BROKEN, HttpReader, SPEAKS_HTTP2 } from "./http-reader";
 import { type HttpAnswer, type HttpRequest, type Proxy, DEFAULT_BODY_MAX_BYTES } from "./model";
 import { openTunnel } from "./proxy";
-import { headerError } from "./request-headers";
+import { headerError, headersOf, headersToSend, namedUrl } from "./request-headers";
 import type { Resolve } from "./resolve";
 import { secureSocket } from "./secure";
 import type { SecureContexts } from "./secure-contexts";
 
-/** Maximum number of interim responses (1xx). */
-const INTERIM_ANSWERS_MAX = 10;
-
-const ALPN = ["http/1.1"];
+const HTTP1 = "http/1.1";
+const HTTP2 = "h2";
 
 interface RequestDependencies {
   resolve: Resolve;
@@ -41,16 +37,26 @@ export async function sendRequest(
   const secureContext = contextOf(request, secureContexts);
   if (secureContext instanceof Fault) return secureContext;
   const port = connectTo?.port ?? (url.port === "" ? (isTls ? 443 : 80) : Number(url.port));
-  const tls = isTls
-    ? { host: host.name, isName: !host.isAddress, verify, protocols: ALPN }
-    : undefined;
-  const opened = proxy
-    ? await openBehind(proxy, secureContext)
-    : await connector.open({ addresses, port, tls, signal, secureContext, steps });
-  return opened instanceof Fault ? opened : exchange(request, opened);
+  const open = (protocol: string): Promise<Opened | Fault> => {
+    const tls = isTls
+      ? { host: host.name, isName: !host.isAddress, verify, protocols: [protocol] }
+      : undefined;
+    return proxy
+      ? openBehind(proxy, tls, secureContext)
+      : connector.open({ addresses, port, tls, signal, secureContext, steps });
+  };
+  const opened = await open(HTTP1);
+  const answer = opened instanceof Fault ? opened : await exchange(request, opened);
+  if (answer !== SPEAKS_NO_HTTP1 && answer !== SPEAKS_HTTP2) return answer;
+  steps?.fail(answer.message);
+  const again = await open(HTTP2);
+  if (again instanceof Fault) return again;
+  // Loaded when needed: few servers speak nothing else.
+  return (await import("./http2")).exchangeHttp2(request, again);
 
   async function openBehind(
     by: Proxy,
+    tls: TlsOptions | undefined,
     context: SecureContext | undefined,
   ): Promise<Opened | Fault> {
     const target = { proxy: by, addresses, port };
@@ -67,11 +73,6 @@ export async function sendRequest(
     });
     return secured instanceof Fault ? secured : { ...tunnel, ...secured };
   }
-}
-
-/** Returns the URL of a request with the host by which the server is known. */
-function namedUrl({ url, hostName }: HttpRequest): URL {
-  return (hostName === undefined ? null : URL.parse(`${url.protocol}//${hostName}`)) ?? url;
 }
 
 /** Returns the context of a request with TLS rules of its own; undefined for that of the installation. */
@@ -104,13 +105,10 @@ function requestError({ url, headers = {} }: HttpRequest): string | undefined {
 
 /** Sends the request, reads the answer and closes the connection in any case. */
 export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
-  const { url, method, headers, body, signal, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
-  const { steps } = request;
+  const { method, body, signal, steps, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
   const { socket } = opened;
   steps?.begin("request");
   return new Promise((resolve) => {
-    let answer: IncomingMessage | undefined;
-    let interimAnswers = 0;
     let isSettled = false;
     const settle = (outcome: HttpAnswer | Fault) => {
       if (isSettled) return;
@@ -119,89 +117,69 @@ export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnsw
       socket.destroy();
       resolve(outcome);
     };
-    const onAbort = () =>
-      settle(timedOut(answer ? "reading the answer" : "waiting for the answer"));
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort);
-
-    const sent = startRequest({
-      createConnection: () => socket,
+    const reader = new HttpReader({
       method,
-      path: url.pathname + url.search,
-      headers: {
-        "User-Agent": `Allclear/${VERSION}`,
-        Accept: "*/*",
-        ...headers,
-        Host: namedUrl(request).host,
+      maxBodyBytes,
+      isBodyNeeded: ({ status, lines }) =>
+        request.isBodyNeeded?.({ status, headers: headersOf(lines) }) ?? true,
+      onHead({ status }, oddities) {
+        if (isSettled) return;
+        steps?.end(withOddities(`HTTP status ${status}`, oddities));
+        steps?.begin("body");
+      },
+      onEnd(outcome) {
+        if (outcome instanceof Fault) return settle(outcome);
+        // The end of a connection that was given up is that of some bodies too.
+        if (isSettled) return;
+        const { oddities, lines } = outcome;
+        steps?.end(withOddities(bodyFact(outcome), oddities));
+        settle({
+          status: outcome.status,
+          headers: headersOf(lines),
+          lines,
+          sentBody: outcome.body,
+          isTruncated: outcome.isTruncated,
+          address: opened.address,
+          certificate: opened.certificate,
+        });
       },
     });
-    sent.on("error", (error) => settle(exchangeFault(error, answer !== undefined)));
-    sent.on("information", () => {
-      interimAnswers += 1;
-      if (interimAnswers > INTERIM_ANSWERS_MAX) {
-        settle(new Fault("protocol", "The server sent interim answers without end."));
-      }
-    });
-    sent.on("upgrade", () =>
-      settle(new Fault("protocol", "The server switched to another protocol.")),
+    const onAbort = () =>
+      settle(
+        reader.hasHead
+          ? timedOut("reading the answer", true)
+          : timedOut("waiting for the answer", reader.hasBegun),
+      );
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort);
+    socket.on("data", (chunk: Buffer) => reader.push(chunk));
+    socket.on("end", () => reader.close());
+    socket.on("close", () => reader.close());
+    socket.on("error", (error) =>
+      settle(
+        reader.hasBegun ? new Fault("connect", BROKEN, undefined, true) : exchangeFault(error),
+      ),
     );
-    sent.on("response", (received) => {
-      answer = received;
-      steps?.end(`HTTP status ${received.statusCode}`);
-      steps?.begin("body");
-      received.on("error", (error) => settle(exchangeFault(error, true)));
-      collect(received, maxBodyBytes, (bytes, isTruncated) => {
-        steps?.end(
-          isTruncated ? `more than ${plural(maxBodyBytes, "byte")}` : plural(bytes.length, "byte"),
-        );
-        settle(toAnswer(received, bytes, isTruncated, opened));
-      });
-    });
-    sent.end(body);
+    const head = headOf(request);
+    if (body) socket.write(Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]));
+    else socket.write(head, "latin1");
   });
 }
 
-function collect(
-  received: IncomingMessage,
-  maxBytes: number,
-  done: (bytes: Uint8Array, isTruncated: boolean) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  received.on("data", (chunk: Buffer) => {
-    // Buffered chunks are still emitted after the limit, up to a hundred thousand of one byte.
-    if (length > maxBytes) return;
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxBytes) done(Buffer.concat(chunks, maxBytes), true);
-  });
-  received.on("end", () => {
-    if (received.complete) done(Buffer.concat(chunks, length), false);
-  });
+/** Adds what was odd in an answer to a fact of a step. */
+function withOddities(fact: string, oddities: readonly string[]): string {
+  return oddities.length === 0 ? fact : `${fact}; odd: ${oddities.join(", ")}`;
 }
 
-function toAnswer(
-  received: IncomingMessage,
-  sentBody: Uint8Array,
-  isTruncated: boolean,
-  { address, certificate }: Opened,
-): HttpAnswer {
-  const headers = new Map<string, string>();
-  for (const [name, value] of Object.entries(received.headersDistinct)) {
-    if (value) headers.set(name, value.join(", "));
-  }
-  return { status: received.statusCode ?? 0, headers, sentBody, isTruncated, address, certificate };
+function headOf(request: HttpRequest): string {
+  const { method, url } = request;
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n`;
+  for (const [name, value] of headersToSend(request).values()) head += `${name}: ${value}\r\n`;
+  return `${head}Connection: close\r\n\r\n`;
 }
 
-function exchangeFault(error: unknown, hasAnswered: boolean): Fault {
+function exchangeFault(error: unknown): Fault {
   const code = codeOf(error);
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return new Fault("protocol", "The headers of the answer are too large.");
-  }
-  if (code.startsWith("HPE_")) {
-    return new Fault("protocol", `The answer is not HTTP (${code.slice("HPE_".length)}).`);
-  }
-  if (hasAnswered) return new Fault("connect", "The connection broke in the middle of the answer.");
   // With TLS 1.3, the server judges a client certificate after the handshake.
   if (code.startsWith("ERR_SSL_")) return tlsFault(error);
   return code === "ECONNRESET" || code === "EPIPE"

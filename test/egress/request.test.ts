@@ -218,14 +218,15 @@ describe("a hostile server", () => {
   test("a server that sends endless pieces of one byte does not cost more with each", async () => {
     const pieces = "1\r\nb\r\n".repeat(5_000);
     const endless = withoutEnd("HTTP/1.1 200 -\r\nTransfer-Encoding: chunked\r\n\r\n", pieces);
-    const joined = spyOn(Buffer, "concat");
+    const copied = spyOn(Buffer.prototype, "copy");
     try {
       const answer = successOf(await send(endless, { maxBodyBytes: 1_000 }));
       expect(answer).toMatchObject({ status: 200, isTruncated: true });
       expect(answer.sentBody.length).toBe(1_000);
-      expect(joined.mock.calls.filter(([, length]) => length === 1_000)).toHaveLength(1);
+      // One for each byte, and some for the buffer that grows.
+      expect(copied.mock.calls.length).toBeLessThan(1_020);
     } finally {
-      joined.mockRestore();
+      copied.mockRestore();
     }
   });
 
@@ -296,7 +297,9 @@ describe("a compressed response body", () => {
   test.each([
     ["gzip", "this is not gzip", "not compressed as its header says"],
     ["zip-of-my-own", "abc", "compressed in a way that is not read"],
-    ["gzip, gzip", "abc", "compressed in a way that is not read"],
+    ["gzip, zip-of-my-own", "abc", "compressed in a way that is not read"],
+    ["gzip, gzip", "abc", "not compressed as its header says"],
+    ["gzip, gzip, gzip, gzip, gzip, gzip", "abc", "compressed in a way that is not read"],
   ])("an invalid compressed body is a fault: %s", async (coding, body, message) => {
     const answer = successOf(await send(compressed(coding, Buffer.from(body))));
     const fault = faultOf(await readBody(answer));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { status as Codes } from "@grpc/grpc-js";
 import { probeOf } from "../../src/features/monitors/probes";
-import { foreignStreamGuard } from "../../src/features/monitors/probes/checks/http2-frames";
+import { foreignStreamGuard } from "../../src/egress";
 import { checkOf } from "../support/check";
 import { answering, httpAnswer, startRawServer, startTlsServer } from "../support/raw-server";
 import { startGrpc } from "../support/servers/grpc";

@@ -1,12 +1,12 @@
 import { connect } from "node:http2";
 import { formatHost } from "../../../../config";
+import { foreignStreamGuard } from "../../../../egress";
 import { VERSION } from "../../../../version";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedGrpcConfig } from "../grpc";
 import { givenValues } from "../secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import { tlsRulesOf } from "../fields";
-import { foreignStreamGuard } from "./http2-frames";
 
 const ALPN = "h2";
 const PATH = "/grpc.health.v1.Health/Check";
