@@ -45,6 +45,20 @@ describe("WebSocket checks", () => {
     expect(await server.closed).toBe(1000);
   });
 
+  test.each([
+    ["a control character in a header", { "X-A": "a\u0002b" }],
+    ["a header that continues on the next line", { "X-A": "a\r\n b" }],
+    ["headers of 30 kB", { "X-A": "a".repeat(30_000) }],
+  ])("a WebSocket check reads an upgrade with %s", async (_what, odd) => {
+    const headers = { Upgrade: "websocket", Connection: "Upgrade", ...odd };
+    await using server = await startRawServer((socket) => {
+      socket.once("data", (chunk: Buffer) => {
+        socket.write(upgrade(chunk.toString("latin1"), headers), "latin1");
+      });
+    });
+    expect(await check(server)).toMatchObject({ outcome: "ok", message: null });
+  });
+
   test("a WebSocket check sends a message, and the first answer must contain the expected text", async () => {
     await using server = await startWebSocketServer((socket) => {
       socket.on("message", (data) => {

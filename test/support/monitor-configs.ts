@@ -33,6 +33,7 @@ export const MONITOR_CONFIGS: Record<SupportedType, [least: MonitorConfig, most:
       },
       client_certificate: { ...CLIENT, ca: CLIENT.certificate },
       proxy: { url: "http://proxy.example.com:3128", username: "monitor", password: "hidden" },
+      max_body_kb: 1_024,
     },
   ],
   tcp: [

@@ -23,17 +23,20 @@ export interface ProbeResult {
    * or proxy failed. Nothing is then known of the target.
    */
   isOwnFault?: boolean;
+  /** True for a failure that may be none, since what decides was not read or not evaluated. */
+  isUndecided?: boolean;
   /** Certificate that was shown; of several, the one that expires first. */
   certificate?: SeenCertificate;
 }
 
 /**
  * Returns the result that counts for an inverted monitor: a success has failed, and a failure has
- * succeeded. A check from which nothing is known of the target is unknown.
+ * succeeded. A check from which nothing is known of the target is unknown, and one that decides nothing has
+ * failed in any case.
  */
 export function invertResult(result: ProbeResult): ProbeResult {
-  const { outcome, message, isOwnFault = false } = result;
-  if (outcome === "unknown") return result;
+  const { outcome, message, isOwnFault = false, isUndecided = false } = result;
+  if (outcome === "unknown" || isUndecided) return result;
   if (isOwnFault) return { ...result, outcome: "unknown" };
   const detail = message === null ? "" : ` ${message}`;
   if (outcome === "failed") {

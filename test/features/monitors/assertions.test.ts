@@ -200,7 +200,9 @@ describe("assertions that fail", () => {
       );
     expect(await failure("<html>")).toBe("The body is not JSON.");
     expect(await failure("")).toBe("The body is not JSON.");
-    expect(await failure(BODY, true)).toBe("The body is too long to be read as JSON.");
+    expect(await failure(BODY, true)).toBe(
+      "The body is too long to be read as JSON: only its first 190 bytes were read.",
+    );
     expect(await failure("[".repeat(200_000))).toBe("The body is not JSON.");
   });
 

@@ -87,7 +87,7 @@ describe("HTTP checks", () => {
     expect((await checkHttp({ url: at("/well"), assertions: json })).outcome).toBe("ok");
     expect(await checkHttp({ url: at("/bomb"), assertions: json })).toMatchObject({
       outcome: "failed",
-      message: "The body is too long to be read as JSON.",
+      message: "The body is too long to be read as JSON: only its first 256 KiB were read.",
     });
     const body = [{ source: "body" as const, op: "contains" as const, value: "xxxx" }];
     expect((await checkHttp({ url: at("/bomb"), assertions: body })).outcome).toBe("ok");

@@ -1,6 +1,6 @@
 import { checkboxField, selectField } from "../../forms/choice-fields";
 import { nullable } from "../../forms/field";
-import { textField } from "../../forms/text-fields";
+import { integerField, textField } from "../../forms/text-fields";
 import { assertionsField } from "../assertion-field";
 import { secretTextField } from "../secret-texts";
 import { secretValuesField } from "../secret-values";
@@ -80,6 +80,13 @@ export const httpForm: TypeForm = {
       ],
     }),
     ...tlsRulesFields(),
+    max_body_kb: nullable(
+      integerField({
+        label: "Body limit (KiB)",
+        hint: "Part of the body that conditions read, up to 4,096. A condition that the rest decides fails.",
+        initial: 256,
+      }),
+    ),
     certificate_warning_days: certificateWarningField(),
   },
 };

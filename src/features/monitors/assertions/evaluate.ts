@@ -1,8 +1,9 @@
+import { decodeText, UNREAD_CHARSET } from "../../../kernel/charset";
 import { lengthOf, NOTHING, parseJsonPath, valueAt } from "./json-path";
 import { type Assertion, type Expected, isLengthOp, LENGTH_OPS, type Op } from "./model";
-import { parsePattern, type ReadPattern } from "./pattern";
+import { parsePattern, PATTERN_LOOKS_AT, type ReadPattern } from "./pattern";
 import { parseStatusRange } from "./status-range";
-import { describeFailure, type Failure, plainFailure } from "./words";
+import { describeAssertion, describeFailure, type Failure, sizeInWords } from "./words";
 
 /** Parts of a response that assertions use. Plain data, so that it can be sent to a thread. */
 export interface Subject {
@@ -14,8 +15,12 @@ export interface Subject {
   certificateDays: number | null;
   /** Name of the intermediate certificate that expires before that of the server; null for that of the server. */
   intermediate?: string | null;
-  /** The decompressed body, or a sentence why it cannot be read. Absent if not needed. */
-  body?: { bytes: Uint8Array; isTruncated: boolean } | { problem: string };
+  /**
+   * The decompressed body with its character set, if that is known, or a sentence why it cannot be read.
+   * Absent if not needed.
+   */
+  body?:
+    { bytes: Uint8Array; isTruncated: boolean; charset?: string | undefined } | { problem: string };
 }
 
 /** The first failure, null if every assertion holds, or the number that hold before a pause. */
@@ -36,15 +41,29 @@ export function evaluate(
   const body = new BodyReader(subject.body);
   for (const [index, assertion] of assertions.entries()) {
     const actual = findValue(assertion, subject, body);
-    if (actual instanceof Unreadable) return { failure: plainFailure(assertion, actual.problem) };
-    if (!isAsExpected(assertion, actual, readPattern)) {
-      return { failure: describeFailure(assertion, actual, subject.intermediate) };
+    if (actual instanceof Unreadable) {
+      const { problem: message, publicProblem: publicMessage } = actual;
+      return { failure: { assertion, message, publicMessage, isUndecided: true } };
     }
+    const readBytes = assertion.source === "body" ? body.readBytes : undefined;
+    const verdict = isAsExpected(assertion, actual, readPattern, readBytes !== undefined);
+    if (verdict === undefined) {
+      const isLimited = readBytes === undefined || assertion.op === "matches";
+      const problem =
+        isLimited && (readBytes ?? Infinity) > PATTERN_LOOKS_AT
+          ? LONG_TEXT
+          : `Only the first ${sizeInWords(readBytes ?? 0)} of the body were read.`;
+      const message = `The ${describeAssertion(assertion)}. ${problem}`;
+      return { failure: { assertion, message, publicMessage: NOT_READ, isUndecided: true } };
+    }
+    if (!verdict) return { failure: describeFailure(assertion, actual, subject.intermediate) };
     const held = index + 1;
     if (held < assertions.length && !canContinue()) return { held };
   }
   return { failure: null };
 }
+
+const LONG_TEXT = `Only its first ${PATTERN_LOOKS_AT.toLocaleString("en-US")} characters were searched.`;
 
 function findValue(assertion: Assertion, subject: Subject, body: BodyReader): unknown {
   switch (assertion.source) {
@@ -67,7 +86,13 @@ function findValue(assertion: Assertion, subject: Subject, body: BodyReader): un
   }
 }
 
-function isAsExpected(assertion: Assertion, actual: unknown, readPattern: ReadPattern): boolean {
+/** Returns undefined if text that was not read decides: `isCut` says that the value goes on. */
+function isAsExpected(
+  assertion: Assertion,
+  actual: unknown,
+  readPattern: ReadPattern,
+  isCut: boolean,
+): boolean | undefined {
   const { source, op, value } = assertion;
   if (source === "status" && op === "in") {
     return (value as readonly (number | string)[]).some((entry) => {
@@ -75,13 +100,57 @@ function isAsExpected(assertion: Assertion, actual: unknown, readPattern: ReadPa
       return range !== undefined && Number(actual) >= range.from && Number(actual) <= range.to;
     });
   }
-  return holds(actual, op, value, readPattern);
+  if (!isCut) return holds(actual, op, value, readPattern);
+  return beginningHolds(String(actual), op, String(value), readPattern);
 }
 
-/** Marks a body or document that cannot be read. */
-class Unreadable {
-  constructor(readonly problem: string) {}
+/** Returns true or false if the beginning of a text decides, undefined otherwise. */
+function beginningHolds(
+  beginning: string,
+  op: Op,
+  expected: string,
+  readPattern: ReadPattern,
+): boolean | undefined {
+  const canBeSame = expected.length > beginning.length && expected.startsWith(beginning);
+  switch (op) {
+    case "contains":
+      return beginning.includes(expected) || undefined;
+    case "not_contains":
+      return beginning.includes(expected) ? false : undefined;
+    case "eq":
+      return canBeSame ? undefined : false;
+    case "ne":
+      return canBeSame ? undefined : true;
+    default:
+      return matches(beginning, expected, readPattern, true);
+  }
 }
+
+/** Follows a text that goes on, so that an end in a pattern does not match there. */
+const AND_SO_ON = "\uffff";
+
+/** Returns undefined if a pattern is not found in the part of a text that is searched. */
+function matches(
+  text: string,
+  source: string,
+  readPattern: ReadPattern,
+  isCut: boolean,
+): boolean | undefined {
+  const pattern = readPattern(source);
+  if (typeof pattern === "string") return false;
+  if (!isCut && text.length <= PATTERN_LOOKS_AT) return pattern(text);
+  return pattern(text.slice(0, PATTERN_LOOKS_AT) + AND_SO_ON) || undefined;
+}
+
+/** Marks a body or document that cannot be read. Limits of the monitor are not for the public. */
+class Unreadable {
+  constructor(
+    readonly problem: string,
+    readonly publicProblem = problem,
+  ) {}
+}
+
+const NOT_READ = "The body of the response was not read to its end.";
 
 /** Decodes and parses a body at most once, and only if an assertion needs it. */
 class BodyReader {
@@ -96,8 +165,18 @@ class BodyReader {
   text(): string | Unreadable {
     if (!this.#body) throw new Error("the body was not read");
     if ("problem" in this.#body) return new Unreadable(this.#body.problem);
-    this.#text ??= new TextDecoder().decode(this.#body.bytes);
+    const { bytes, charset, isTruncated } = this.#body;
+    if (charset === UNREAD_CHARSET) {
+      return new Unreadable("The body has a character set that browsers do not read either.");
+    }
+    this.#text ??= decodeText(bytes, charset, isTruncated);
     return this.#text;
+  }
+
+  /** Number of bytes that were read of a longer body; undefined for a complete one. */
+  get readBytes(): number | undefined {
+    if (!this.#body || "problem" in this.#body || !this.#body.isTruncated) return undefined;
+    return this.#body.bytes.length;
   }
 
   /** Returns the document in the body, or `Unreadable`. */
@@ -109,8 +188,12 @@ class BodyReader {
   #parse(): unknown {
     const text = this.text();
     if (text instanceof Unreadable) return text;
-    if (this.#body && "isTruncated" in this.#body && this.#body.isTruncated) {
-      return new Unreadable("The body is too long to be read as JSON.");
+    if (this.readBytes !== undefined) {
+      const size = sizeInWords(this.readBytes);
+      return new Unreadable(
+        `The body is too long to be read as JSON: only its first ${size} were read.`,
+        NOT_READ,
+      );
     }
     try {
       return JSON.parse(text);
@@ -121,14 +204,15 @@ class BodyReader {
 }
 
 /**
- * Returns true if the value found is as expected. `actual` is a scalar, a JSON value, or `NOTHING`.
+ * Returns true if the value found is as expected, undefined if a regular expression is not found in the part of
+ * a long text that is searched. `actual` is a scalar, a JSON value, or `NOTHING`.
  */
 export function holds(
   actual: unknown,
   op: Op,
   expected: Expected | undefined,
   readPattern: ReadPattern = parsePattern,
-): boolean {
+): boolean | undefined {
   if (isLengthOp(op)) return holds(lengthOf(actual), LENGTH_OPS[op], expected);
   switch (op) {
     case "exists":
@@ -141,10 +225,8 @@ export function holds(
       return actual !== NOTHING && contains(actual, expected);
     case "not_contains":
       return actual === NOTHING || !contains(actual, expected);
-    case "matches": {
-      const pattern = readPattern(String(expected));
-      return isScalar(actual) && typeof pattern !== "string" && pattern(String(actual));
-    }
+    case "matches":
+      return isScalar(actual) && matches(String(actual), String(expected), readPattern, false);
     case "in":
       return Array.isArray(expected) && expected.some((entry) => isSame(actual, entry));
     default:

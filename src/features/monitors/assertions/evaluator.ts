@@ -63,6 +63,7 @@ const OVERRUN: Evaluated = {
   outcome: "failed",
   message: "Evaluating the assertions took longer than the check's timeout allows.",
   publicMessage: "The response could not be evaluated in time.",
+  isUndecided: true,
 };
 const TOO_BUSY: Evaluated = {
   outcome: "unknown",

@@ -1,5 +1,5 @@
 /** Conditions on HTTP responses: their schema, validation and evaluation. */
-export { checkAssertions, type Observed } from "./check";
+export { checkAssertions, needBody, type Observed } from "./check";
 export { AssertionEvaluator, type Evaluated } from "./evaluator";
 export { validateAssertions } from "./validate";
 export { type Assertion, AssertionBody } from "./model";

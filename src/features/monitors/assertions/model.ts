@@ -115,7 +115,9 @@ const SHAPES: Record<Assertion["source"], TObject> = {
   ),
   body: Type.Object(
     {
-      source: OneOf(["body"], { description: "First 256 KiB of the body, as UTF-8." }),
+      source: OneOf(["body"], {
+        description: "Body up to `max_body_kb`, in the character set that it declares.",
+      }),
       op: OneOf(TEXT_OPS),
       value: ExpectedText,
     },
@@ -143,5 +145,5 @@ const SHAPES: Record<Assertion["source"], TObject> = {
 export const AssertionBody = ByTag<Assertion>("source", SHAPES, {
   title: "Assertion",
   description:
-    "`eq` and `ne` compare numbers as numbers and all else as text; `lt`, `lte`, `gt` and `gte` compare numbers. `in` compares with each of up to 50 values as `eq` does. `length_eq` and so on compare the number of entries of a list, of fields of an object or of characters of a text. `matches` searches the first 65,536 characters with a regular expression in RE2 syntax. A missing value fails every `op` except `ne`, `not_contains` and `exists: false`.",
+    "`eq` and `ne` compare numbers as numbers and all else as text; `lt`, `lte`, `gt` and `gte` compare numbers. `in` compares with each of up to 50 values as `eq` does. `length_eq` and so on compare the number of entries of a list, of fields of an object or of characters of a text. `matches` searches the first 65,536 characters with a regular expression in RE2 syntax. A condition that depends on what was not read fails. A missing value fails every `op` except `ne`, `not_contains` and `exists: false`.",
 });

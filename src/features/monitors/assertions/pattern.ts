@@ -4,13 +4,14 @@ import { lazy } from "../../../kernel/lazy";
 // Loaded with the first pattern, not while the server starts.
 const library = lazy(() => require("re2js") as typeof import("re2js"));
 
-/** Returns true if a text matches somewhere in its first `PATTERN_LOOKS_AT` characters. */
+/** Returns true if a text matches somewhere in its first `PATTERN_LOOKS_AT` characters and the next one. */
 type Pattern = (text: string) => boolean;
 
 /** Compiles a regular expression, or returns the end of a sentence that says why it cannot. */
 export type ReadPattern = (source: string) => Pattern | string;
 
-const PATTERN_LOOKS_AT = 65_536;
+/** Number of characters that are searched, as the time of a search is proportional to it. */
+export const PATTERN_LOOKS_AT = 65_536;
 
 const LONGEST_PATTERN = 500;
 
@@ -50,7 +51,7 @@ export function parsePattern(source: string): Pattern | string {
     return `is not a valid regular expression: ${(error as Error).message}`;
   }
   if (compiled.programSize() > LARGEST_PROGRAM) return "is too large a regular expression";
-  return (text) => compiled.test(text.slice(0, PATTERN_LOOKS_AT));
+  return (text) => compiled.test(text.slice(0, PATTERN_LOOKS_AT + 1));
 }
 
 /** Returns the reason for which a pattern is too expensive to compile, as the end of a sentence. */

@@ -29,11 +29,13 @@ export interface Failure {
   message: string;
   /** Message for the public: only the observation, nothing of the monitor's configuration. */
   publicMessage: string;
+  /** True if it is not known that the response is other than expected. */
+  isUndecided?: boolean;
 }
 
-/** Returns a failure whose message quotes nothing of the configuration. */
-export function plainFailure(assertion: Assertion, message: string): Failure {
-  return { assertion, message, publicMessage: message };
+/** Describes a number of bytes: "256 KiB", or the exact number. */
+export function sizeInWords(bytes: number): string {
+  return bytes > 0 && bytes % 1024 === 0 ? `${bytes / 1024} KiB` : plural(bytes, "byte");
 }
 
 /**

@@ -180,5 +180,5 @@ export class Prober {
 }
 
 function timedOut(): ProbeResult {
-  return { outcome: "failed", latencyMs: null, message: "Timed out." };
+  return { outcome: "failed", latencyMs: null, message: "Timed out.", isUndecided: true };
 }

@@ -167,12 +167,13 @@ export function elapsedMs({ clock }: Pick<ProbeContext, "clock">, startedAt: num
 
 /** Returns the result of a check that failed by a fault: `unknown` for a fault of this server. */
 export function failed(fault: Fault): ProbeResult {
-  const { kind, message, certificate } = fault;
+  const { kind, message, certificate, isUndecided } = fault;
   return {
     outcome: kind === "local" ? "unknown" : "failed",
     latencyMs: null,
     message,
     ...((kind === "refused" || kind === "proxy") && { isOwnFault: true }),
+    ...(isUndecided && { isUndecided }),
     ...(kind === "proxy" && { publicMessage: "The service could not be reached." }),
     ...(certificate ? { certificate: seen(certificate) } : {}),
   };

@@ -48,7 +48,16 @@ export interface HttpConfig extends TlsFields {
   oauth2?: OAuth2 | null;
   client_certificate?: ClientCertificate | null;
   proxy?: ProxySettings | null;
+  max_body_kb?: number | null;
 }
+
+const DEFAULT_BODY_KB = 256;
+
+const MaxBody = Type.Integer({
+  minimum: 1,
+  maximum: 4_096,
+  description: `KiB of the body that assertions read. An assertion that the rest decides fails. Default: ${DEFAULT_BODY_KB}.`,
+});
 
 const FOLLOW_REDIRECTS = "True to follow up to 10 redirects.";
 
@@ -86,6 +95,7 @@ export const HttpConfigBody = Type.Object(
     oauth2: Type.Optional(OAuth2Body),
     client_certificate: Type.Optional(ClientCertificateBody),
     proxy: Type.Optional(ProxyBody),
+    max_body_kb: Type.Optional(MaxBody),
   },
   { additionalProperties: false, title: "HttpConfig" },
 );
@@ -107,6 +117,7 @@ export const HttpConfigShown = Type.Object(
     oauth2: Nullable(OAuth2Shown),
     client_certificate: Nullable(ClientCertificateShown),
     proxy: Nullable(ProxyShown),
+    max_body_kb: MaxBody,
   },
   { title: "HttpConfigShown" },
 );
@@ -130,6 +141,7 @@ export function completed(config: HttpConfig) {
     oauth2: config.oauth2 ?? null,
     client_certificate: config.client_certificate ?? null,
     proxy: config.proxy ?? null,
+    max_body_kb: config.max_body_kb ?? DEFAULT_BODY_KB,
   };
 }
 

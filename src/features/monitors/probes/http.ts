@@ -7,7 +7,7 @@ import {
   type IpFamily,
   readBody,
 } from "../../../egress";
-import { checkAssertions } from "../assertions";
+import { checkAssertions, needBody } from "../assertions";
 import type { Probe, ProbeContext, ProbeResult } from "../probe";
 import {
   completed,
@@ -83,7 +83,7 @@ async function check(
     latencyMs,
     certificateDays: daysLeft(certificate, clock),
     intermediate: certificate?.intermediate ?? null,
-    body: () => readBody(answer),
+    body: () => readBody(answer, config.max_body_kb * 1024),
   };
   const checked = await checkAssertions(config.assertions, observed, context);
   return {
@@ -149,7 +149,8 @@ interface Followed {
 /**
  * Sends a request and follows redirects as the Fetch standard does. Each address is resolved and
  * checked. Headers, bodies and client certificates are not sent to another origin. `host` and `connect_to` apply to
- * each URL of the origin of the monitor, or of that origin by its own host, as --connect-to of curl does.
+ * each URL of the origin of the monitor, or of that origin by its own host, as --connect-to of curl does. The body
+ * is only waited for if an assertion needs it.
  */
 async function follow(
   config: ReturnType<typeof completed>,
@@ -169,6 +170,8 @@ async function follow(
   let clientCertificate = clientCertificateOf(config);
   if (clientCertificate instanceof Fault) return clientCertificate;
   const proxy = proxyOf(config.proxy);
+  const redirectOf = (answer: Pick<HttpAnswer, "status" | "headers" | "lines">) =>
+    config.follow_redirects ? locationOf(answer) : undefined;
   let certificate: Certificate | undefined;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await egress.request({
@@ -182,13 +185,16 @@ async function follow(
       ...tlsRulesOf(config),
       clientCertificate,
       proxy,
+      maxBodyBytes: config.max_body_kb * 1024,
+      isBodyNeeded: (head) =>
+        needBody(config.assertions, head.status) && redirectOf(head) === undefined,
       policy: "monitor",
       signal,
       steps,
     });
     if (answer instanceof Fault) return redirects === 0 ? answer : ofRedirect(answer);
     certificate = earlier(certificate, answer.certificate);
-    const location = config.follow_redirects ? redirectOf(answer) : undefined;
+    const location = redirectOf(answer);
     if (location === undefined) return { answer, isOfOrigin, certificate };
     if (redirects === REDIRECTS_MAX) {
       return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
@@ -223,8 +229,20 @@ function clientCertificateOf({
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function redirectOf({ status, headers }: HttpAnswer): string | undefined {
-  return REDIRECTS.has(status) ? headers.get("location") : undefined;
+/** Returns the address of a redirect; undefined for another answer. Bytes beyond ASCII are kept, as in browsers. */
+function locationOf({
+  status,
+  headers,
+  lines = [],
+}: Pick<HttpAnswer, "status" | "headers" | "lines">): string | undefined {
+  if (!REDIRECTS.has(status)) return undefined;
+  const line = lines.find(([name]) => name === "location")?.[1];
+  const location =
+    line?.replaceAll(
+      /[\x80-\xff]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+    ) ?? headers.get("location");
+  return location === "" ? undefined : location;
 }
 
 /** Returns true if a redirect is followed by a GET for every original method. */
@@ -240,6 +258,6 @@ function earlier(
   return first && first.expiresAt <= next.expiresAt ? first : next;
 }
 
-function ofRedirect({ kind, message, certificate }: Fault): Fault {
-  return new Fault(kind, `After a redirect: ${message}`, certificate);
+function ofRedirect({ kind, message, certificate, isUndecided }: Fault): Fault {
+  return new Fault(kind, `After a redirect: ${message}`, certificate, isUndecided);
 }

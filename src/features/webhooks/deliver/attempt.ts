@@ -1,6 +1,7 @@
 import type { AppContext } from "../../../context";
 import { type Egress, Fault, type HttpAnswer, readBody } from "../../../egress";
 import type { RecordedEvent } from "../../../events";
+import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../kernel/charset";
 import { SECOND_MS } from "../../../kernel/time";
 import { attemptOnce } from "../../outgoing";
 import { findForTry } from "../delivery-store";
@@ -29,8 +30,9 @@ async function answerText(answer: HttpAnswer, secrets: readonly string[]): Promi
   if (type !== undefined && !TEXTUAL.test(type)) return null;
   const body = await readBody(answer, ANSWER_BYTES_MAX);
   if (body instanceof Fault || body.bytes.length === 0) return null;
-  // A character that was cut in the middle decodes to U+FFFD.
-  const text = new TextDecoder().decode(body.bytes).replace(/\uFFFD$/, "");
+  const charset = charsetOf(body.bytes, type ?? "");
+  if (charset === UNREAD_CHARSET) return null;
+  const text = decodeText(body.bytes, charset, body.isTruncated);
   if (BINARY.test(text)) return null;
   const shown = blanked(clean(text), secrets);
   return body.isTruncated ? withoutBeginning(shown, secrets) : shown;

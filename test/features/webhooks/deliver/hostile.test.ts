@@ -169,6 +169,8 @@ describe("stored answers of receivers", () => {
     expect(await answered("")).toBeNull();
     expect(await answered("fine", { "Content-Type": "image/png" })).toBeNull();
     expect(await answered("a\0b")).toBeNull();
+    expect(await answered("\xd0\xe0", { "Content-Type": "text/plain; charset=cp1251" })).toBe("Ра");
+    expect(await answered("a", { "Content-Type": "text/plain; charset=hz-gb-2312" })).toBeNull();
   });
 
   test("an answer is stored without the endpoint's secrets", async () => {

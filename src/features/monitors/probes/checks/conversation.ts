@@ -20,7 +20,15 @@ const READ_MAX_BYTES = 256 * 1024;
  * Result of a server that answers, but not as it should. The public may read the message: it contains the
  * observation, such as a code of the server, and no secret.
  */
-export class CheckFailure extends Error {}
+export class CheckFailure extends Error {
+  /** `isUndecided` if what would decide was not read. */
+  constructor(
+    message: string,
+    readonly isUndecided = false,
+  ) {
+    super(message);
+  }
+}
 
 /** A fault of the connection as an error, for code that awaits several steps. */
 class ConnectionFault extends Error {
@@ -194,7 +202,8 @@ export async function checkServer(
   if (outcome instanceof Fault) return { ...dated, ...failed(outcome) };
   const latencyMs = elapsedMs(context, startedAt);
   if (outcome instanceof CheckFailure) {
-    return { outcome: "failed", latencyMs, message: outcome.message, ...dated };
+    const { message, isUndecided } = outcome;
+    return { outcome: "failed", latencyMs, message, ...(isUndecided && { isUndecided }), ...dated };
   }
   const warning = expiryWarning(certificate, warningDays, clock);
   return { outcome: "ok", message: warning, ...outcome, latencyMs, ...dated };

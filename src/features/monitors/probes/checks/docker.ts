@@ -36,7 +36,7 @@ export async function checkDocker(
     latencyMs,
     ...(certificate && { certificate: seen(certificate) }),
     ...(body.isTruncated
-      ? failure("Docker's answer is longer than a check reads.")
+      ? { ...failure("Docker's answer is longer than a check reads."), isUndecided: true }
       : outcomeOf(answer.status, new TextDecoder().decode(body.bytes))),
   };
 }

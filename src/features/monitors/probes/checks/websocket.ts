@@ -8,6 +8,8 @@ import { tlsRulesOf } from "../fields";
 
 const MESSAGE_MAX_BYTES = 256 * 1024;
 
+const HEAD_MAX_BYTES = 64 * 1024;
+
 const NORMAL_CLOSURE = 1000;
 
 /** Number of pings that are answered. A hundred thousand, which a check can read, would take half a second at once. */
@@ -64,6 +66,9 @@ function open(
     // TLS, if any, has begun.
     createConnection: () => socket as unknown as Socket,
     headers: givenValues(headers),
+    // Reads answers with small deviations from HTTP, as browsers do.
+    insecureHTTPParser: true,
+    maxHeaderSize: HEAD_MAX_BYTES,
     followRedirects: false,
     maxPayload: MESSAGE_MAX_BYTES,
     perMessageDeflate: false,
@@ -117,7 +122,7 @@ function failureOf(error: Error & { code?: unknown }): Error {
   if (end !== undefined) return new CheckFailure(wrongUpgrade(end));
   const code = String(error.code);
   if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") {
-    return new CheckFailure("The message is longer than a check reads.");
+    return new CheckFailure("The message is longer than a check reads.", true);
   }
   return code.startsWith("WS_ERR_")
     ? new CheckFailure(`The server sent a frame that WebSockets do not allow (${code}).`)
