@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkHttp } from "../../support/http-check";
+import { checkHttp, createHttpChecks } from "../../support/http-check";
 import { answering, httpAnswer, startRawServer, startTlsServer } from "../../support/raw-server";
 
 /** A server that keeps what it was sent, and answers by path. */
@@ -132,5 +132,134 @@ describe("redirects in HTTP checks", () => {
       "The redirect would send the body to another server.",
     );
     expect(there.requests).toHaveLength(1);
+  });
+});
+
+describe("cookies of redirects in HTTP checks", () => {
+  /** Redirects from `/` to `/next` with these cookies, and returns the Cookie header that arrives there. */
+  async function sentAfter(
+    cookies: readonly string[],
+    {
+      headers,
+      path = "/next",
+      host = "shop.test",
+      to: target = host,
+    }: { headers?: Record<string, string>; path?: string; host?: string; to?: string } = {},
+  ): Promise<string | undefined> {
+    const requests: string[] = [];
+    const names = Object.fromEntries([host, target].map((name) => [name, [["127.0.0.1"]]]));
+    await using site = await startRawServer(
+      answering((request) => {
+        requests.push(request);
+        if (!request.startsWith("GET / ")) return ok();
+        const lines = cookies.map((cookie) => `Set-Cookie: ${cookie}\r\n`).join("");
+        return `HTTP/1.1 302 -\r\n${lines}Location: http://${target}:${site.port}${path}\r\nContent-Length: 0\r\n\r\n`;
+      }),
+    );
+    const url = `http://${host}:${site.port}/`;
+    const result = await checkHttp({ url, ...(headers && { headers }) }, { names });
+    expect(result.outcome).toBe("ok");
+    expect(requests).toHaveLength(2);
+    return /^Cookie: (.*)\r$/im.exec(requests[1] ?? "")?.[1];
+  }
+
+  test("a page that redirects until its cookie comes back is reached", async () => {
+    await using site = await startSite(() => "");
+    await using login = await startRawServer(
+      answering((request) => {
+        site.requests.push(request);
+        return request.includes("Cookie: sess=1")
+          ? ok()
+          : httpAnswer(302, "", { Location: "/cookie", "Set-Cookie": "sess=1; Path=/" });
+      }),
+    );
+    const result = await checkHttp({ url: `http://shop.test:${login.port}/cookie` });
+    expect(result.outcome).toBe("ok");
+    expect(site.requests).toHaveLength(2);
+    expect(site.requests[0]).not.toContain("Cookie");
+  });
+
+  test.each<[string, string[], Parameters<typeof sentAfter>[1], string | undefined]>([
+    ["two cookies", ["a=1", "b=2; Path=/"], {}, "a=1; b=2"],
+    ["a later value", ["a=1", "a=2"], {}, "a=2"],
+    ["a cookie that is deleted again", ["a=1", "a=; Max-Age=0"], {}, undefined],
+    ["an expired cookie", ["a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], {}, undefined],
+    ["a cookie of another path", ["a=1; Path=/other"], {}, undefined],
+    ["a cookie of the path", ["a=1; Path=/next"], { path: "/next/b" }, "a=1"],
+    ["a Secure cookie over http", ["a=1; Secure"], {}, undefined],
+    ["a cookie of the host alone", ["a=1"], { to: "www.shop.test" }, undefined],
+    ["a cookie of the domain", ["a=1; Domain=shop.test"], { to: "www.shop.test" }, "a=1"],
+    ["a cookie of another domain", ["a=1; Domain=other.test"], { to: "other.test" }, undefined],
+    [
+      "a cookie of a public suffix",
+      ["a=1; Domain=co.uk"],
+      { host: "shop.co.uk", to: "other.co.uk" },
+      undefined,
+    ],
+    ["a cookie of a name without dots", ["a=1; Domain=nas"], { host: "nas" }, "a=1"],
+    ["a cookie with a control character", ["a=b\x0bc"], {}, undefined],
+    [
+      "a cookie with a comma in its date",
+      ["a=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT"],
+      {},
+      "a=1",
+    ],
+    ["a cookie beside one's own", ["a=1"], { headers: { cookie: "own=2" } }, "own=2; a=1"],
+    ["a cookie instead of one's own", ["a=1"], { headers: { Cookie: "a=0; b=2" } }, "b=2; a=1"],
+    [
+      "one's own cookie at another origin",
+      [],
+      { headers: { Cookie: "own=s3cret" }, to: "other.test" },
+      undefined,
+    ],
+    [
+      "one's own cookie at a subdomain, beside that of the domain",
+      ["a=1; Domain=shop.test"],
+      { headers: { Cookie: "own=s3cret" }, to: "www.shop.test" },
+      "a=1",
+    ],
+  ])("%s is sent or not as browsers do", async (_what, cookies, options, sent) => {
+    expect(await sentAfter(cookies, options)).toBe(sent as string);
+  });
+
+  test("a check begins without the cookies of the one before", async () => {
+    const seen: (string | undefined)[] = [];
+    await using site = await startRawServer(
+      answering((request) => {
+        seen.push(/^Cookie: (.*)\r$/im.exec(request)?.[1]);
+        return request.startsWith("GET /b")
+          ? ok()
+          : httpAnswer(302, "", { Location: "/b", "Set-Cookie": "a=1" });
+      }),
+    );
+    const check = await createHttpChecks();
+    for (let count = 0; count < 2; count += 1) {
+      await check({ url: `http://shop.test:${site.port}/` });
+    }
+    expect(seen).toEqual([undefined, "a=1", undefined, "a=1"]);
+  });
+
+  test("at most 180 cookies are taken", async () => {
+    const many = Array.from({ length: 400 }, (_, n) => `c${n}=1`);
+    expect((await sentAfter(many))?.split("; ")).toHaveLength(180);
+  });
+});
+
+describe("the address of a redirect", () => {
+  test.each([
+    ["bytes of UTF-8", Buffer.from("/ü").toString("latin1"), "/%C3%BC"],
+    ["bytes of latin1", "/\xfc", "/%FC"],
+    ["two lines", "/one\r\nLocation: /two", "/one"],
+  ])("%s lead where browsers go", async (_what, location, path) => {
+    await using site = await startSite((at) => (at === "/" ? to(location) : ok()));
+    const result = await checkHttp({ url: `http://shop.test:${site.port}/` });
+    expect(result.outcome).toBe("ok");
+    expect(site.requests[1]).toStartWith(`GET ${path} `);
+  });
+
+  test("an empty address is no redirect", async () => {
+    await using site = await startSite(() => to(""));
+    const result = await checkHttp({ url: `http://shop.test:${site.port}/` });
+    expect(result.message).toBe("The status is 302; it should be 2xx.");
   });
 });

@@ -24,6 +24,7 @@ import {
   validateHttpChange,
 } from "./http-change";
 import { hostPartsOf, ownUrlOf } from "./connect-to";
+import { CheckCookies } from "./http-cookies";
 import { proxyOf } from "./http-proxy";
 import { completedOAuth2 } from "./oauth2";
 import { parseUrl, urlTarget } from "./urls";
@@ -148,9 +149,9 @@ interface Followed {
 
 /**
  * Sends a request and follows redirects as the Fetch standard does. Each address is resolved and
- * checked. Headers, bodies and client certificates are not sent to another origin. `host` and `connect_to` apply to
- * each URL of the origin of the monitor, or of that origin by its own host, as --connect-to of curl does. The body
- * is only waited for if an assertion needs it.
+ * checked. Headers, bodies and client certificates are not sent to another origin; cookies that answers set are
+ * sent as browsers do. `host` and `connect_to` apply to each URL of the origin of the monitor, or of that origin by
+ * its own host, as --connect-to of curl does. The body is only waited for if an assertion needs it.
  */
 async function follow(
   config: ReturnType<typeof completed>,
@@ -166,10 +167,13 @@ async function follow(
   const [origin, ownOrigin] = [url.origin, ownUrlOf(url, config).origin];
   const hostParts = hostPartsOf(url, config);
   const isOwn = (at: URL) => at.origin === origin || at.origin === ownOrigin;
+  // Cookies belong to the host by which the server knows itself.
+  const known = (at: URL) => (at.origin === origin ? ownUrlOf(at, config) : at);
   let isOfOrigin = true;
   let clientCertificate = clientCertificateOf(config);
   if (clientCertificate instanceof Fault) return clientCertificate;
   const proxy = proxyOf(config.proxy);
+  const cookies = new CheckCookies();
   const redirectOf = (answer: Pick<HttpAnswer, "status" | "headers" | "lines">) =>
     config.follow_redirects ? locationOf(answer) : undefined;
   let certificate: Certificate | undefined;
@@ -178,7 +182,7 @@ async function follow(
       url,
       ...(isOwn(url) && hostParts),
       method,
-      headers,
+      headers: cookies.addTo(headers, known(url)),
       body: body ?? undefined,
       family: FAMILIES[config.ip_family],
       verifyTls: config.verify_tls,
@@ -199,6 +203,7 @@ async function follow(
     if (redirects === REDIRECTS_MAX) {
       return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
     }
+    cookies.take(answer, known(url));
     const next = URL.parse(location, url);
     if (!next) return new Fault("protocol", "The redirect does not lead to a URL.");
     if (becomesGet(answer.status, method)) {

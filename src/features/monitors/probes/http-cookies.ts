@@ -1,0 +1,50 @@
+import { headerError, type HttpAnswer } from "../../../egress";
+import { lazy } from "../../../kernel/lazy";
+
+/** Cookies that a check takes, at most: as many as browsers keep for a site. */
+const COOKIES_MAX = 180;
+
+// Loaded with the first cookie of a redirect: its list of public suffixes takes some ms to read.
+const library = lazy(() => require("tough-cookie") as typeof import("tough-cookie"));
+
+/** Cookies that one check receives while it follows redirects. They are sent as browsers would (RFC 6265). */
+export class CheckCookies {
+  #jar: import("tough-cookie").CookieJar | undefined;
+  #taken = 0;
+
+  /** Takes the cookies of an answer. */
+  take({ lines = [] }: Pick<HttpAnswer, "lines">, url: URL): void {
+    for (const [name, value] of lines) {
+      if (name !== "set-cookie" || this.#taken === COOKIES_MAX) continue;
+      if (headerError("Cookie", value) !== undefined) continue;
+      this.#taken += 1;
+      const { Cookie, CookieJar } = library();
+      const cookie = Cookie.parse(value);
+      if (!cookie) continue;
+      // Browsers take the domain of a name without dots, which the list of public suffixes does not have.
+      if (cookie.domain === url.hostname && !url.hostname.includes(".")) cookie.domain = null;
+      this.#jar ??= new CookieJar();
+      this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+    }
+  }
+
+  /** Returns headers with the cookies for a URL. One of a given Cookie header stays unless it was set again. */
+  addTo(headers: Readonly<Record<string, string>>, url: URL): Readonly<Record<string, string>> {
+    const received = this.#jar?.getCookieStringSync(url.href) ?? "";
+    if (received === "") return headers;
+    const others = Object.entries(headers).filter(([name]) => !isCookie(name));
+    const own = Object.entries(headers).find(([name]) => isCookie(name))?.[1] ?? "";
+    const names = new Set(received.split("; ").map(nameOf));
+    const kept = own.split(";").filter((pair) => pair.trim() !== "" && !names.has(nameOf(pair)));
+    const cookies = [...kept.map((pair) => pair.trim()), received].join("; ");
+    return Object.fromEntries([...others, ["Cookie", cookies]]);
+  }
+}
+
+function isCookie(name: string): boolean {
+  return name.toLowerCase() === "cookie";
+}
+
+function nameOf(pair: string): string {
+  return (pair.split("=", 1)[0] ?? "").trim();
+}
