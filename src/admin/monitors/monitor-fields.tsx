@@ -123,7 +123,7 @@ function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
       : {
           timeout_ms: integerField({
             label: "Timeout (ms)",
-            hint: "Time allowed for a whole check.",
+            hint: "Time allowed for a whole check, up to 300,000. More than 60,000 needs an interval that is as long.",
             initial: defaults.timeoutMs,
             isRequired: true,
           }),

@@ -37,6 +37,8 @@ const INTERVAL_MAX_SECONDS = 31_536_000;
 /** Bounds of the time between reminders, in seconds. */
 export const REMINDER_MIN_SECONDS = 300;
 export const REMINDER_MAX_SECONDS = 604_800;
+/** Timeout in ms that is allowed with any interval. */
+export const SHORT_TIMEOUT_MS = 60_000;
 /** Intervals of types that do not declare others, in seconds. */
 const INTERVALS = { default: 60, retry: 10, least: 5 };
 
@@ -66,8 +68,8 @@ const Fields = Type.Object({
   ),
   timeout_ms: Type.Integer({
     minimum: 100,
-    maximum: 60_000,
-    description: "Maximum duration of a whole check. Default: 10000.",
+    maximum: 300_000,
+    description: `Maximum duration of a whole check; more than ${SHORT_TIMEOUT_MS} needs an interval that is as long. Default: 10000.`,
   }),
   failure_threshold: Type.Integer({
     minimum: 1,
@@ -88,7 +90,7 @@ const Fields = Type.Object({
   degraded_after_ms: Nullable(
     Type.Integer({
       minimum: 1,
-      maximum: 60_000,
+      maximum: 300_000,
       description: "Response time above which the monitor is degraded; null for never.",
     }),
   ),

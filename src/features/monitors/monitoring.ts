@@ -34,7 +34,8 @@ export type Heartbeat = Report | Notice;
 export interface Monitoring {
   /**
    * Checks a monitor now, whether it is due or not; the result counts as any other. Resolves when
-   * it is stored, or after 70 seconds with a failure that waits for the checks of parents. Callers
+   * it is stored, or after 70 seconds with a failure that waits for the checks of parents; a check that has
+   * no result by then goes on, and the promise rejects with `unavailable`. Callers
    * make sure that the monitor exists, is not a push monitor and is not paused. `steps` stays empty if a check
    * had begun before, or if it is repeated because the monitor was changed meanwhile.
    */
@@ -50,7 +51,7 @@ export interface Monitoring {
    * monitor is checked or paused, and without an engine.
    */
   nextCheckAt(id: string): number | undefined;
-  /** Runs a check with a validated config, without a monitor; nothing is stored. */
+  /** Runs a check with a validated config, without a monitor, for a minute at most; nothing is stored. */
   tryOut(
     type: MonitorType,
     config: object,

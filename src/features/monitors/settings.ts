@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { examine, FieldErrors, schemaErrors } from "../../errors";
 import type { MonitorType } from "../../domain/monitor-state";
+import { SECOND_MS } from "../../kernel/time";
 import { pathInList, resolveComponents } from "../components";
 import {
   changeSchemaOf,
@@ -8,6 +9,7 @@ import {
   intervalsOf,
   type MonitorSettings,
   REMINDER_MIN_SECONDS,
+  SHORT_TIMEOUT_MS,
 } from "./bodies";
 import { type MonitorConfig, probeOf, scheduleOf } from "./probes";
 import type { MonitorRow } from "./store";
@@ -102,7 +104,7 @@ export function validateSettings(
   settings: Settings,
   config: MonitorConfig,
 ): void {
-  const { intervalSeconds, retryIntervalSeconds, reminderSeconds } = settings;
+  const { intervalSeconds, retryIntervalSeconds, reminderSeconds, timeoutMs } = settings;
   const [error] = schemaErrors(intervalOf(type), intervalSeconds);
   if (error) errors.add(["interval_seconds"], error.detail);
   else if (intervalSeconds !== null && scheduleOf(config)) {
@@ -110,6 +112,10 @@ export function validateSettings(
   }
   if (reminderSeconds > 0 && reminderSeconds < REMINDER_MIN_SECONDS) {
     errors.add(["reminder_seconds"], `must be 0 or at least ${REMINDER_MIN_SECONDS}`);
+  }
+  const timeoutMaxMs = Math.max(SHORT_TIMEOUT_MS, (intervalSeconds ?? Infinity) * SECOND_MS);
+  if (timeoutMs > timeoutMaxMs) {
+    errors.add(["timeout_ms"], `must be at most ${timeoutMaxMs}, or the interval must be longer`);
   }
   if (intervalSeconds !== null && retryIntervalSeconds > intervalSeconds) {
     errors.add(

@@ -126,7 +126,7 @@ export function verbRoutes(
           id: "checkMonitor",
           summary: "Check a monitor now",
           description:
-            "Runs a check at once and returns its result, which counts like any other, with its steps. This can take as long as the monitor's timeout; at most 70 seconds, after which a failure is returned even if it waits for the checks of other monitors before it counts.",
+            "Runs a check at once and returns its result, which counts like any other, with its steps. This can take as long as the monitor's timeout; at most 70 seconds. Then a failure is returned even if it waits for the checks of other monitors before it counts, and a check that has no result goes on: the answer is 503, and the result is listed later.",
           answers: { 200: { description: "The result.", schema: CheckWithSteps } },
           errors: ["not_found", "conflict"],
         }),

@@ -201,7 +201,7 @@ describe("the form for a new monitor", () => {
       what: "a timeout that is not there",
       fields: { timeout_ms: "" },
       at: "timeout_ms",
-      says: "Timeout (ms) must be a whole number from 100 to 60,000.",
+      says: "Timeout (ms) must be a whole number from 100 to 300,000.",
     },
     {
       what: "a retry that is longer than the interval",

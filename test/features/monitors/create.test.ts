@@ -68,6 +68,25 @@ describe("POST /monitors", () => {
     expect(monitor).toMatchObject({ ...settings, state: "paused" });
   });
 
+  test("a timeout of up to 300 seconds is accepted if the interval is as long, and one of 60 seconds always", async () => {
+    await using api = await createMonitorApi();
+    for (const [interval_seconds, timeout_ms] of [
+      [300, 300_000],
+      [90, 90_000],
+      [5, 60_000],
+    ]) {
+      const { id } = await api.create({ interval_seconds, timeout_ms });
+      expect((await api.call(`/${id}`)).body).toMatchObject({ interval_seconds, timeout_ms });
+      const shorter = await api.patch(id, { interval_seconds: 70, timeout_ms: 80_000 });
+      expect(shorter.body.errors).toEqual([
+        {
+          pointer: "#/timeout_ms",
+          detail: "must be at most 70000, or the interval must be longer",
+        },
+      ]);
+    }
+  });
+
   test("a new monitor with a short interval has a retry interval of the same length", async () => {
     await using api = await createMonitorApi();
     expect((await api.create({ interval_seconds: 5 })).retry_interval_seconds).toBe(5);

@@ -17,8 +17,8 @@ import { countedResult, type ScheduledMonitor } from "./scheduled-monitor";
 import { receiveSignal, reportMessage } from "./signals";
 
 /**
- * Longest wait for the answer to a requested check: longer than the check itself, which takes 64 s at most,
- * and shorter than the 75 s after which the server closes a connection without traffic.
+ * Longest wait for the answer to a requested check, shorter than the 75 s after which the server closes a
+ * connection without traffic. A check with a timeout of a minute ends before; one with a longer timeout goes on.
  */
 const ANSWER_MAX_MS = 70 * SECOND_MS;
 

@@ -5,10 +5,12 @@ import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /**
- * Longest wait for the checks of parents, after which a failure counts by what is known of them. Two checks
- * of 64 s fit into it: one that was running and may have begun too early, and the next one.
+ * Shortest limit of the wait for the checks of parents, after which a failure counts by what is known of them.
+ * Two checks of a parent fit into the wait: one that was running and may have begun too early, and the next one.
  */
-const PARENTS_MAX_MS = 150 * SECOND_MS;
+const PARENTS_MIN_MS = 150 * SECOND_MS;
+/** Time of two checks beyond their timeouts: their end, and the look at the reference targets. */
+const BEYOND_TIMEOUTS_MS = 30 * SECOND_MS;
 
 /**
  * Dependencies of monitors on others, their parents. A paused or deleted parent is none.
@@ -68,7 +70,9 @@ export class Dependencies {
     startedAt: number,
   ): Promise<void> {
     const { promise: end, resolve } = Promise.withResolvers<void>();
-    const timer = this.#clock.after(PARENTS_MAX_MS, resolve);
+    const longestMs = Math.max(...parents.map(({ timeoutMs }) => timeoutMs));
+    const limitMs = Math.max(PARENTS_MIN_MS, 2 * longestMs + BEYOND_TIMEOUTS_MS);
+    const timer = this.#clock.after(limitMs, resolve);
     this.#ends.set(scheduled, resolve);
     const checks = parents.map((parent) => this.#checkSince(parent, startedAt));
     await Promise.race([Promise.all(checks), end]);

@@ -2,6 +2,7 @@ import type { AppContext } from "../../../context";
 import { conflict, notFound } from "../../../errors";
 import type { StepRecorder } from "../../../egress";
 import type { MonitorType } from "../../../domain/monitor-state";
+import { SHORT_TIMEOUT_MS } from "../bodies";
 import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
 import type { ProbeResult } from "../probe";
@@ -152,7 +153,12 @@ export class Engine implements Monitoring {
     timeoutMs: number,
     steps?: StepRecorder,
   ): Promise<ProbeResult> {
-    return this.#prober.run(type, config as MonitorConfig, timeoutMs, steps);
+    return this.#prober.run(
+      type,
+      config as MonitorConfig,
+      Math.min(timeoutMs, SHORT_TIMEOUT_MS),
+      steps,
+    );
   }
 
   #tick(): void {

@@ -272,6 +272,87 @@ describe("checks of parents", () => {
   }
 });
 
+describe("checks with a timeout of five minutes", () => {
+  const LONG = { ...RARELY, timeout_ms: 300_000 };
+
+  test("a check ends at its timeout, and an answer before it counts", async () => {
+    await using site = await openEngineSite();
+    const { id } = await site.monitor({ ...LONG, name: "shop" });
+    await site.clock.advance(MINUTE_MS);
+    for (const [delayMs, state] of [
+      [299 * SECOND_MS, "up"],
+      [301 * SECOND_MS, "down"],
+    ] as const) {
+      site.let("shop.test", async (context) => {
+        const late = hangs()(context);
+        const timely = new Promise<Awaited<ReturnType<Target>>>((resolve) => {
+          site.clock.after(delayMs, () => resolve({ outcome: "ok", latencyMs: 1, message: null }));
+        });
+        return Promise.race([late, timely]);
+      });
+      void site.engine.checkNow(id).catch(() => {});
+      await site.clock.advance(302 * SECOND_MS);
+      expect(site.state(id)).toBe(state);
+      expect(site.engine.figures().underWay).toBe(0);
+    }
+  });
+
+  test("a failure waits for the checks of a parent that take so long", async () => {
+    await using site = await openEngineSite();
+    const router = await site.monitor({ ...LONG, name: "router" });
+    const shop = await site.monitor({ ...RARELY, name: "shop", depends_on: [router.id] });
+    await site.clock.advance(2 * MINUTE_MS);
+    site.let("router.test", hangs());
+    site.let("shop.test", fails());
+    void site.engine.checkNow(shop.id).catch(() => {});
+    await site.clock.advance(299 * SECOND_MS);
+    expect(site.state(shop.id)).toBe("up");
+    await site.clock.advance(10 * SECOND_MS);
+    expect(site.state(router.id)).toBe("down");
+    expect(site.state(shop.id)).toBe("unreachable");
+  });
+
+  test("a try-out ends after a minute", async () => {
+    await using site = await openEngineSite();
+    site.let("shop.test", hangs());
+    let message: string | null = null;
+    const config = { url: "http://shop.test/" };
+    void site.engine.tryOut("http", config, 300_000).then((result) => (message = result.message));
+    await site.clock.advance(59 * SECOND_MS);
+    expect(message).toBeNull();
+    await site.clock.advance(SECOND_MS);
+    await settle();
+    expect(message as string | null).toBe("Timed out connecting.");
+  });
+
+  test("the check on demand is answered after 70 seconds, goes on and is listed later", async () => {
+    await using site = await openEngineSite();
+    const { id } = await site.monitor({ ...LONG, name: "shop" });
+    await site.clock.advance(MINUTE_MS);
+    site.let("shop.test", hangs());
+    let code = "";
+    void site.engine.checkNow(id).catch((error) => (code = error.code));
+    await site.clock.advance(70 * SECOND_MS);
+    await settle();
+    expect(code).toBe("unavailable");
+    expect(site.state(id)).toBe("up");
+    await site.clock.advance(231 * SECOND_MS);
+    expect(site.checks(id).map(({ outcome }) => outcome)).toContain("failed");
+    expect(site.state(id)).toBe("down");
+  });
+
+  test("a stop does not wait for the check", async () => {
+    await using site = await openEngineSite();
+    const { id } = await site.monitor({ ...LONG, name: "shop" });
+    await site.clock.advance(MINUTE_MS);
+    site.let("shop.test", hangs());
+    const check = site.engine.checkNow(id).catch((error) => error.code);
+    await site.stop();
+    expect(await check).toBe("unavailable");
+    expect(site.checks(id)).toHaveLength(1);
+  });
+});
+
 describe("the answer to a check on demand", () => {
   test("a failure that waits for parents is answered after 70 seconds, and counted later", async () => {
     const { site, ids } = await openChain(["power", "router", "shop"]);
