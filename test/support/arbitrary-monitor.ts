@@ -69,6 +69,11 @@ const httpMore = fc.record(
       },
       { requiredKeys: ["url", "username"] },
     ),
+    digest: fc.record(
+      { username: fc.constantFrom("monitor", "null"), password: secret },
+      { requiredKeys: ["username"] },
+    ),
+    max_body_kb: fc.constantFrom(1, 256, 4_096),
   },
   optional,
 );

@@ -159,6 +159,7 @@ describe("the form that edits a monitor", () => {
       "Headers and body",
       "Host and address",
       "OAuth 2.0",
+      "Digest sign-in",
       "Client certificate",
       "Proxy",
       "Dependencies",

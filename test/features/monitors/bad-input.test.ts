@@ -40,6 +40,29 @@ const REFUSED: [what: string, body: unknown, fields: string[]][] = [
   ["no timeout", { ...HTTP, timeout_ms: 0 }, ["#/timeout_ms"]],
   ["a timeout of an hour", { ...HTTP, timeout_ms: 3_600_000 }, ["#/timeout_ms"]],
   [
+    "a timeout over five minutes",
+    { ...HTTP, interval_seconds: 600, timeout_ms: 300_001 },
+    ["#/timeout_ms"],
+  ],
+  [
+    "a long timeout beyond the interval",
+    { ...HTTP, interval_seconds: 120, timeout_ms: 120_001 },
+    ["#/timeout_ms"],
+  ],
+  ["a body limit of 0", http({ max_body_kb: 0 }), ["#/config/max_body_kb"]],
+  ["a body limit over 4 MiB", http({ max_body_kb: 4_097 }), ["#/config/max_body_kb"]],
+  ["Digest sign-in without a name", http({ digest: {} }), ["#/config/digest/username"]],
+  [
+    "Digest sign-in with a colon in the name",
+    http({ digest: { username: "a:b" } }),
+    ["#/config/digest/username"],
+  ],
+  [
+    "Digest sign-in beside an Authorization header",
+    http({ digest: { username: "a" }, headers: { Authorization: "Basic x" } }),
+    ["#/config/headers/Authorization"],
+  ],
+  [
     "thresholds of 0",
     { ...HTTP, failure_threshold: 0, success_threshold: 0 },
     ["#/failure_threshold", "#/success_threshold"],

@@ -200,6 +200,7 @@ describe("the representation of an HTTP monitor's configuration", () => {
       oauth2: null,
       client_certificate: null,
       proxy: null,
+      digest: null,
       max_body_kb: 256,
     });
     const shown = httpProbe.present(SECRETS);

@@ -64,6 +64,28 @@ function scopesField(): Field<string, string[]> {
   };
 }
 
+export function digestField() {
+  return partsField({
+    field: "digest",
+    label: "Digest sign-in",
+    noun: "Digest sign-in",
+    parts: {
+      username: textField({
+        label: "Digest user name",
+        hint: "Sent to the server of the URL if it asks for Digest sign-in, with a hash of the password.",
+        maxlength: 255,
+      }),
+      password: secretTextField({
+        field: "digest_password",
+        noun: "Digest password",
+        label: "Digest password",
+        hint: "Optional.",
+        maxlength: 1_000,
+      }),
+    },
+  });
+}
+
 export function clientCertificateField() {
   return partsField({
     field: "client_certificate",

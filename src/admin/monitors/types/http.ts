@@ -4,7 +4,13 @@ import { integerField, textField } from "../../forms/text-fields";
 import { assertionsField } from "../assertion-field";
 import { secretTextField } from "../secret-texts";
 import { secretValuesField } from "../secret-values";
-import { clientCertificateField, connectToField, oauth2Field, proxyField } from "./http-parts";
+import {
+  clientCertificateField,
+  connectToField,
+  digestField,
+  oauth2Field,
+  proxyField,
+} from "./http-parts";
 import { certificateWarningField, tlsRulesFields } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
@@ -49,6 +55,7 @@ export const httpForm: TypeForm = {
     ),
     connect_to: connectToField(),
     oauth2: oauth2Field(),
+    digest: digestField(),
     client_certificate: clientCertificateField(),
     proxy: proxyField(),
   },
@@ -56,6 +63,7 @@ export const httpForm: TypeForm = {
     "Headers and body": ["headers", "body"],
     "Host and address": ["host", "connect_to"],
     "OAuth 2.0": ["oauth2"],
+    "Digest sign-in": ["digest"],
     "Client certificate": ["client_certificate"],
     Proxy: ["proxy"],
   },

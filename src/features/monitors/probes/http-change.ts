@@ -3,6 +3,7 @@ import { presentClientCertificate } from "./client-certificate";
 import { placeOf } from "./connect-to";
 import { certifiedBy } from "./fields";
 import { completed, type HttpConfig, HTTP_SECRET_FIELDS } from "./http-config";
+import { presentDigest } from "./http-digest";
 import { presentProxy } from "./http-proxy";
 import { presentOAuth2 } from "./oauth2";
 import { secretPartRules } from "./secret-parts";
@@ -29,6 +30,7 @@ export const HTTP_PARTS = secretPartRules<HttpConfig>({
     serversOf: serverOf,
   },
   proxy: { names: ["password"], serversOf: proxiesOf },
+  digest: { names: ["password"], serversOf },
 });
 
 /**
@@ -69,12 +71,13 @@ function named(role: string, url: string, { verify_tls: verifyTls }: HttpConfig)
 
 /** Returns the config as it is shown, with defaults and without secrets. */
 export function presentHttp(config: HttpConfig): Record<string, unknown> {
-  const { oauth2, client_certificate: client, proxy } = config;
+  const { oauth2, client_certificate: client, proxy, digest } = config;
   return {
     ...HTTP_SECRETS.withoutSecrets(completed(config)),
     oauth2: oauth2 ? presentOAuth2(oauth2) : null,
     client_certificate: client ? presentClientCertificate(client) : null,
     proxy: proxy ? presentProxy(proxy) : null,
+    digest: digest ? presentDigest(digest) : null,
   };
 }
 

@@ -18,6 +18,7 @@ import {
 } from "./client-certificate";
 import { type ConnectTo, ConnectToBody, KnownHost, validateConnectTo } from "./connect-to";
 import { ProxyBody, type ProxySettings, ProxyShown, validateProxy } from "./http-proxy";
+import { type Digest, DigestBody, DigestShown } from "./http-digest";
 import { type OAuth2, OAuth2Body, OAuth2Shown, validateOAuth2 } from "./oauth2";
 import { givenValues, SecretValues, shownSecretFields } from "./secrets";
 import { HTTP_SCHEMES, parseUrl, Url, urlError, validateHeaders } from "./urls";
@@ -48,6 +49,7 @@ export interface HttpConfig extends TlsFields {
   oauth2?: OAuth2 | null;
   client_certificate?: ClientCertificate | null;
   proxy?: ProxySettings | null;
+  digest?: Digest | null;
   max_body_kb?: number | null;
 }
 
@@ -95,6 +97,7 @@ export const HttpConfigBody = Type.Object(
     oauth2: Type.Optional(OAuth2Body),
     client_certificate: Type.Optional(ClientCertificateBody),
     proxy: Type.Optional(ProxyBody),
+    digest: Type.Optional(DigestBody),
     max_body_kb: Type.Optional(MaxBody),
   },
   { additionalProperties: false, title: "HttpConfig" },
@@ -117,6 +120,7 @@ export const HttpConfigShown = Type.Object(
     oauth2: Nullable(OAuth2Shown),
     client_certificate: Nullable(ClientCertificateShown),
     proxy: Nullable(ProxyShown),
+    digest: Nullable(DigestShown),
     max_body_kb: MaxBody,
   },
   { title: "HttpConfigShown" },
@@ -141,6 +145,7 @@ export function completed(config: HttpConfig) {
     oauth2: config.oauth2 ?? null,
     client_certificate: config.client_certificate ?? null,
     proxy: config.proxy ?? null,
+    digest: config.digest ?? null,
     max_body_kb: config.max_body_kb ?? DEFAULT_BODY_KB,
   };
 }
@@ -153,7 +158,18 @@ export function validateHttp(config: HttpConfig): FieldError[] {
   const problem = urlError(config.url, HTTP_SCHEMES);
   if (problem) faults.push({ pointer: "#/url", detail: problem });
   faults.push(...validateHeaders(config.headers ?? {}, HOST_ADVICE), ...validateConnectTo(config));
-  if (config.oauth2) faults.push(...validateOAuth2(config.oauth2), ...validateNoToken(config));
+  if (config.oauth2) {
+    faults.push(...validateOAuth2(config.oauth2), ...validateNoToken(config, "OAuth 2.0"));
+  }
+  if (config.digest) {
+    faults.push(...validateNoToken(config, "Digest sign-in"));
+    if (config.oauth2) {
+      faults.push({
+        pointer: "#/digest",
+        detail: "cannot be used with OAuth 2.0: remove one of them",
+      });
+    }
+  }
   if (config.proxy) faults.push(...validateProxy(config.proxy));
   const { method, body } = completed(config);
   if (body !== null && (method === "GET" || method === "HEAD")) {
@@ -171,9 +187,9 @@ export function validateHttp(config: HttpConfig): FieldError[] {
   return faults;
 }
 
-/** Returns an error for a header in which the access token is sent. */
-function validateNoToken({ headers }: HttpConfig): FieldError[] {
+/** Returns an error for a header that the sign-in sets. */
+function validateNoToken({ headers }: HttpConfig, signIn: string): FieldError[] {
   const name = Object.keys(headers ?? {}).find((each) => each.toLowerCase() === "authorization");
   if (name === undefined || headers?.[name] === "") return [];
-  return [{ pointer: pointer("headers", name), detail: "is set by OAuth 2.0: remove one of them" }];
+  return [{ pointer: pointer("headers", name), detail: `is set by ${signIn}: remove one of them` }];
 }

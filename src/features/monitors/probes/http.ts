@@ -25,6 +25,7 @@ import {
 } from "./http-change";
 import { hostPartsOf, ownUrlOf } from "./connect-to";
 import { CheckCookies } from "./http-cookies";
+import { DigestSignIn } from "./http-digest";
 import { proxyOf } from "./http-proxy";
 import { completedOAuth2 } from "./oauth2";
 import { parseUrl, urlTarget } from "./urls";
@@ -148,10 +149,11 @@ interface Followed {
 }
 
 /**
- * Sends a request and follows redirects as the Fetch standard does. Each address is resolved and
- * checked. Headers, bodies and client certificates are not sent to another origin; cookies that answers set are
- * sent as browsers do. `host` and `connect_to` apply to each URL of the origin of the monitor, or of that origin by
- * its own host, as --connect-to of curl does. The body is only waited for if an assertion needs it.
+ * Sends a request, signs in where the server asks for it, and follows redirects as the Fetch standard does.
+ * Each address is resolved and checked. Headers, bodies, client certificates and credentials are not sent to
+ * another origin; cookies that answers set are sent as browsers do. `host` and `connect_to` apply to each URL of the
+ * origin of the monitor, or of that origin by its own host, as --connect-to of curl does. The body is only waited for
+ * if an assertion needs it.
  */
 async function follow(
   config: ReturnType<typeof completed>,
@@ -174,15 +176,20 @@ async function follow(
   if (clientCertificate instanceof Fault) return clientCertificate;
   const proxy = proxyOf(config.proxy);
   const cookies = new CheckCookies();
+  const signIn = config.digest ? new DigestSignIn(config.digest) : undefined;
   const redirectOf = (answer: Pick<HttpAnswer, "status" | "headers" | "lines">) =>
     config.follow_redirects ? locationOf(answer) : undefined;
   let certificate: Certificate | undefined;
-  for (let redirects = 0; ; redirects += 1) {
+  for (let redirects = 0; ;) {
+    const authorization = isOfOrigin ? signIn?.authorization(method, url) : undefined;
     const answer = await egress.request({
       url,
       ...(isOwn(url) && hostParts),
       method,
-      headers: cookies.addTo(headers, known(url)),
+      headers: {
+        ...cookies.addTo(headers, known(url)),
+        ...(authorization !== undefined && { Authorization: authorization }),
+      },
       body: body ?? undefined,
       family: FAMILIES[config.ip_family],
       verifyTls: config.verify_tls,
@@ -191,19 +198,29 @@ async function follow(
       proxy,
       maxBodyBytes: config.max_body_kb * 1024,
       isBodyNeeded: (head) =>
-        needBody(config.assertions, head.status) && redirectOf(head) === undefined,
+        needBody(config.assertions, head.status) &&
+        redirectOf(head) === undefined &&
+        !(isOfOrigin && signIn?.canAnswer(head)),
       policy: "monitor",
       signal,
       steps,
     });
     if (answer instanceof Fault) return redirects === 0 ? answer : ofRedirect(answer);
     certificate = earlier(certificate, answer.certificate);
+    if (isOfOrigin && signIn?.canAnswer(answer)) {
+      cookies.take(answer, known(url));
+      signIn.take(answer);
+      steps?.add("sign_in", true, `Digest, ${signIn.algorithm}`);
+      continue;
+    }
     const location = redirectOf(answer);
     if (location === undefined) return { answer, isOfOrigin, certificate };
     if (redirects === REDIRECTS_MAX) {
       return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
     }
+    redirects += 1;
     cookies.take(answer, known(url));
+    signIn?.redirected();
     const next = URL.parse(location, url);
     if (!next) return new Fault("protocol", "The redirect does not lead to a URL.");
     if (becomesGet(answer.status, method)) {

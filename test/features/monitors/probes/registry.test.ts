@@ -108,7 +108,7 @@ describe("monitor types", () => {
   test("a shown configuration tells which secrets are stored, and a form's input for each is secret", () => {
     for (const type of SUPPORTED_TYPES) {
       const { secrets = {}, secretParts = {}, present } = probeOf(type);
-      const [least, most] = MONITOR_CONFIGS[type];
+      const [least, most] = withDigest(type);
       for (const [field, kind] of Object.entries(secrets)) {
         const shown = (config: MonitorConfig) =>
           (present(config) as Record<string, unknown>)[storedField(field, kind)];
@@ -135,7 +135,7 @@ describe("monitor types", () => {
       );
       const dropped = [...Object.keys(secrets).map((field) => [field]), ...parts];
       const fields = [...Object.keys(secrets), ...Object.keys(secretParts)];
-      const [, most] = MONITOR_CONFIGS[type];
+      const [, most] = withDigest(type);
       const move = "host" in most ? { host: "other.example.com" } : { url: "wss://other.test/" };
       if (fields.length === 0) continue;
       const pointers = (change: MonitorConfig) =>
@@ -158,6 +158,13 @@ describe("monitor types", () => {
     expect(graceSecondsOf({ grace_seconds: 0 })).toBe(0);
   });
 });
+
+/** Returns the configs of a type, with the sign-in that excludes OAuth 2.0. */
+function withDigest(type: SupportedType): [least: MonitorConfig, most: MonitorConfig] {
+  const [least, most] = MONITOR_CONFIGS[type];
+  const digest = { username: "monitor", password: "hidden" };
+  return [least, type === "http" ? { ...most, digest } : most];
+}
 
 test("a declared header can be named __proto__ or constructor", () => {
   const url = "https://example.com/";
