@@ -96,6 +96,14 @@ const CREDENTIAL_MAX = 1_000;
 
 export const UserName = LineText({ minLength: 1, maxLength: 255 });
 
+/** Name for Basic or Digest sign-in by HTTP, which a colon ends. */
+export const HttpUserName = Text({
+  minLength: 1,
+  maxLength: 255,
+  pattern: "^[^:\\x00-\\x1f\\x7f]*$",
+  mismatch: "must have no colon and no control characters",
+});
+
 export const Password = Text({
   maxLength: CREDENTIAL_MAX,
   description: "Password. It is a secret and is never returned.",

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { HttpAnswer } from "../../../egress";
-import { Text } from "../../../kernel/schema";
+import { HttpUserName } from "./fields";
+import { secretPart } from "./secret-parts";
 
 /** Credentials of Digest sign-in (RFC 7616). */
 export interface Digest {
@@ -9,34 +10,20 @@ export interface Digest {
   password?: string | null;
 }
 
-// The colon ends the name in what is hashed.
-const username = Text({
-  minLength: 1,
-  maxLength: 255,
-  pattern: "^[^:\\x00-\\x1f\\x7f]*$",
-  mismatch: "must have no colon and no control characters",
-});
-
 const DESCRIPTION =
   "Digest sign-in (RFC 7616) at the origin of the URL, with MD5, SHA-256 or SHA-512-256. A redirect to another origin gets none.";
 
 export const DigestBody = Type.Object(
   {
-    username,
-    password: Type.Optional(
-      Text({
-        maxLength: 1_000,
-        description:
-          "It is a secret and is never returned. In a change, it stays if it is omitted, and null removes it.",
-      }),
-    ),
+    username: HttpUserName,
+    password: secretPart(1_000),
   },
   { additionalProperties: false, description: DESCRIPTION },
 );
 
 export const DigestShown = Type.Object(
   {
-    username,
+    username: HttpUserName,
     has_password: Type.Boolean({
       description: "True if there is a password. It is never returned.",
     }),

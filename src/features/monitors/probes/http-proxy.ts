@@ -1,7 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import type { Proxy } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
-import { Nullable, Text } from "../../../kernel/schema";
+import { Nullable } from "../../../kernel/schema";
+import { HttpUserName } from "./fields";
+import { secretPart } from "./secret-parts";
 import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";
 
 /** HTTP proxy of the checks of a monitor. */
@@ -14,13 +16,7 @@ export interface ProxySettings {
 
 const open = {
   url: Url(HTTP_SCHEMES, "http://proxy.example.com:3128"),
-  // The first colon ends the name in Basic authentication.
-  username: Text({
-    minLength: 1,
-    maxLength: 255,
-    pattern: "^[^:\\x00-\\x1f\\x7f]*$",
-    mismatch: "must have no colon and no control characters",
-  }),
+  username: HttpUserName,
 };
 
 const DESCRIPTION =
@@ -30,13 +26,7 @@ export const ProxyBody = Type.Object(
   {
     url: open.url,
     username: Type.Optional(open.username),
-    password: Type.Optional(
-      Text({
-        maxLength: 1_000,
-        description:
-          "It is a secret and is never returned. In a change, it stays if it is omitted, and null removes it.",
-      }),
-    ),
+    password: secretPart(1_000),
   },
   { additionalProperties: false, description: DESCRIPTION },
 );

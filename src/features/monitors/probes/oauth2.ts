@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Nullable, OneOf, Text } from "../../../kernel/schema";
+import { secretPart } from "./secret-parts";
 import { HTTP_SCHEMES, Url, urlError } from "./urls";
 
 const AUTHS = ["basic", "body"] as const;
@@ -45,13 +46,7 @@ export const OAuth2Body = Type.Object(
   {
     token_url: open.token_url,
     client_id: open.client_id,
-    client_secret: Type.Optional(
-      Text({
-        maxLength: 2_000,
-        description:
-          "It is a secret and is never returned. In a change, it stays if it is omitted, and null removes it.",
-      }),
-    ),
+    client_secret: secretPart(2_000),
     scopes: Type.Optional(open.scopes),
     audience: Type.Optional(open.audience),
     auth: Type.Optional(open.auth),

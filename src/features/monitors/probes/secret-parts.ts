@@ -1,9 +1,20 @@
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
-import { Nullable } from "../../../kernel/schema";
+import { Nullable, Text } from "../../../kernel/schema";
 import { addsServer, OTHER_SERVER, type Servers } from "./secrets";
 
 type Parts = Readonly<Record<string, unknown>>;
+
+/** Returns the schema of a secret part of an object in a config. */
+export function secretPart(maxLength: number) {
+  return Type.Optional(
+    Text({
+      maxLength,
+      description:
+        "It is a secret and is never returned. In a change, it stays if it is omitted, and null removes it.",
+    }),
+  );
+}
 
 /** Secret parts of an object in a config. */
 interface PartRules<Config> {
