@@ -60,7 +60,6 @@ export async function exchangeHttp2(
       });
       let interimAnswers = 0;
       const bytes = new BoundedBytes(maxBodyBytes);
-      let length = Infinity;
       const finish = (isTruncated: boolean, isSkipped = false) => {
         if (!head) return fail();
         const read = { body: bytes.bytes, isTruncated, isSkipped };
@@ -79,18 +78,14 @@ export async function exchangeHttp2(
         head = { status: Number(headers[":status"]), headers: headersOf(lines), lines };
         steps?.end(`HTTP status ${head.status}, by HTTP/2`);
         steps?.begin("body");
-        length = Number(head.headers.get("content-length") ?? Infinity);
+        const length = Number(head.headers.get("content-length") ?? Infinity);
         const isNeeded = length <= maxBodyBytes || (request.isBodyNeeded?.(head) ?? true);
         if (!isNeeded) finish(true, true);
       });
       stream.on("data", (chunk: Buffer) => {
         if (!bytes.append(chunk)) finish(true);
       });
-      stream.on("end", () => {
-        const isShort = length !== Infinity && method !== "HEAD" && bytes.bytes.length < length;
-        if (hasEnded && !isShort) finish(false);
-        else fail();
-      });
+      stream.on("end", () => (hasEnded ? finish(false) : fail()));
       if (body) stream.end(body);
       else stream.end();
     });
