@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { status as Codes } from "@grpc/grpc-js";
 import { probeOf } from "../../src/features/monitors/probes";
 import { foreignStreamGuard } from "../../src/egress";
@@ -108,6 +110,33 @@ describe("gRPC checks", () => {
       for (let at = 0; at < bytes.length; at += size) guard(bytes.subarray(at, at + size));
       expect(() => guard(frame(1, 2, []))).toThrow();
     }
+  });
+
+  test("a message that is longer than what is read decides nothing", async () => {
+    const http2 = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "application/grpc" });
+      response.write(Buffer.alloc(100_000));
+    });
+    http2.on("sessionError", () => {});
+    await new Promise<void>((resolve) => http2.listen(0, "127.0.0.1", resolve));
+    const result = await check({ port: (http2.address() as AddressInfo).port });
+    http2.close();
+    expect(result).toMatchObject({
+      outcome: "failed",
+      isUndecided: true,
+      message: "The server's message is longer than a check reads.",
+    });
+  });
+
+  test("the guard reports the last frame of the own stream, and refuses frames without end", () => {
+    let ends = 0;
+    const guard = foreignStreamGuard(() => (ends += 1));
+    guard(frame(0, 1, [1]));
+    guard(Buffer.from("000000040100000000", "hex"));
+    expect(ends).toBe(0);
+    guard(Buffer.from("000000000100000001", "hex"));
+    expect(ends).toBe(1);
+    expect(() => guard(Buffer.concat(Array(20_000).fill(frame(0, 1, [1]))))).toThrow();
   });
 
   test("metadata of a gRPC monitor cannot set what the protocol sets", () => {

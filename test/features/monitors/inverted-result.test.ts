@@ -24,6 +24,11 @@ describe("the result of an inverted monitor", () => {
     );
   });
 
+  test("a failure that may be none stays a failure", () => {
+    const failure = { ...result("failed", "Only a part was read."), isUndecided: true };
+    expect(invertResult(failure)).toEqual(failure);
+  });
+
   test("a failure from which nothing is known of the target is unknown", () => {
     const failure = { ...result("failed", "The proxy refused."), isOwnFault: true };
     expect(invertResult(failure)).toMatchObject({

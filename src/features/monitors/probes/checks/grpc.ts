@@ -133,7 +133,9 @@ async function call(
       stream.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;
-        if (length > MESSAGE_MAX_BYTES) reject(unreadable());
+        if (length > MESSAGE_MAX_BYTES) {
+          reject(new CheckFailure("The server's message is longer than a check reads.", true));
+        }
       });
       stream.on("end", () => {
         // The end of the connection looks like that of an answer.
