@@ -222,6 +222,18 @@ describe("cookies of redirects in HTTP checks", () => {
     expect(await sentAfter(cookies, options)).toBe(sent as string);
   });
 
+  test("cookies belong to the host by which the server is known", async () => {
+    await using site = await startSite((path) =>
+      path === "/b"
+        ? ok()
+        : httpAnswer(302, "", { Location: "/b", "Set-Cookie": "a=1; Domain=shop.example.com" }),
+    );
+    const url = `http://127.0.0.1:${site.port}/`;
+    expect((await checkHttp({ url, host: "www.shop.example.com" })).outcome).toBe("ok");
+    expect(site.requests[1]).toContain("Host: www.shop.example.com\r\n");
+    expect(site.requests[1]).toContain("Cookie: a=1\r\n");
+  });
+
   test("a check begins without the cookies of the one before", async () => {
     const seen: (string | undefined)[] = [];
     await using site = await startRawServer(
