@@ -63,6 +63,31 @@ describe("Healthchecks' ping addresses", () => {
     await expectText(api, `/ping/${UUID}/x`, 404, "not found");
   });
 
+  test.each<[words: object, path: string, body: string, expected: object]>([
+    [{ failure: ["ERROR"] }, "", "an ERROR occurred", { outcome: "failed" }],
+    [{ failure: ["ERROR"] }, "", "an error occurred", { kind: "log" }],
+    [{ failure: ["ERROR"], otherwise: "fail" }, "", "fine", { outcome: "failed" }],
+    [{ success: ["OK", "FINE"] }, "", "all FINE", { outcome: "ok" }],
+    [{ success: ["OK"] }, "/fail", "OK", { outcome: "ok" }],
+    [{ success: ["OK"] }, "/7", "OK", { outcome: "ok" }],
+    [{ success: ["OK"] }, "", "", { kind: "log" }],
+    [{ start: ["BEGIN"], success: ["END"] }, "", "BEGIN", { kind: "start" }],
+    [{ start: ["BEGIN"], success: ["END"] }, "", "BEGIN END", { outcome: "ok" }],
+    [{ success: ["OK"], failure: ["ERR"] }, "", "OK ERR", { outcome: "failed" }],
+    [{ success: ["готово"] }, "", "всё готово", { outcome: "ok" }],
+    [{ success: ["OK"] }, "", "\udc00 OK", { outcome: "ok" }],
+  ])(
+    "with the words %o, a call to “%s” with “%s” means %o",
+    async (words, path, body, expected) => {
+      await using api = await createMonitorApi();
+      const tokens = [{ kind: "healthchecks", value: UUID } as const];
+      const id = await importJob(api, tokens, { config: { body_words: words } });
+      const { text } = await api.app.call(`/ping/${UUID}${path}`, { method: "POST", raw: body });
+      expect(text).toBe("OK");
+      expect(api.heartbeats).toMatchObject([{ id, ...expected }]);
+    },
+  );
+
   test("the run is named by rid, with or without hyphens", async () => {
     const { api } = await createJob();
     await using _ = api;

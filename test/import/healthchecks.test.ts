@@ -136,11 +136,32 @@ describe("a check of Healthchecks", () => {
     expect(monitor?.paused).toBe(true);
   });
 
-  test("whose calls have their meaning in the body is switched off", async () => {
-    const { item, monitor } = await importOne({ filter_http_body: true, failure_kw: "ERROR" });
+  test.each([
+    [{ failure_kw: "ERROR" }, { failure: ["ERROR"] }],
+    [{ success_kw: "OK, done,,OK" }, { success: ["OK", "done"] }],
+    [
+      { start_kw: "BEGIN", success_kw: "END", filter_default_fail: true },
+      { start: ["BEGIN"], success: ["END"], otherwise: "fail" },
+    ],
+  ])("whose calls have their meaning in the body keeps its words: %o", async (fields, words) => {
+    const { item, monitor } = await importOne({ filter_http_body: true, ...fields });
+    expect(item).toMatchObject({ verdict: "created", changes: [] });
+    expect(monitor).toMatchObject({ paused: false, config: { body_words: words } });
+  });
+
+  test("whose calls have their meaning in the body and no words is switched off", async () => {
+    const { item, monitor } = await importOne({ filter_http_body: true });
     expect(item).toMatchObject({ verdict: "disabled" });
-    expect(item?.reason).toContain("/fail");
+    expect(item?.reason).toContain("no words");
     expect(monitor?.paused).toBe(true);
+  });
+
+  test("keeps its words beside a schedule that is switched off, and beside calls by e-mail", async () => {
+    const fields = { filter_http_body: true, filter_subject: true, success_kw: "OK" };
+    const { item, monitor } = await importOne({ ...fields, timeout: undefined, schedule: "often" });
+    expect(item?.reason).toContain("e-mail");
+    expect(item?.reason).toContain("OnCalendar");
+    expect(monitor?.config).toMatchObject({ body_words: { success: ["OK"] } });
   });
 
   test("that is paused until a person resumes it is paused", async () => {

@@ -56,7 +56,15 @@ export const MONITOR_CONFIGS: Record<SupportedType, [least: MonitorConfig, most:
     { name: "example.com", record_type: "MX", resolver: "192.0.2.1", expected: ["10 mx.test"] },
   ],
   ping: [{ host: "example.com" }, { host: "192.0.2.1" }],
-  push: [{}, { grace_seconds: 0, schedule: "0 3 * * 1-5", time_zone: "Europe/Berlin" }],
+  push: [
+    {},
+    {
+      grace_seconds: 0,
+      schedule: "0 3 * * 1-5",
+      time_zone: "Europe/Berlin",
+      body_words: { failure: ["ERROR"], success: ["OK"], start: ["BEGIN"], otherwise: "fail" },
+    },
+  ],
   websocket: [
     { url: "wss://shop.example.com/updates?token=hidden" },
     {

@@ -17,6 +17,7 @@ import {
   findMonitor,
   type ImportedToken,
   isSameToken,
+  meaningInBody,
   messageInBody,
   messageOf,
   type Monitoring,
@@ -81,9 +82,9 @@ export function importedHeartbeatRoutes(
     const owner = findTokenOwner(requestContext);
     if (!owner) return sendPlainText(404, "not found");
     const { signal, token } = pingOf(request);
-    const meaning = signal === "" ? ({ outcome: "ok" } as const) : findMeaning(signal);
-    if (meaning === undefined) return sendPlainText(404, "not found");
-    if (meaning === "too large") return sendPlainText(400, "invalid url format");
+    const ofAddress = signal === "" ? ({ outcome: "ok" } as const) : findMeaning(signal);
+    if (ofAddress === undefined) return sendPlainText(404, "not found");
+    if (ofAddress === "too large") return sendPlainText(400, "invalid url format");
     const given = queryOf(request).get("rid");
     const rid = given === null ? "" : readUuid(given);
     if (rid === undefined) return sendPlainText(400, "invalid uuid format");
@@ -93,6 +94,10 @@ export function importedHeartbeatRoutes(
     // As there, calls of another method are answered and do not count.
     const isIgnored = request.method !== "POST" && isSameToken(owner.token, ofPostOnly(token));
     if (!isIgnored) {
+      const { config = {} } = findMonitor(ctx.db, { id: owner.monitorId }) ?? {};
+      // Not only of bodies in UTF-8: words are searched in what can be read.
+      const readable = body instanceof Uint8Array ? new TextDecoder().decode(body) : "";
+      const meaning = meaningInBody(config, ofAddress, readable);
       await monitoring.heartbeat(
         owner.monitorId,
         "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs: null },

@@ -99,6 +99,7 @@ export {
   occurrencesOf,
   originOf,
   probeOf,
+  meaningInBody,
   scheduleOf,
   storedField,
 } from "./probes";

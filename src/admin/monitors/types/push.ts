@@ -1,6 +1,8 @@
 import { CRON_MAX } from "../../../domain/cron";
-import { nullable } from "../../forms/field";
+import { selectField } from "../../forms/choice-fields";
+import { type Field, nullable, optional } from "../../forms/field";
 import { integerField, textField } from "../../forms/text-fields";
+import { partsField } from "../parts-field";
 import type { TypeForm } from "./type-form";
 
 export const pushForm: TypeForm = {
@@ -30,5 +32,39 @@ export const pushForm: TypeForm = {
         initial: 60,
       }),
     ),
+    body_words: partsField({
+      field: "body_words",
+      label: "Words in bodies",
+      noun: "the words",
+      parts: {
+        failure: wordsField("Words of a failure", "Optional. Separated by commas, such as ERROR."),
+        success: wordsField("Words of a success", "Optional. Separated by commas."),
+        start: wordsField("Words of a start", "Optional. Separated by commas."),
+        otherwise: optional(
+          selectField({
+            label: "Call without any of the words",
+            initial: "ignore",
+            options: [
+              { value: "ignore", label: "Is kept as a message" },
+              { value: "fail", label: "Is a failure" },
+            ],
+          }),
+        ),
+      },
+    }),
   },
+  folds: { "Words in bodies of /ping/ calls": ["body_words"] },
 };
+
+/** Field for words, separated by commas. */
+function wordsField(label: string, hint: string): Field<string, readonly string[]> {
+  return optional({
+    ...textField({ label, hint }),
+    toBody: (typed) =>
+      typed
+        .split(",")
+        .map((word) => word.trim())
+        .filter((word) => word !== ""),
+    fromStored: (words: readonly string[]) => words.join(", "),
+  });
+}

@@ -32,7 +32,8 @@ export const healthchecks: Chapter = {
   differences: [
     "A check that was never called waits there; here it is down without a first call in time.",
     "A call does not resume a paused monitor.",
-    "Calls by e-mail, and filters by words in the body, have no counterpart.",
+    "Calls by e-mail have no counterpart.",
+    "`?create=1` creates no monitor: a ping key is known to every job, and monitors are created with the scope `manage:monitors`.",
     "Messages are those of Allclear, and go to webhooks and to mail.",
   ],
   tables: [

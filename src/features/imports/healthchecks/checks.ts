@@ -39,15 +39,8 @@ export function monitorOf(
   const { notes, ...ofNotes } = notesOf(check.desc ?? "", hide);
   const { timing, ...ofTiming } = timingOf(check);
   const { tokens, ...ofTokens } = tokensOf(check, uuid, pingKey, isUniqueSlug);
-  const parts: Part[] = [
-    ofName,
-    ofTags,
-    ofNotes,
-    ofTiming,
-    ofTokens,
-    filterOf(check),
-    stateOf(check),
-  ];
+  const { words, ...ofWords } = filterOf(check);
+  const parts: Part[] = [ofName, ofTags, ofNotes, ofTiming, ofTokens, ofWords, stateOf(check)];
   const hideIn = (value: unknown) => (typeof value === "string" ? hide(value) : value);
   const reasons = parts.flatMap(({ disabled }) => disabled ?? []);
   return {
@@ -58,6 +51,7 @@ export function monitorOf(
       tags,
       notes,
       ...timing,
+      config: { ...timing.config, ...words },
       paused: check.status === "paused",
     },
     changes: parts
@@ -177,15 +171,26 @@ function withoutTokens(tokens: readonly ImportedToken[]): Part {
   return { disabled };
 }
 
-/** Switches off monitors whose calls would mean something else. */
-function filterOf({ filter_subject, filter_body, filter_http_body }: Check): Part {
-  if (filter_http_body) {
-    const disabled =
-      "Words in the bodies of its calls decide their meaning, which are not read here. Let the job call /fail or /start itself, and resume it.";
-    return { disabled };
+/** Returns the words in the bodies of calls. Switches off monitors whose calls would mean something else. */
+function filterOf(check: Check): Part & { words?: object } {
+  const { filter_subject, filter_body, filter_http_body, filter_default_fail: fails } = check;
+  const byMail = filter_subject || filter_body;
+  const disabled = byMail
+    ? "It takes calls by e-mail. Let the job call by HTTP, and resume it."
+    : undefined;
+  if (!filter_http_body) return disabled === undefined ? {} : { disabled };
+  const lists = { failure: check.failure_kw, success: check.success_kw, start: check.start_kw };
+  const words = Object.entries(lists).flatMap(([meaning, text = ""]) => {
+    const list = new Set(text.split(",").flatMap((word) => word.trim() || []));
+    return list.size === 0 ? [] : [[meaning, [...list]]];
+  });
+  if (words.length === 0) {
+    const reason =
+      "The bodies of its calls decide their meaning, and it has no words for that. Give it some, and resume it.";
+    return { disabled: disabled === undefined ? reason : `${disabled} ${reason}` };
   }
-  if (!filter_subject && !filter_body) return {};
-  return { disabled: "It takes calls by e-mail. Let the job call by HTTP, and resume it." };
+  const body_words = { ...Object.fromEntries(words), ...(fails && { otherwise: "fail" }) };
+  return { words: { body_words }, ...(disabled !== undefined && { disabled }) };
 }
 
 /** Returns differences in the state of a check. */

@@ -29,6 +29,10 @@ export const Check = Type.Object({
   filter_subject: Flag,
   filter_body: Flag,
   filter_http_body: Flag,
+  filter_default_fail: Flag,
+  success_kw: Words,
+  failure_kw: Words,
+  start_kw: Words,
   channels: Words,
 });
 export type Check = Static<typeof Check>;
@@ -54,7 +58,11 @@ export const CHECK_FIELDS = {
   methods: "The same: with `POST` other calls are answered, and do not count",
   filter_subject: "Switched off: monitors take no e-mail",
   filter_body: "Switched off: monitors take no e-mail",
-  filter_http_body: "Switched off: the words in the bodies of calls are not read",
+  filter_http_body: "With words: `body_words`. Without any, it is switched off",
+  filter_default_fail: "`fail` for calls without any of the words",
+  success_kw: "Words of a success, separated by commas",
+  failure_kw: "Words of a failure",
+  start_kw: "Words of a start",
   channels: "Not moved, since the answer has only their ids; create webhooks",
 } as const satisfies Readonly<Record<keyof Check, string>>;
 
@@ -67,10 +75,6 @@ const IGNORED = [
   "last_duration",
   "subject",
   "subject_fail",
-  "start_kw",
-  "success_kw",
-  "failure_kw",
-  "filter_default_fail",
   "badge_url",
   "update_url",
   "pause_url",

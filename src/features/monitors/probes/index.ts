@@ -18,7 +18,7 @@ import { tlsProbe } from "./tls";
 import { unsupportedProbe } from "./unsupported";
 import { websocketProbe } from "./websocket";
 
-export { graceSecondsOf, occurrencesOf, scheduleOf } from "./push";
+export { graceSecondsOf, meaningInBody, occurrencesOf, scheduleOf } from "./push";
 export { withNullableParts } from "./secret-parts";
 export { storedField } from "./secrets";
 export { originOf } from "./unsupported";

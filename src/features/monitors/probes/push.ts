@@ -1,15 +1,60 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CronText, crons, type Occurrences } from "../../../domain/cron";
 import { pointer } from "../../../errors";
-import { Text } from "../../../kernel/schema";
+import { LineText } from "../../../domain/texts";
+import { OneOf, Text } from "../../../kernel/schema";
 import { plural } from "../../../kernel/text";
 import { isTimeZone } from "../../pages";
 import type { Probe } from "../probe";
+import type { Meaning } from "../signal-text";
 import { mergeFields } from "./fields";
 
 const DEFAULT_GRACE_SECONDS = 60;
 const DEFAULT_TIME_ZONE = "UTC";
 const YEAR_SECONDS = 31_536_000;
+
+const WORDS_MAX = 20;
+
+/** Schema of words of which one gives a call a meaning. */
+function wordsField(meaning: string) {
+  return Type.Optional(
+    // Commas separate words in Healthchecks and on the form.
+    Type.Array(
+      LineText({
+        minLength: 1,
+        maxLength: 200,
+        pattern: "^[^,]*$",
+        mismatch: "must have no comma",
+      }),
+      {
+        maxItems: WORDS_MAX,
+        uniqueItems: true,
+        description: `Words that make a call ${meaning}.`,
+      },
+    ),
+  );
+}
+
+/** Words by which calls to the addresses of Healthchecks tell their meaning in their bodies. */
+const BodyWords = Type.Object(
+  {
+    failure: wordsField("a failure"),
+    success: wordsField("a success"),
+    start: wordsField("the start of a run"),
+    otherwise: Type.Optional(
+      OneOf(["ignore", "fail"], {
+        description:
+          "Meaning of a call whose body has none of the words: ignore keeps it as a message. Default: ignore.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      "Words in the bodies of calls to `/ping/…` that decide their meaning, whatever their address says. Failure comes before success, and success before start. Upper and lower case are different.",
+  },
+);
+type BodyWords = Static<typeof BodyWords>;
 
 const PushConfig = Type.Object(
   {
@@ -35,6 +80,7 @@ const PushConfig = Type.Object(
         examples: ["Europe/Berlin"],
       }),
     ),
+    body_words: Type.Optional(BodyWords),
   },
   {
     additionalProperties: false,
@@ -54,15 +100,44 @@ export const pushProbe = {
   // A failed or missing call is already certain, since the grace period has passed.
   failureThreshold: 1,
   hasPrivateMessages: true,
-  validate: ({ schedule, time_zone: timeZone }) =>
-    timeZone !== undefined && schedule === undefined
+  validate: ({ schedule, time_zone: timeZone, body_words: words }) => [
+    ...(timeZone !== undefined && schedule === undefined
       ? [{ pointer: pointer("time_zone"), detail: "needs a schedule" }]
-      : [],
-  present: (config) => ({ grace_seconds: graceSecondsOf(config), ...scheduleOf(config) }),
+      : []),
+    ...(words && !hasWords(words)
+      ? [{ pointer: pointer("body_words"), detail: "must have at least one word" }]
+      : []),
+  ],
+  present: ({ body_words: words, ...config }) => ({
+    grace_seconds: graceSecondsOf(config),
+    ...scheduleOf(config),
+    ...(words && { body_words: words }),
+  }),
   merge: (before, change: { [Field in keyof PushConfig]: PushConfig[Field] | null }) =>
     mergeFields(before, change.schedule === null ? { time_zone: null, ...change } : change),
   targetOf: (config) => `called within ${plural(graceSecondsOf(config), "second")} of its time`,
 } satisfies Probe<"push", PushConfig>;
+
+function hasWords({ failure = [], success = [], start = [] }: BodyWords): boolean {
+  return failure.length + success.length + start.length > 0;
+}
+
+/**
+ * Returns the meaning that the words of a config give a call with this body, as in Healthchecks; that of its address
+ * for a config without words.
+ */
+export function meaningInBody(
+  { body_words: words }: PushConfig,
+  ofAddress: Meaning,
+  body: string,
+): Meaning {
+  if (!words) return ofAddress;
+  const hasOne = (some: readonly string[] = []) => some.some((word) => body.includes(word));
+  if (hasOne(words.failure)) return { outcome: "failed" };
+  if (hasOne(words.success)) return { outcome: "ok" };
+  if (hasOne(words.start)) return { kind: "start" };
+  return words.otherwise === "fail" ? { outcome: "failed" } : { kind: "log" };
+}
 
 /** Returns the grace period of a push monitor, in seconds. */
 export function graceSecondsOf({ grace_seconds = DEFAULT_GRACE_SECONDS }: PushConfig): number {
