@@ -17,6 +17,7 @@ import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" }
 import people from "../../migrations/0002_people.sql" with { type: "text" };
 import tags from "../../migrations/0009_tags.sql" with { type: "text" };
 import terms from "../../migrations/0021_terms.sql" with { type: "text" };
+import shortTokens from "../../migrations/0022_short_tokens.sql" with { type: "text" };
 import watching from "../../migrations/0012_watching.sql" with { type: "text" };
 import webhooks from "../../migrations/0006_webhooks.sql" with { type: "text" };
 
@@ -55,6 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 19, name: "import_histories", sql: importHistories },
   { number: 20, name: "changes", sql: changes },
   { number: 21, name: "terms", sql: terms, readableFrom: 20 },
+  { number: 22, name: "short_tokens", sql: shortTokens, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

@@ -64,7 +64,7 @@ describe("an import of Gatus", () => {
   test("creates the page, its components and monitors, webhooks, schedules and incidents", async () => {
     await using app = await createApp();
     const { counts, items, not_read: notRead } = await importFixture(app);
-    expect(counts).toEqual({ created: 12, changed: 4, disabled: 1, held: 1, not_moved: 3 });
+    expect(counts).toEqual({ created: 11, changed: 5, disabled: 1, held: 1, not_moved: 3 });
     expect(
       items.map(({ foreign, target }) => `${foreign.type} ${foreign.id} ${target?.kind ?? "none"}`),
     ).toEqual([
@@ -253,7 +253,7 @@ describe("allclear import gatus", () => {
     expect(exitCode).toBe(0);
     expect(out).toContain("External endpoints:");
     expect(out).toContain("  not moved  Cannot be moved. The reason says why.");
-    expect(out).toContain("  created    Jobs/nightly backup  → monitor nightly-backup");
+    expect(out).toContain("  changed    Jobs/nightly backup  → monitor nightly-backup");
   });
 
   test("of an uploaded file reads neither variables of the process nor files that it names", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findKeptKey, numbersOf } from "../../src/features/compat";
 import { listAllPages, updatePage } from "../../src/features/pages";
+import { type ImportedToken, ofPostOnly, tokensOf } from "../../src/features/monitors";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportReport } from "../../src/domain/import-report";
 import type { Found } from "../../src/features/imports";
@@ -390,6 +391,31 @@ describe("an import of monitors", () => {
       if (verdict === "held") expect(monitor?.config).toMatchObject({ ...left, settings: config });
       else expect(monitor?.config as object).toEqual(left);
       expect((await site.importFound(source)).counts).toEqual({ unchanged: 1 });
+    },
+  );
+
+  test.each<[token: ImportedToken, isShort: boolean]>([
+    [{ kind: "kuma", value: "a".repeat(15) }, true],
+    [{ kind: "kuma", value: "a".repeat(16) }, false],
+    [{ kind: "gatus", value: `${"key".repeat(9)}\0abc` }, true],
+    [{ kind: "gatus", value: `key\0${"a".repeat(16)}` }, false],
+    [{ kind: "healthchecks", value: "31365bce-8da9-4729-8ff3-aaa71d56b712" }, false],
+    [ofPostOnly({ kind: "healthchecks", value: `short/${"slug".repeat(9)}` }), true],
+    [{ kind: "healthchecks", value: "fqOOd6-F4MMNuCEnzTU01w/db" }, false],
+  ])(
+    "says of a token that can be guessed that it must be rotated: %o %p",
+    async (token, isShort) => {
+      await using site = await createReadSite();
+      const body = { type: "push", config: {} } as object;
+      const report = await site.importFound({
+        monitors: [foundMonitor("1", { body, tokens: [token] })],
+      });
+      expect(verdictsIn(report)).toEqual([isShort ? "changed" : "created"]);
+      expect(changesIn(report).map(({ reason }) => reason.includes("Rotate the token"))).toEqual(
+        isShort ? [true] : [],
+      );
+      const [monitor] = site.monitors();
+      expect(tokensOf(site.app.ctx.db, monitor?.id ?? "")).toMatchObject([{ isShort }]);
     },
   );
 

@@ -36,6 +36,8 @@ test.each<[file: string, name: string, verdict: string, monitor: object]>([
   ["uptime-kuma.json", "dup id", "disabled", { paused: true, type: "http" }],
   ["uptime-kuma.json", "json", "disabled", { paused: true, config: { url: "http://example.com" } }],
   ["uptime-kuma.json", "mongo", "held", { paused: true }],
+  // Its token has ten characters.
+  ["uptime-kuma.json", "push", "changed", { paused: false, type: "push" }],
   [
     "gatus.yaml",
     "host-header",

@@ -129,20 +129,34 @@ interface TokensProps {
 
 /** Tokens with which a job can call, without their values. */
 export function Tokens({ id, tokens, canEnd, now }: TokensProps) {
-  const { endToken } = pathsOfMonitor(id);
+  const { endToken, rotate } = pathsOfMonitor(id);
   return (
     <DetailCard title="Tokens" liveId="monitor-tokens" isFlush>
+      {tokens.some(({ isShort }) => isShort) ? (
+        <div class="detail-body">
+          <p>
+            A token has fewer than 16 characters, so it can be guessed. Rotate the token, let the
+            job call the new address, and end the short one.
+          </p>
+          {canEnd ? (
+            <ButtonLink href={rotate} dialog>
+              Rotate token
+            </ButtonLink>
+          ) : null}
+        </div>
+      ) : null}
       {tokens.length === 0 ? (
         <p class="muted detail-body">No token. Rotate the token to generate one.</p>
       ) : (
         <ul>
-          {tokens.map(({ key, kind, createdAt, lastUsedAt }) => (
+          {tokens.map(({ key, kind, createdAt, lastUsedAt, isShort }) => (
             <DetailRow
               key={key}
               shape={<Icon name="key-round" />}
               title={KINDS[kind]}
               note={
                 <>
+                  {isShort ? "Fewer than 16 characters. " : null}
                   Created <RelativeTime at={toIso(createdAt)} now={now} />,{" "}
                   {lastUsedAt === null ? (
                     "never used"

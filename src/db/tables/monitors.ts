@@ -54,6 +54,7 @@ export const monitorTokens = sqliteTable(
     kind: text().$type<TokenKind>().notNull(),
     createdAt: integer("created_at").notNull(),
     lastUsedAt: integer("last_used_at"),
+    isShort: integer("is_short", { mode: "boolean" }),
   },
   (table) => [primaryKey({ columns: [table.kind, table.hash] })],
 );

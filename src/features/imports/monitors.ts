@@ -11,6 +11,7 @@ import {
   findMonitorByRef,
   findTokenOwner,
   getMonitorRecord,
+  isShortToken,
   type MonitorRow,
   probeOf,
   type ReplacingMonitor,
@@ -37,6 +38,14 @@ const TAKEN_ADDRESS: ImportChange = {
 };
 const NO_ADDRESS =
   "Other monitors have all of its addresses, so no job can call it. Give it another token, and resume it.";
+
+const SHORT_TOKEN: ImportChange = {
+  field: "token",
+  from: "set",
+  to: "set",
+  reason:
+    "It has fewer than 16 characters, so it can be guessed. Rotate the token on the screen of the monitor, let the job call the new address, and end this one.",
+};
 
 /** A found monitor within the limits of this installation. */
 interface Fitted {
@@ -331,6 +340,9 @@ function fit(run: ImportRun, found: FoundMonitor, before: MonitorRow | undefined
     changes.push(TAKEN_ADDRESS);
     // It would be down soon.
     if (!areTaken.includes(false)) reasons.push(NO_ADDRESS);
+  }
+  if (found.tokens.some((token, index) => areTaken[index] !== true && isShortToken(token))) {
+    changes.push(SHORT_TOKEN);
   }
   const isPaused = "paused" in body && body.paused === true;
   const isSwitchedOff = isPaused || reasons.length > 0;

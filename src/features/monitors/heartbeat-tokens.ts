@@ -43,6 +43,21 @@ export interface ImportedToken {
   value: string;
 }
 
+/** Length from which a token cannot be guessed by trying, in characters. Uptime Kuma takes shorter ones. */
+const SECRET_LENGTH = 16;
+
+/** Returns true if the secret part of a token is so short that it can be guessed. */
+export function isShortToken({ kind, value }: ImportedToken): boolean {
+  // The key of an endpoint is public, and so is a slug.
+  const secret =
+    kind === "gatus"
+      ? value.slice(value.indexOf("\0") + 1)
+      : kind === "healthchecks"
+        ? value.replace(/^POST /, "").replace(/\/.*$/s, "")
+        : value;
+  return secret.length < SECRET_LENGTH;
+}
+
 /** Returns the token of a job whose calls count only by POST. */
 export function ofPostOnly({ kind, value }: ImportedToken): ImportedToken {
   return { kind, value: `POST ${value}` };
@@ -72,7 +87,13 @@ export function addImportedTokens(
   let added = 0;
   for (const token of tokens) {
     if (findTokenOwner(tx, token)) continue;
-    insertMonitorToken(tx, { hash: sha256(token.value), monitorId, kind: token.kind, createdAt });
+    insertMonitorToken(tx, {
+      hash: sha256(token.value),
+      monitorId,
+      kind: token.kind,
+      createdAt,
+      isShort: isShortToken(token) || null,
+    });
     added += 1;
   }
   if (added > 0) ctx.signals.monitorsChanged.raise(tx);

@@ -52,6 +52,7 @@ export {
   type HeartbeatDirectory,
   type ImportedToken,
   isSameToken,
+  isShortToken,
   ofPostOnly,
   type TokenOwner,
 } from "./heartbeat-tokens";

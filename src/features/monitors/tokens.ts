@@ -20,16 +20,21 @@ export interface MonitorToken {
   createdAt: number;
   /** Unix ms, exact to a minute; null before the first use. */
   lastUsedAt: number | null;
+  /** True for one of another product that can be guessed. */
+  isShort: boolean;
 }
 
 /** Lists the tokens of a monitor, oldest first. */
 export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
-  return listTokensOf(reader, { monitorId }).map(({ hash, kind, createdAt, lastUsedAt }) => ({
-    key: keyOf(hash),
-    kind,
-    createdAt,
-    lastUsedAt,
-  }));
+  return listTokensOf(reader, { monitorId }).map(
+    ({ hash, kind, createdAt, lastUsedAt, isShort }) => ({
+      key: keyOf(hash),
+      kind,
+      createdAt,
+      lastUsedAt,
+      isShort: isShort === true,
+    }),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cronTimes } from "../../../src/admin/monitors/token";
-import { tokensOf } from "../../../src/features/monitors";
+import { addImportedTokens, tokensOf } from "../../../src/features/monitors";
 import { insertSignal, saveRun } from "../../../src/features/monitors/heartbeat-store";
 import { insertMonitorToken } from "../../../src/features/monitors/store";
 import { sha256 } from "../../../src/kernel/hash";
@@ -146,6 +146,36 @@ describe("the tokens of a push monitor", () => {
     expect(text).not.toContain(sha256("kuma-token").toString("hex"));
     expect(text).not.toContain("kuma-token");
   });
+
+  test.each([
+    ["admin", true],
+    ["viewer", false],
+  ] as const)(
+    "a %s is told of an imported token with fewer than 16 characters: rotation %p",
+    async (role, canRotate) => {
+      await using dashboard = await createMonitorDashboard();
+      const { app } = dashboard;
+      const id = await makeJob(dashboard);
+      const path = `${MONITORS}/${id}`;
+      const session = await app.signedIn(role);
+      const card = async () =>
+        readHtml((await app.call(path, { session })).text).texts("#monitor-tokens")[0];
+      expect(await card()).not.toContain("Fewer than 16 characters");
+      const { clock, db, signals } = app.ctx;
+      const token = { kind: "kuma", value: "a".repeat(15) } as const;
+      await db.write((tx) => addImportedTokens({ clock, signals }, tx, id, [token]));
+      const html = readHtml((await app.call(path, { session })).text);
+      expect(html.texts("#monitor-tokens")[0]).toContain("so it can be guessed");
+      expect(
+        html.texts("#monitor-tokens li").filter((text) => text.includes("Fewer than 16")),
+      ).toHaveLength(1);
+      const links = html.attributes("#monitor-tokens a", "href");
+      expect(links.includes(`${path}/rotate`)).toBe(canRotate);
+      const [short] = tokensOf(db, id).filter(({ isShort }) => isShort);
+      await dashboard.send(`${path}/tokens/${short?.key}/end`, {});
+      expect(await card()).not.toContain("Fewer than 16 characters");
+    },
+  );
 
   test("ending a token asks first, keeps the other and is audited", async () => {
     await using dashboard = await createMonitorDashboard();
