@@ -27,7 +27,13 @@ import { readComponentView } from "./component-view";
 import { DeleteComponent, SetStatus } from "./component-screens";
 import { ComponentDetail } from "./detail";
 import { addSeveral } from "./several";
-import { COMPONENT_FORM, componentResource, STATUS_FORM } from "./forms";
+import {
+  COMPONENT_FORM,
+  componentResource,
+  NEW_COMPONENT_FORM,
+  requireRef,
+  STATUS_FORM,
+} from "./forms";
 import { readCauses, readPageOfNew } from "./read";
 
 const CHANGES_SHOWN = 10;
@@ -41,7 +47,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
     showSummary: "Show the form for a new component",
     summary: "Add a component",
     role: "admin",
-    form: COMPONENT_FORM,
+    form: NEW_COMPONENT_FORM,
     initial: ({ query }) => ({ group_id: query["group"] ?? "" }),
     load(reader, at) {
       const { page } = readPageOfNew(reader, at);
@@ -55,7 +61,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
           <FormScreen
             title="Add component"
             crumbs={componentCrumbs(page)}
-            form={COMPONENT_FORM}
+            form={NEW_COMPONENT_FORM}
             state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
             action={`${COMPONENTS_PATH}/new`}
           >
@@ -65,6 +71,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
       };
     },
     submit(tx, { group_id: groupId = null, ...input }, actor, _, { page }) {
+      requireRef(input, "checkout-api");
       const position = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
       const placement = { position, groupId, managedBy: null };
       return createComponent(ctx, tx, page, input, placement, actor).id;

@@ -10,7 +10,9 @@ import type { Static } from "@sinclair/typebox";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import { STATUS_WORDS } from "../../ui";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
-import { type Field, InvalidInput, nullable } from "../forms/field";
+import { invalidFields } from "../../errors";
+import { toRef } from "../../kernel/text";
+import { type Field, InvalidInput, nullable, optional } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { tagsField } from "../forms/tags-field";
 import { descriptionField, nameField, textAreaField, textField } from "../forms/text-fields";
@@ -20,10 +22,7 @@ interface GroupsContext {
   groups: readonly Pick<GroupRow, "id" | "name">[];
 }
 
-export const COMPONENT_FORM = defineForm<
-  Omit<ComponentInput, "ref"> & { group_id?: string | null },
-  GroupsContext
->()({
+const COMPONENT_FIELDS = {
   name: nameField({ hint: "Name on the page, such as “Website” or “Checkout API”." }),
   description: nullable(descriptionField({ hint: "Optional. Shown below the name on the page." })),
   group_id: nullable(groupField()),
@@ -49,7 +48,36 @@ export const COMPONENT_FORM = defineForm<
     hint: "For components that visitors need to see only when they fail.",
   }),
   tags: tagsField(),
-});
+};
+
+type ComponentFields = ComponentInput & { group_id?: string | null };
+
+export const COMPONENT_FORM = defineForm<Omit<ComponentFields, "ref">, GroupsContext>()(
+  COMPONENT_FIELDS,
+);
+
+export const NEW_COMPONENT_FORM = defineForm<ComponentFields, GroupsContext>()(
+  { ...COMPONENT_FIELDS, ref: refField("checkout-api") },
+  { advanced: ["ref"] },
+);
+
+/** Field for the ref of a new object, which is made from the name if it is left empty. */
+function refField(example: string) {
+  return optional(
+    textField({
+      label: "Reference",
+      hint: `Identifies it in the API and in files, such as ${example}. If empty, it is made from the name.`,
+      maxlength: 63,
+    }),
+  );
+}
+
+/** Throws `validation_failed` for a new object without a ref whose name gives none, as files do. */
+export function requireRef({ ref, name }: { ref?: string; name: string }, example: string): void {
+  if (ref !== undefined || toRef(name) !== "" || name.trim() === "") return;
+  const detail = `must be entered, such as ${example}, because none can be made from this name`;
+  throw invalidFields([{ pointer: "#/ref", detail }]);
+}
 
 /** Names that one form adds at most. */
 const SEVERAL_MAX = 100;
@@ -63,7 +91,7 @@ export const SEVERAL_FORM = defineForm<
   group_id: nullable(groupField()),
 });
 
-export const GROUP_FORM = defineForm<Omit<GroupInput, "ref">>()({
+const GROUP_FIELDS = {
   name: nameField({
     hint: "What its components have in common, such as “Europe” or “Payments”.",
   }),
@@ -87,7 +115,14 @@ export const GROUP_FORM = defineForm<Omit<GroupInput, "ref">>()({
       },
     ],
   }),
-});
+};
+
+export const GROUP_FORM = defineForm<Omit<GroupInput, "ref">>()(GROUP_FIELDS);
+
+export const NEW_GROUP_FORM = defineForm<GroupInput>()(
+  { ...GROUP_FIELDS, ref: refField("payments") },
+  { advanced: ["ref"] },
+);
 
 export const STATUS_FORM = defineForm<Static<typeof UpdateComponentBody>>()({
   status: choiceField<ComponentStatus>({

@@ -14,7 +14,7 @@ import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { componentCrumbs, listPathOf } from "./component-paths";
 import { DeleteGroup } from "./component-screens";
-import { GROUP_FORM } from "./forms";
+import { GROUP_FORM, NEW_GROUP_FORM, requireRef } from "./forms";
 import { ManagedByFile } from "./managed";
 import { readPageOfNew } from "./read";
 
@@ -28,7 +28,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
   area.form("/new", {
     showSummary: "Show the form for a new group",
     summary: "Add a group",
-    form: GROUP_FORM,
+    form: NEW_GROUP_FORM,
     load: readPageOfNew,
     show(state) {
       const { page } = state.context;
@@ -38,7 +38,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
           <FormScreen
             title="Add group"
             crumbs={componentCrumbs(page)}
-            form={GROUP_FORM}
+            form={NEW_GROUP_FORM}
             state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
             action={`${COMPONENTS_PATH}/groups/new`}
           >
@@ -48,6 +48,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       };
     },
     submit(tx, body, actor, _, { page }) {
+      requireRef(body, "payments");
       const position = nextPosition(listGroups(tx, { pageId: page.id }));
       return createGroup(ctx, tx, page, body, { position, managedBy: null }, actor).id;
     },

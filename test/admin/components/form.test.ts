@@ -30,6 +30,50 @@ async function newForm(site: ArrangedSite, session: string, fields: Fields = {})
 }
 
 describe("the form for a new component", () => {
+  test.each<[name: string, ref: string, outcome: string]>([
+    [
+      "Оплата",
+      "",
+      "must be entered, such as checkout-api, because none can be made from this name",
+    ],
+    ["支付", "", "must be entered, such as checkout-api, because none can be made from this name"],
+    ["Оплата", "payments", "payments"],
+    ["支付 EU", "", "eu"],
+    ["Mail", "our-mail", "our-mail"],
+    [
+      "Mail",
+      "Our mail",
+      "must have only lower-case letters, digits and hyphens, such as checkout-api",
+    ],
+  ])("a component named %s with the reference “%s” gives “%s”", async (name, ref, outcome) => {
+    await using site = await createArrangedSite();
+    const session = await site.app.signedIn("admin");
+    const form = await newForm(site, session, { name, ref });
+    const answer = await site.app.call(NEW, { session, form });
+    const row = rowOf(site, name);
+    if (answer.status === 303) expect(row?.ref).toBe(outcome);
+    else {
+      expect(answer.status).toBe(422);
+      expect(fieldErrorsOn(answer.text)).toEqual({ ref: `Reference ${outcome}.` });
+      expect(row).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ["Оплата", "", 422],
+    ["Оплата", "payments", 303],
+    ["Europe", "", 303],
+  ])("a group named %s with the reference “%s” is answered %d", async (name, ref, status) => {
+    await using site = await createArrangedSite();
+    const session = await site.app.signedIn("admin");
+    const path = `${COMPONENTS}/groups/new`;
+    const form = await openForm(site.app, `${path}?page=acme`, session);
+    const fields = { form, page: site.page.id, name, ref, collapse: "expanded" };
+    const answer = await site.app.call(path, { session, form: fields });
+    expect(answer.status).toBe(status);
+    if (status === 422) expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["ref"]);
+  });
+
   test("a new component is added as the last one of the chosen group, with all typed values", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
