@@ -24,7 +24,7 @@ export function startRawServer(onConnection: OnConnection): Promise<RawServer> {
 
 /** Starts such a server with TLS and a certificate from `certificates/`. */
 export async function startTlsServer(
-  certificate: "good" | "expired" | "other" | "self" | "chain",
+  certificate: "good" | "expired" | "other" | "self" | "chain" | "odd",
   onConnection: OnConnection,
   options: TlsOptions = {},
 ): Promise<RawServer> {
@@ -34,7 +34,10 @@ export async function startTlsServer(
   return started(server, "secureConnection", onConnection);
 }
 
-/** Reads a certificate; `root` has signed `good`, `expired` and `other`; `authority` the chain in `chain`. */
+/**
+ * Reads a certificate; `root` has signed `good`, `expired` and `other`, and `authority` the chain in `chain`. That in
+ * `odd` has a key of a kind that the runtime does not know.
+ */
 export function certificateText(name: string): Promise<string> {
   return Bun.file(new URL(`certificates/${name}.pem`, import.meta.url)).text();
 }

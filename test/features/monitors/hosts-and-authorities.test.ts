@@ -343,6 +343,20 @@ describe("an intermediate certificate that expires before that of the server", (
     });
   });
 
+  test("a chain with a key of an unknown kind is read, and fails the check", async () => {
+    await using server = await startTlsServer("odd", answering(httpAnswer(200)));
+    const url = `https://shop.test:${server.port}/`;
+    const refused = await checkHttp({ url }, { clock });
+    expect(refused).toMatchObject({
+      outcome: "failed",
+      certificate: { expiresAt: INTERMEDIATE_END },
+    });
+    expect(await checkHttp({ url, verify_tls: false }, { clock })).toMatchObject({
+      outcome: "ok",
+      message: "The intermediate certificate “Allclear test odd authority” expires in 2 days.",
+    });
+  });
+
   test("a TLS check fails because of it, and names it", async () => {
     await using server = await startTlsServer("chain", () => {});
     const config = { host: "localhost", port: server.port, ca: AUTHORITY };
