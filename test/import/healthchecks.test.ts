@@ -190,10 +190,12 @@ describe("a check of Healthchecks", () => {
 
   test("that takes POST alone is called by POST alone", async () => {
     await using site = await createImportSite();
-    const report = await site.import([checkOf(FIRST, { methods: "POST" })], { pingKey: "key" });
+    const report = await site.import([checkOf(FIRST, { methods: "POST" })], {
+      pingKey: "pqrstuvwxyz0123456789A",
+    });
     expect(checkItems(report)).toMatchObject([{ verdict: "created", changes: [] }]);
     const [monitor] = site.monitors();
-    for (const value of [FIRST, "key/nightly-backup"]) {
+    for (const value of [FIRST, "pqrstuvwxyz0123456789A/nightly-backup"]) {
       const token = { kind: "healthchecks", value } as const;
       expect(findTokenOwner(site.app.ctx.db, token)).toBeUndefined();
       expect(findTokenOwner(site.app.ctx.db, ofPostOnly(token))?.monitorId).toBe(monitor?.id ?? "");
