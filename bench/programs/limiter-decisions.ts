@@ -4,6 +4,7 @@
  */
 import { BucketMap } from "../../src/features/limits";
 import { systemClock } from "../../src/kernel/clock";
+import { systemRandom } from "../../src/kernel/random";
 import { median } from "../support/figure";
 
 export interface LimiterCost {
@@ -14,7 +15,7 @@ export interface LimiterCost {
 }
 
 const BUCKETS = 100_000;
-/** Great enough that no bucket is full again before the measuring ends. */
+/** Greater than the passes, so that no decision is a refusal. */
 const LIMIT = 100;
 const PASSES = 20;
 
@@ -45,10 +46,9 @@ function memory(): { rss: number; heap: number } {
 
 function createMap(): BucketMap {
   return new BucketMap({
-    clock: systemClock(),
+    ctx: { clock: systemClock(), random: systemRandom },
     capacity: BUCKETS,
     overflowLimit: LIMIT,
-    neighbourhood: (id) => id,
   });
 }
 

@@ -94,7 +94,7 @@ export const OPTIONS = {
     parse: parseInteger(16, 10_000_000),
     default: "100000",
     placeholder: "N",
-    help: "Clients that the rate limiter counts at the same time; about 400 bytes of memory each.",
+    help: "Clients that the rate limiter counts one by one in a minute; about 190 bytes of memory each.",
     scope: "serve",
   }),
   outboundAllow: option({

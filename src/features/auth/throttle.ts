@@ -4,7 +4,7 @@ import { type ClientAddress, siteOf, parseClientAddress } from "../../kernel/cli
 import { sha256Hex } from "../../kernel/hash";
 import { lazy } from "../../kernel/lazy";
 import { MINUTE_MS } from "../../kernel/time";
-import { addressNeighbourhood, BucketMap, type Decision } from "../limits";
+import { BucketMap } from "../limits";
 import type { Turn } from "./bounded-queue";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
 import { listRecentAddresses } from "./store";
@@ -39,19 +39,13 @@ export interface LoginThrottle {
   succeeded(email: string, address: ClientAddress): void;
 }
 
-export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): LoginThrottle {
+export function createLoginThrottle(
+  ctx: Pick<AppContext, "clock" | "db" | "random">,
+): LoginThrottle {
   const { clock } = ctx;
   const knownSources = createKnownSources(ctx);
-  const createBuckets = (overflowLimit: number) =>
-    lazy(
-      () =>
-        new BucketMap({
-          clock,
-          capacity: REMEMBERED,
-          overflowLimit,
-          neighbourhood: addressNeighbourhood,
-        }),
-    );
+  const createBuckets = (limit: number) =>
+    lazy(() => new BucketMap({ ctx, capacity: REMEMBERED, overflowLimit: limit }));
   const addressBuckets = createBuckets(ATTEMPTS_A_MINUTE);
   const siteBuckets = createBuckets(ATTEMPTS_OF_A_SITE);
   const startedAt = clock.monotonic();
@@ -76,6 +70,15 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
     return Math.max(0, failedAt + delayMs - clock.monotonic());
   }
 
+  /** Returns the seconds until an address and its site have an attempt: 0 if both have one. */
+  function attemptWaitSeconds(address: ClientAddress): number {
+    const site = siteOf(address);
+    return Math.max(
+      addressBuckets().waitSeconds(address.network, ATTEMPTS_A_MINUTE),
+      site === address.network ? 0 : siteBuckets().waitSeconds(site, ATTEMPTS_OF_A_SITE),
+    );
+  }
+
   return {
     takeAttempt(address) {
       const site = siteOf(address);
@@ -83,15 +86,12 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
       const ofAddress = addressBuckets().take(address.network, ATTEMPTS_A_MINUTE);
       const ofSite =
         site === address.network ? ofAddress : siteBuckets().take(site, ATTEMPTS_OF_A_SITE);
-      if (ofAddress.isAllowed && ofSite.isAllowed) return 0;
-      return Math.max(secondsToToken(ofAddress), secondsToToken(ofSite));
+      return ofAddress.isAllowed && ofSite.isAllowed ? 0 : attemptWaitSeconds(address);
     },
     accountWaitSeconds(email, address) {
       const seconds = Math.ceil(accountDelayMs(accountOf(email), siteOf(address)) / 1_000);
-      if (seconds === 0) return 0;
       // The address must also have an attempt left after the wait.
-      const isLast = addressBuckets().remaining(address.network, ATTEMPTS_A_MINUTE) === 0;
-      return isLast ? Math.max(seconds, 60 / ATTEMPTS_A_MINUTE) : seconds;
+      return seconds === 0 ? 0 : Math.max(seconds, attemptWaitSeconds(address));
     },
     turnOf(address) {
       if (knownSources.has(address)) return { source: address.network, rank: () => 0 };
@@ -111,11 +111,6 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
       knownSources.add(address);
     },
   };
-}
-
-/** Returns the seconds until a bucket has a whole token. */
-function secondsToToken({ limit, fullInSeconds }: Decision): number {
-  return Math.max(0, Math.ceil(fullInSeconds - ((limit - 1) * 60) / limit));
 }
 
 /** Returns a hash of the email, so that long texts take no memory. */

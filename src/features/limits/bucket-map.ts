@@ -1,11 +1,12 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../kernel/clock";
+import type { AppContext } from "../../context";
 import { sha256 } from "../../kernel/hash";
-import { type Bucket, type Decision, takeToken, timeToFullMs, tokensLeft } from "./bucket";
+import { lazy } from "../../kernel/lazy";
+import { MINUTE_MS } from "../../kernel/time";
+import { Buckets, type Decision, secondsToRefill } from "./bucket";
 
-const OVERFLOW_BUCKETS = 16;
-const PURGE_INTERVAL_MS = 1_000;
-const EVICTION_CANDIDATES = 8;
+/** Counters for callers without room, which two bytes of a hash select. */
+const COUNTERS = 65_536;
 /**
  * Callers for whom a new map has room, until there are more. The cache reserves all of its room at once,
  * which takes 4 to 18 ms and 3.6 MB for 100,000 callers.
@@ -13,69 +14,56 @@ const EVICTION_CANDIDATES = 8;
 const FIRST_ROOM = 1_000;
 
 /**
- * The buckets of one kind of caller, at most `capacity`. The time to live of an entry is the time
- * until it is full, since a full bucket equals a new one.
+ * The buckets of one kind of caller, at most `capacity`. An entry lives for the rest of its minute, which no use
+ * renews: then the bucket is full, and equals none.
  *
- * A bucket that is not full is never evicted, since its owner would return with a fresh one. A new
- * caller without room shares one of sixteen overflow buckets with others of its `neighbourhood`,
- * each with the limit `overflowLimit`.
+ * An entry is never evicted before, since its owner would return with a fresh bucket. A new caller without room
+ * is counted in one of 65,536 counters, each with the limit `overflowLimit` and a minute of its own. Nobody can
+ * find out who shares a counter, since the hash of the id that selects it has a secret.
  */
 export class BucketMap {
-  readonly #clock: Clock;
+  readonly #clock: AppContext["clock"];
   readonly #capacity: number;
   readonly #overflowLimit: number;
-  readonly #neighbourhood: (id: string) => string;
-  readonly #startedAt: number;
-  #buckets: LRUCache<string, Bucket>;
-  readonly #overflow: Bucket[];
-  // Reused at every renewal, so that a decision allocates no object for it.
-  readonly #renewal = { ttl: 1 };
-  /**
-   * Time of the current decision, which is the cache's clock. Must be set before the cache computes
-   * times to live.
-   */
-  #now: number;
-  #lastPurgeAt = Number.NEGATIVE_INFINITY;
+  readonly #secret: string;
+  /** Numbers of the callers' buckets, in the order in which their minutes began. */
+  #numbers: LRUCache<string | number, number>;
+  #buckets: Buckets;
+  readonly #counters = lazy(() => new Buckets(COUNTERS));
+  /** Monotonic time at which the minutes of all counters have ended. */
+  #countersEndAt = Number.NEGATIVE_INFINITY;
+  /** Reused, so that a decision allocates no object for it. */
+  readonly #peekOptions = {};
   #overflowed = 0;
   #rejected = 0;
 
   constructor(options: {
-    clock: Clock;
+    ctx: Pick<AppContext, "clock" | "random">;
     capacity: number;
     overflowLimit: number;
-    neighbourhood: (id: string) => string;
   }) {
-    this.#clock = options.clock;
+    this.#clock = options.ctx.clock;
     this.#capacity = options.capacity;
     this.#overflowLimit = options.overflowLimit;
-    this.#neighbourhood = options.neighbourhood;
-    this.#startedAt = options.clock.monotonic();
-    this.#now = this.#startedAt;
-    this.#buckets = this.#createCache(Math.min(FIRST_ROOM, this.#capacity));
-    this.#overflow = Array.from({ length: OVERFLOW_BUCKETS }, () => ({
-      spent: 0,
-      at: this.#startedAt,
-    }));
+    this.#secret = Buffer.from(options.ctx.random(16)).toString("hex");
+    const room = Math.min(FIRST_ROOM, this.#capacity);
+    this.#numbers = new LRUCache({ max: room });
+    this.#buckets = new Buckets(room);
   }
 
-  /** Takes one token from the caller's bucket, or from an overflow bucket if there is no room. */
+  /** Takes one token from the caller's bucket, or from a counter if there is no room. */
   take(id: string, limit: number): Decision {
     const now = this.#clock.monotonic();
-    this.#now = now;
-    // `peek` does not mark it as used; the renewal below does.
-    let bucket = this.#buckets.peek(id);
-    if (bucket === undefined) {
-      if (!this.#hasRoom(now)) return this.#takeFromOverflow(id, now);
-      bucket = { spent: 0, at: now };
-    }
-    const decision = takeToken(bucket, limit, now);
-    this.#renewal.ttl = timeToFullMs(bucket, limit);
-    this.#buckets.set(id, bucket, this.#renewal);
+    const number = this.#numberOf(id, now);
+    const decision =
+      number === undefined
+        ? this.#takeFromCounter(id, now)
+        : this.#buckets.take(number, limit, now);
     if (!decision.isAllowed) this.#rejected += 1;
     return decision;
   }
 
-  /** Number of requests charged to an overflow bucket since the start. */
+  /** Number of requests charged to a counter since the start. */
   get overflowed(): number {
     return this.#overflowed;
   }
@@ -86,79 +74,107 @@ export class BucketMap {
   }
 
   get size(): number {
-    return this.#buckets.size;
+    return this.#numbers.size;
   }
 
-  /** Returns the whole tokens that a caller has left, without taking one. */
+  /** Returns the tokens that a caller has left, without taking one. */
   remaining(id: string, limit: number): number {
-    const bucket = this.#buckets.peek(id);
-    return bucket ? tokensLeft(bucket, limit, this.#clock.monotonic()) : limit;
-  }
-
-  /** Lowers the tokens of a caller to those that are known to be left. Without room for a bucket, nothing is noted. */
-  lower(id: string, limit: number, remaining: number): void {
     const now = this.#clock.monotonic();
-    this.#now = now;
-    const bucket = this.#buckets.peek(id);
-    const spent = limit - remaining;
-    if (spent <= 0 || (!bucket && !this.#hasRoom(now))) return;
-    if (bucket && limit - tokensLeft(bucket, limit, now) >= spent) return;
-    const lowered = { spent, at: now };
-    this.#renewal.ttl = timeToFullMs(lowered, limit);
-    this.#buckets.set(id, lowered, this.#renewal);
+    const found = this.#find(id, limit, now);
+    return found ? found.buckets.left(found.number, found.limit, now) : limit;
   }
 
-  #createCache(room: number): LRUCache<string, Bucket> {
-    return new LRUCache({
-      max: room,
-      ttl: 1,
-      ttlResolution: 0,
-      // Stale buckets are full and harmless. `rkeys` returns them only with this option.
-      allowStale: true,
-      // The cache reads a start of 0 as "no time to live", so its time begins at 1.
-      perf: { now: () => this.#now - this.#startedAt + 1 },
-    });
+  /** Returns the whole seconds until a caller has a token: 0 if it has one. */
+  waitSeconds(id: string, limit: number): number {
+    const now = this.#clock.monotonic();
+    const found = this.#find(id, limit, now);
+    if (!found || found.buckets.left(found.number, found.limit, now) > 0) return 0;
+    return secondsToRefill(found.buckets.refillInMs(found.number, now));
   }
 
-  /** Moves the buckets to a cache with room for `capacity` callers. Returns false if this one has it. */
-  #grow(): boolean {
-    const former = this.#buckets;
-    if (former.max >= this.#capacity) return false;
-    this.#buckets = this.#createCache(this.#capacity);
-    for (const id of former.rkeys()) {
-      const ttl = former.getRemainingTTL(id);
-      if (ttl > 0) this.#buckets.set(id, former.peek(id) as Bucket, { ttl });
-    }
-    this.#lastPurgeAt = Number.NEGATIVE_INFINITY;
-    return true;
+  /** Notes what is known of a caller's bucket. Without room for it, nothing is noted. */
+  raise(id: string, taken: number, refillInMs: number): void {
+    if (taken <= 0 || refillInMs <= 0) return;
+    const now = this.#clock.monotonic();
+    const number = this.#numberOf(id, now);
+    if (number !== undefined) this.#buckets.raise(number, taken, refillInMs, now);
   }
 
-  /** Makes room for another caller. Returns false if all buckets are in use. */
-  #hasRoom(now: number): boolean {
-    return this.#buckets.size < this.#buckets.max || this.#makeRoom(now) || this.#grow();
+  /** Returns the bucket or the counter of a caller, and its limit; undefined for a caller without either. */
+  #find(id: string, limit: number, now: number) {
+    const number = this.#numbers.peek(keyOf(id));
+    if (number !== undefined) return { buckets: this.#buckets, number, limit };
+    if (!this.#isCounted(id, now)) return undefined;
+    return {
+      buckets: this.#counters(),
+      number: this.#counterOf(id),
+      limit: this.#overflowLimit,
+    };
   }
 
-  #makeRoom(now: number): boolean {
-    if (now - this.#lastPurgeAt >= PURGE_INTERVAL_MS) {
-      this.#lastPurgeAt = now;
-      this.#buckets.purgeStale();
-      if (this.#buckets.size < this.#buckets.max) return true;
-    }
-    let looked = 0;
-    for (const id of this.#buckets.rkeys()) {
-      // Stale, since it is full again: equal to no bucket.
-      if (this.#buckets.getRemainingTTL(id) <= 0) return this.#buckets.delete(id);
-      if (++looked === EVICTION_CANDIDATES) break;
-    }
-    return false;
+  /** Returns the number of a caller's bucket, which begins a minute if it is full; undefined without room. */
+  #numberOf(id: string, now: number): number | undefined {
+    const key = keyOf(id);
+    let number = this.#numbers.peek(key, this.#peekOptions);
+    if (number !== undefined && this.#buckets.refillInMs(number, now) > 0) return number;
+    // A caller whose counter has a minute stays there until its end, so that it has one limit in a minute.
+    number ??= this.#isCounted(id, now) ? undefined : this.#findFree(now);
+    // Moves it to the end of the order. Without room for one more, the cache evicts the first.
+    if (number !== undefined) this.#numbers.set(key, number);
+    return number;
   }
 
-  #takeFromOverflow(id: string, now: number): Decision {
+  /** Returns the number of a bucket that no caller needs; undefined if there is none. */
+  #findFree(now: number): number | undefined {
+    if (this.#numbers.size < this.#numbers.max) return this.#numbers.size;
+    const [first] = this.#numbers.rvalues();
+    if (first !== undefined && this.#buckets.refillInMs(first, now) === 0) return first;
+    if (this.#numbers.max >= this.#capacity) return undefined;
+    this.#grow();
+    return this.#numbers.size;
+  }
+
+  /** Moves the buckets to a cache with room for `capacity` callers. */
+  #grow(): void {
+    const former = this.#numbers;
+    this.#numbers = new LRUCache({ max: this.#capacity });
+    former.rforEach((number, key) => this.#numbers.set(key, number));
+    this.#buckets = new Buckets(this.#capacity, this.#buckets);
+  }
+
+  #takeFromCounter(id: string, now: number): Decision {
     this.#overflowed += 1;
-    const index = (sha256(this.#neighbourhood(id))[0] ?? 0) % OVERFLOW_BUCKETS;
-    const bucket = this.#overflow[index] as Bucket;
-    const decision = takeToken(bucket, this.#overflowLimit, now);
-    if (!decision.isAllowed) this.#rejected += 1;
-    return decision;
+    this.#countersEndAt = now + MINUTE_MS;
+    return this.#counters().take(this.#counterOf(id), this.#overflowLimit, now);
   }
+
+  /** Returns true if a counter would count the caller in a minute that has begun. */
+  #isCounted(id: string, now: number): boolean {
+    return now < this.#countersEndAt && this.#counters().refillInMs(this.#counterOf(id), now) > 0;
+  }
+
+  #counterOf(id: string): number {
+    return sha256(this.#secret + id).readUInt16BE(0);
+  }
+}
+
+const [ZERO, NINE, DOT] = [48, 57, 46];
+
+/** Returns an IPv4 address as a number, which takes less memory than a text, and any other id unchanged. */
+function keyOf(id: string): string | number {
+  let address = 0;
+  let byte = -1;
+  let dots = 0;
+  for (let at = 0; at < id.length; at++) {
+    const code = id.charCodeAt(at);
+    if (code === DOT && byte >= 0) {
+      address = address * 256 + byte;
+      byte = -1;
+      dots += 1;
+    } else if (code >= ZERO && code <= NINE) {
+      byte = Math.max(0, byte) * 10 + code - ZERO;
+      if (byte > 255) return id;
+    } else return id;
+  }
+  return dots === 3 && byte >= 0 ? address * 256 + byte : id;
 }

@@ -1,69 +1,79 @@
-/**
- * A token bucket that stores the tokens spent instead of those left, so that a change of the limit
- * applies at once and a full bucket equals no bucket.
- */
-export interface Bucket {
-  /** Tokens spent and not yet refilled, fractional. */
-  spent: number;
-  /** Time at which `spent` was exact, in monotonic milliseconds. */
-  at: number;
-}
+import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
 /** Decision about one request, with everything that its rate limit headers contain. */
 export interface Decision {
   isAllowed: boolean;
-  /** The bucket's capacity, which is also its refill per minute. */
+  /** Tokens of a full bucket, which are those of a minute. */
   limit: number;
-  /** Whole tokens left. */
+  /** Tokens left. */
   remaining: number;
-  /** Whole seconds until the bucket is full again. */
-  fullInSeconds: number;
-  /** Whole seconds until the next token, at least 1; 0 when the request is allowed. */
-  retryAfterSeconds: number;
+  /** Whole seconds until the bucket is filled again: 1 to 60. A caller that waits so long has the whole limit. */
+  refillInSeconds: number;
 }
 
-const MINUTE_MS = 60_000;
-// Tolerance for floating-point errors of refilling, so that a caller who waited exactly as long as
-// required is accepted.
-const ROUNDING = 1e-6;
+/** Tolerance for rounding of times, in ms, so that a caller who waited exactly as long as required is accepted. */
+const ROUNDING_MS = 1e-6;
+
+/** Returns the whole seconds until a refill that is `ms` away: 1 to 60. */
+export function secondsToRefill(ms: number): number {
+  const seconds = Math.ceil((ms - ROUNDING_MS) / SECOND_MS);
+  return Math.min(MINUTE_MS / SECOND_MS, Math.max(1, seconds));
+}
 
 /**
- * Takes one token if there is one, and writes the bucket's new state into it. `limit` is the bucket's
- * capacity and its refill per minute; `now` is monotonic.
+ * Token buckets by number, at first full. A bucket is filled again, all at once, a minute after its first token was
+ * taken. It stores the tokens taken instead of those left, so that a change of the limit applies at once. Times are
+ * monotonic, in ms.
  */
-export function takeToken(bucket: Bucket, limit: number, now: number): Decision {
-  let spent = spentAt(bucket, limit, now);
-  const isAllowed = spent + 1 <= limit + ROUNDING;
-  if (isAllowed) spent += 1;
-  bucket.spent = spent;
-  bucket.at = now;
-  return {
-    isAllowed,
-    limit,
-    remaining: wholeTokens(limit - spent),
-    fullInSeconds: Math.ceil((spent / limit) * 60 - ROUNDING),
-    retryAfterSeconds: isAllowed
-      ? 0
-      : Math.max(1, Math.ceil(((spent + 1 - limit) / limit) * 60 - ROUNDING)),
-  };
-}
+export class Buckets {
+  readonly #taken: Uint32Array;
+  /** Ends of the minutes; 0 before the first one. */
+  readonly #refillAt: Float64Array;
 
-/** Returns the whole tokens in a bucket at `now`, without taking one. */
-export function tokensLeft(bucket: Bucket, limit: number, now: number): number {
-  return wholeTokens(limit - spentAt(bucket, limit, now));
-}
+  /** Creates `count` buckets, the first of which are those of `former`. */
+  constructor(count: number, former?: Buckets) {
+    this.#taken = new Uint32Array(count);
+    this.#refillAt = new Float64Array(count);
+    if (!former) return;
+    this.#taken.set(former.#taken);
+    this.#refillAt.set(former.#refillAt);
+  }
 
-function spentAt(bucket: Bucket, limit: number, now: number): number {
-  const refilled = Math.max(0, bucket.spent - (now - bucket.at) * (limit / MINUTE_MS));
-  // After the limit was lowered, more may be spent than it allows.
-  return Math.min(refilled, limit);
-}
+  /** Returns the ms until a bucket is filled again; 0 for one without a minute, which is full. */
+  refillInMs(index: number, now: number): number {
+    const ms = (this.#refillAt[index] as number) - now;
+    return ms > ROUNDING_MS ? ms : 0;
+  }
 
-function wholeTokens(tokens: number): number {
-  return Math.max(0, Math.floor(tokens + ROUNDING));
-}
+  /** Returns the tokens left, without taking one. */
+  left(index: number, limit: number, now: number): number {
+    const taken = this.refillInMs(index, now) === 0 ? 0 : (this.#taken[index] as number);
+    return Math.max(0, limit - taken);
+  }
 
-/** Returns the milliseconds until a bucket is full: at least 1, rounded up. */
-export function timeToFullMs(bucket: Bucket, limit: number): number {
-  return Math.max(1, Math.ceil((bucket.spent / limit) * MINUTE_MS));
+  /** Takes one token if there is one. The first begins the bucket's minute. */
+  take(index: number, limit: number, now: number): Decision {
+    let refillInMs = this.refillInMs(index, now);
+    if (refillInMs === 0) {
+      refillInMs = MINUTE_MS;
+      this.#taken[index] = 0;
+      this.#refillAt[index] = now + MINUTE_MS;
+    }
+    const taken = this.#taken[index] as number;
+    const isAllowed = taken < limit;
+    if (isAllowed) this.#taken[index] = taken + 1;
+    return {
+      isAllowed,
+      limit,
+      remaining: Math.max(0, limit - taken - 1),
+      refillInSeconds: secondsToRefill(refillInMs),
+    };
+  }
+
+  /** Notes that at least `taken` tokens were taken, in a minute that ends in `refillInMs` or later. */
+  raise(index: number, taken: number, refillInMs: number, now: number): void {
+    const known = this.refillInMs(index, now);
+    this.#taken[index] = Math.max(taken, known === 0 ? 0 : (this.#taken[index] as number));
+    this.#refillAt[index] = now + Math.max(refillInMs, known);
+  }
 }

@@ -2,10 +2,9 @@
  * Rate limits: token buckets in memory, and the policies that choose the bucket of a request. The
  * gateway charges each request once and writes the headers.
  */
-export type { Decision } from "./bucket";
+export { type Decision, secondsToRefill } from "./bucket";
 export { BucketMap } from "./bucket-map";
 export {
-  addressNeighbourhood,
   type BucketFigures,
   type Charge,
   createLimiter,

@@ -12,7 +12,7 @@ export const POLICIES = {
   key: { subject: "the API key" },
   public: { subject: "this address for requests without a valid API key" },
   session: { subject: "this session", perMinute: 600 },
-  heartbeat: { subject: "this heartbeat token", perMinute: 60 },
+  heartbeat: { subject: "this heartbeat token", perMinute: 120 },
   link: { subject: "this link", perMinute: 10 },
   reporter: { subject: "the token for reports about mails", perMinute: 600 },
   health: { subject: "this address for health checks", perMinute: 1_200 },
@@ -72,7 +72,7 @@ export interface BucketFigures {
   buckets: number;
   /** Requests rejected because a limit was used up. */
   rejected: number;
-  /** Requests charged to a shared bucket. */
+  /** Requests charged to a counter that callers without a bucket share. */
   overflowed: number;
 }
 
@@ -82,26 +82,23 @@ const SESSIONS_MAX = 10_000;
 /**
  * Creates limits in memory, with one bucket map per kind of caller, so that none displaces another.
  */
-export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): LocalLimiter {
+export function createLimiter(ctx: Pick<AppContext, "clock" | "config" | "random">): LocalLimiter {
   const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
-  const { clock } = ctx;
   const healthLimit = POLICIES.health.perMinute;
   const sessionLimit = POLICIES.session.perMinute;
   const heartbeatLimit = POLICIES.heartbeat.perMinute;
   // Created on first use, which shortens the start.
-  const callers = (room: number, neighbourhood: (id: string) => string) =>
-    lazy(
-      () => new BucketMap({ clock, capacity: room, overflowLimit: publicRateLimit, neighbourhood }),
-    );
-  const keys = callers(capacity, (keyId) => keyId);
-  const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
-  const heartbeats = callers(capacity, (bucket) => bucket);
-  const links = callers(capacity, (bucket) => bucket);
-  const reporter = callers(1, (name) => name);
-  const addresses = callers(capacity, addressNeighbourhood);
+  const callers = (room: number) =>
+    lazy(() => new BucketMap({ ctx, capacity: room, overflowLimit: publicRateLimit }));
+  const keys = callers(capacity);
+  const sessions = callers(Math.min(capacity, SESSIONS_MAX));
+  const heartbeats = callers(capacity);
+  const links = callers(capacity);
+  const reporter = callers(1);
+  const addresses = callers(capacity);
   // Few addresses send health checks.
-  const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
-  const forwards = callers(capacity, addressNeighbourhood);
+  const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX));
+  const forwards = callers(capacity);
   const chargeAddress = ({ network }: ClientAddress): Charge => ({
     policy: "public",
     decision: addresses().take(network, publicRateLimit),
@@ -152,12 +149,4 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): LocalL
 function figuresOf(map: BucketMap | undefined): BucketFigures {
   const { size: buckets = 0, rejected = 0, overflowed = 0 } = map ?? {};
   return { buckets, rejected, overflowed };
-}
-
-/**
- * Returns the network that shares an overflow bucket: the /16 of an IPv4 address, the /32 of an
- * IPv6 network.
- */
-export function addressNeighbourhood(network: string): string {
-  return network.split(network.includes(":") ? ":" : ".", 2).join();
 }

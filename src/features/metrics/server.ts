@@ -97,7 +97,7 @@ export function limiterFamilies(limiter: Limiter): MetricFamily[] {
     byPolicy(
       "counter",
       "allclear_limiter_overflows_total",
-      "Requests charged to a shared bucket, because there was no room for one of their own.",
+      "Requests charged to a counter of several callers, because there was no room for a bucket of their own.",
       ({ overflowed }) => overflowed,
     ),
   ];

@@ -100,7 +100,7 @@ const DECLARED = {
 const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
 
 const DESCRIPTION =
-  "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 60 calls a minute.";
+  "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 120 calls a minute.";
 
 const SIGNAL_DESCRIPTION =
   "The path ends with `start`, `fail`, `log` or the exit code of the job, 0 to 255, of which 0 is a success. A start opens a run; without its end within the grace period, the check fails. A success with the `rid` of a run ends that run; a failure, and a success without `rid`, ends all. A log is kept as a message. All calls with a token share its limit of 60 a minute.";

@@ -1,5 +1,5 @@
-import type { Decision } from "../../features/limits";
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { type Decision, secondsToRefill } from "../../features/limits";
+import { SECOND_MS } from "../../kernel/time";
 
 /** Time for which tokens may be spent after they were asked for. */
 export const SLICE_MS = SECOND_MS;
@@ -8,12 +8,17 @@ const REFUSAL_MS = 250;
 /** Part of the limit that a node first asks for. */
 const FIRST_PART = 100;
 
+/** State of a shared bucket: tokens left, ms until it is filled again, and the name of its minute. */
+export type SharedBucket = [left: number, refillInMs: string, minute: string];
+
 /** Tokens that were taken from the shared bucket together. */
 export interface Slice {
   caller: Caller;
   tokens: number;
-  /** Monotonic time at which they were asked for. */
-  from: number;
+  /** Minute of the shared bucket that they belong to. */
+  minute: string;
+  /** Monotonic time at which they end: a second after they were asked for, or with their minute. */
+  until: number;
 }
 
 /** A caller as this node knows it: the tokens that it holds, and what was last known of the shared bucket. */
@@ -24,24 +29,30 @@ export class Caller {
   readonly waiters: ((decision: Decision) => void)[] = [];
   isAsking = false;
   usedAt = Number.NEGATIVE_INFINITY;
-  /** Tokens to give back with the next call. */
+  /** Tokens of the known minute to give back with the next call. */
   unused = 0;
+  /** Name of the minute of the last answer. */
+  minute = "";
   #held = 0;
   /** Tokens of the newest slice when it arrived. */
   #size = 0;
-  /** Tokens left in the shared bucket after the last call. */
-  #left: number;
+  /** Tokens taken from the shared bucket by all nodes, after the last call. */
+  #taken = 0;
   /** Tokens to ask for next. */
   #wanted: number;
-  /** Monotonic times: end of the remembered refusal, and of the wait for a token. */
+  /**
+   * Monotonic times between which the minute ends. No token is spent after the first, which counts from the sending of
+   * a call; a caller waits for the second, which counts from the answer.
+   */
+  #endsAt = Number.NEGATIVE_INFINITY;
+  #refillAt = Number.NEGATIVE_INFINITY;
+  /** Monotonic time at which the remembered refusal ends. */
   #refusedUntil = Number.NEGATIVE_INFINITY;
-  #retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly id: string,
     public limit: number,
   ) {
-    this.#left = limit;
     this.#wanted = Math.max(1, Math.floor(limit / FIRST_PART));
   }
 
@@ -54,19 +65,34 @@ export class Caller {
     return Math.max(this.#wanted, this.waiters.length);
   }
 
-  /** Whole tokens left, as far as this node knows. */
-  get remaining(): number {
-    return Math.min(this.limit, this.#held + this.unused + this.#left);
+  /** Returns the tokens that other nodes hold, or that were spent, as far as this node knows. */
+  taken(now: number): number {
+    return this.hasEnded(now) ? 0 : Math.max(0, this.#taken - this.#held - this.unused);
+  }
+
+  /** Returns the tokens left, as far as this node knows. */
+  remaining(now: number): number {
+    return Math.max(0, this.limit - this.taken(now));
+  }
+
+  /** Returns the ms until the shared bucket is certainly filled again; 0 or less if it is. */
+  refillInMs(now: number): number {
+    return this.#refillAt - now;
+  }
+
+  /** Returns true if the minute of the last answer may be over. */
+  hasEnded(now: number): boolean {
+    return now >= this.#endsAt;
   }
 
   isRefused(now: number): boolean {
     return now < this.#refusedUntil;
   }
 
-  /** Spends a token of the oldest slice. Returns the slice; undefined if none is held. */
-  spend(): Slice | undefined {
+  /** Spends a token of the oldest slice. Returns the slice; undefined if none is held, or the limit was lowered. */
+  spend(now: number): Slice | undefined {
     const [slice] = this.slices;
-    if (!slice) return undefined;
+    if (!slice || this.remaining(now) === 0) return undefined;
     slice.tokens -= 1;
     this.#held -= 1;
     if (slice.tokens === 0) this.slices.shift();
@@ -80,54 +106,47 @@ export class Caller {
     return true;
   }
 
-  /** Notes that the bucket is empty. */
-  refuse(left: number, waitMs: number, now: number): void {
-    this.#left = left;
-    this.#retryAt = now + waitMs;
-    this.#refusedUntil = now + Math.min(waitMs, REFUSAL_MS);
+  /** Notes the answer to a call that was sent at `from` for a limit. */
+  learn([left, refillInMs, minute]: SharedBucket, limit: number, from: number, now: number): void {
+    // Unused tokens of a former minute have ended with it.
+    if (minute !== this.minute) this.unused = 0;
+    this.minute = minute;
+    this.#taken = limit - left;
+    this.#endsAt = from + Number(refillInMs);
+    this.#refillAt = now + Number(refillInMs);
   }
 
-  /** Adds tokens that were asked for at `from`. */
-  add(granted: number, left: number, from: number): Slice {
-    const slice = { caller: this, tokens: granted, from };
+  /** Notes that the bucket is empty. */
+  refuse(now: number): void {
+    this.#refusedUntil = Math.min(this.#endsAt, now + REFUSAL_MS);
+  }
+
+  /** Adds tokens that were asked for at `from`. Returns undefined if their minute has ended meanwhile. */
+  add(granted: number, from: number, now: number): Slice | undefined {
+    const { minute } = this;
+    const until = Math.min(from + SLICE_MS, this.#endsAt);
+    if (until <= now) return undefined;
+    const slice = { caller: this, tokens: granted, minute, until };
     this.slices.push(slice);
     this.#held += granted;
     this.#size = granted;
-    this.#left = left;
     return slice;
   }
 
-  /** Takes the rest of the oldest slice away. The shared bucket refills what is given back later than at its end. */
-  end(slice: Slice, now: number): void {
+  /** Takes the rest of the oldest slice away. It is given back, unless its minute is over. */
+  end({ tokens, minute }: Slice, now: number): void {
     this.slices.shift();
-    this.#held -= slice.tokens;
-    const refilled = ((now - slice.from - SLICE_MS) * this.limit) / MINUTE_MS;
-    this.unused += Math.max(0, Math.ceil(slice.tokens - Math.max(0, refilled)));
+    this.#held -= tokens;
+    if (minute === this.minute && !this.hasEnded(now)) this.unused += tokens;
     this.#wanted = Math.max(1, Math.ceil(this.#wanted / 2));
   }
 
-  allowed(): Decision {
-    const { limit, remaining } = this;
+  decide(isAllowed: boolean, now: number): Decision {
     return {
-      isAllowed: true,
-      limit,
-      remaining,
-      fullInSeconds: fullIn(limit, remaining),
-      retryAfterSeconds: 0,
-    };
-  }
-
-  refused(now: number): Decision {
-    return {
-      isAllowed: false,
+      isAllowed,
       limit: this.limit,
-      remaining: 0,
-      fullInSeconds: fullIn(this.limit, 0),
-      retryAfterSeconds: Math.max(1, Math.ceil((this.#retryAt - now) / SECOND_MS)),
+      remaining: isAllowed ? this.remaining(now) : 0,
+      refillInSeconds: secondsToRefill(this.refillInMs(now)),
     };
   }
-}
-
-function fullIn(limit: number, remaining: number): number {
-  return Math.ceil(((limit - remaining) / limit) * 60);
 }

@@ -2,7 +2,7 @@ import type { BucketMap, Decision } from "../../features/limits";
 import type { Clock, Timer } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
 import { TAKE_TOKENS } from "./bucket-script";
-import { Caller, type Slice, SLICE_MS } from "./caller";
+import { Caller, type SharedBucket, type Slice, SLICE_MS } from "./caller";
 import { BACKGROUND_MS, CALL_MS, type Valkey } from "./client";
 
 /** Interval in which callers that are idle are forgotten. */
@@ -16,15 +16,16 @@ interface SharedBucketsOptions {
   /** Callers at the same time; those in addition have buckets of this node. */
   capacity: number;
   /** Buckets of this node, for the time without Valkey. */
-  local: () => Pick<BucketMap, "take" | "remaining" | "lower">;
+  local: () => Pick<BucketMap, "take" | "remaining" | "raise">;
   /** Number of nodes that share the buckets. */
   nodes: () => number;
 }
 
 /**
- * Buckets that nodes share: each takes several tokens at a time and spends them within a second. Requests of a caller
- * for which a node has no token wait together for one call, those that come meanwhile for the next. If Valkey does not
- * answer in time, decisions are this node's own, and begin with what it knows of the shared bucket.
+ * Buckets that nodes share: each takes several tokens at a time and spends them within a second, and within the minute
+ * of the bucket. Requests of a caller for which a node has no token wait together for one call, those that come
+ * meanwhile for the next. If Valkey does not answer in time, decisions are this node's own. They begin with what it
+ * knows of the shared bucket, its minute included.
  */
 export class SharedBuckets {
   readonly #options: SharedBucketsOptions;
@@ -42,10 +43,8 @@ export class SharedBuckets {
     // Tokens of a server that is started again count no longer.
     options.valkey.changed.on((isAvailable) => {
       if (isAvailable) return;
-      const local = options.local();
-      for (const { id, limit, remaining } of this.#callers.values()) {
-        local.lower(id, limit, remaining);
-      }
+      const now = options.clock.monotonic();
+      for (const caller of this.#callers.values()) this.#noteLocally(caller, now);
       this.#forgetAll();
     });
   }
@@ -60,9 +59,9 @@ export class SharedBuckets {
     caller.limit = limit;
     caller.usedAt = now;
     this.#endOf(caller, now);
-    if (this.#spend(caller)) {
+    if (this.#spend(caller, now)) {
       if (isBusy && caller.needsMore(now)) void this.#ask(caller);
-      return caller.allowed();
+      return caller.decide(true, now);
     }
     if (caller.isRefused(now)) return this.#refuse(caller, now);
     return new Promise((resolve) => {
@@ -74,7 +73,9 @@ export class SharedBuckets {
   /** Returns the whole tokens that a caller has left, as far as this node knows. */
   remaining(id: string, limit: number): number {
     const caller = this.#callers.get(id);
-    return caller ? caller.remaining : this.#options.local().remaining(id, limit);
+    return caller
+      ? caller.remaining(this.#options.clock.monotonic())
+      : this.#options.local().remaining(id, limit);
   }
 
   /** Number of decisions of this node alone since the start. */
@@ -95,7 +96,8 @@ export class SharedBuckets {
   async stop(): Promise<void> {
     this.#forgetting.cancel();
     const callers = [...this.#callers.values()];
-    for (const slice of this.#slices) slice.caller.unused += slice.tokens;
+    const now = this.#options.clock.monotonic();
+    for (const slice of this.#slices) slice.caller.end(slice, now);
     this.#forgetAll();
     await Promise.all(callers.map((caller) => this.#giveBack(caller)));
   }
@@ -112,8 +114,13 @@ export class SharedBuckets {
     return caller;
   }
 
-  #spend(caller: Caller): boolean {
-    const slice = caller.spend();
+  /** Notes in a bucket of this node what is known of a shared one. */
+  #noteLocally(caller: Caller, now: number): void {
+    this.#options.local().raise(caller.id, caller.taken(now), caller.refillInMs(now));
+  }
+
+  #spend(caller: Caller, now: number): boolean {
+    const slice = caller.spend(now);
     if (slice?.tokens === 0) this.#slices.delete(slice);
     return slice !== undefined;
   }
@@ -124,15 +131,19 @@ export class SharedBuckets {
     caller.isAsking = true;
     try {
       do {
-        const now = clock.monotonic();
         const needed = caller.waiters.length;
-        const [granted, left, waitMs] = await this.#call(caller, caller.wanted, needed, CALL_MS);
+        const { granted, from, learn } = await this.#call(caller, caller.wanted, needed, CALL_MS);
         // A bucket of the time before a failure.
         if (!valkey.isAvailable()) break;
-        if (granted > 0) this.#keep(caller.add(granted, left, now));
-        const isEmpty = granted < Math.max(1, needed);
-        if (isEmpty) caller.refuse(left, waitMs, clock.monotonic());
-        this.#answer(caller, isEmpty);
+        const now = clock.monotonic();
+        learn(now);
+        this.#endOf(caller, now);
+        const slice = granted > 0 ? caller.add(granted, from, now) : undefined;
+        if (slice) this.#keep(slice);
+        const hasEnded = granted > 0 && !slice;
+        const isEmpty = granted < Math.max(1, needed) && !hasEnded;
+        if (isEmpty) caller.refuse(now);
+        this.#answer(caller, isEmpty, now);
       } while (caller.waiters.length > 0);
     } catch {
       // Valkey does not answer.
@@ -142,13 +153,19 @@ export class SharedBuckets {
     }
   }
 
-  /** Takes `wanted` tokens, of which waiting requests need some, and gives back the unused ones. */
+  /**
+   * Takes `wanted` tokens, of which waiting requests need some, and gives back the unused ones. Returns the tokens
+   * granted, the monotonic time at which they were asked for, and a function that notes the state of the bucket.
+   */
   async #call(caller: Caller, wanted: number, needed: number, limitMs: number) {
-    const { prefix, nodes, valkey } = this.#options;
-    const args = [caller.limit, wanted, caller.unused, nodes(), needed].map(String);
+    const { clock, prefix, nodes, valkey } = this.#options;
+    const { limit, unused, minute } = caller;
+    const from = clock.monotonic();
     caller.unused = 0;
+    const args = [limit, wanted, unused, minute, nodes(), needed].map(String);
     const answer = await valkey.run(TAKE_TOKENS, [prefix + caller.id], args, limitMs);
-    return answer as [granted: number, left: number, waitMs: number];
+    const [granted, ...bucket] = answer as [granted: number, ...SharedBucket];
+    return { granted, from, learn: (now: number) => caller.learn(bucket, limit, from, now) };
   }
 
   #keep(slice: Slice): void {
@@ -157,11 +174,12 @@ export class SharedBuckets {
   }
 
   /** Answers the requests that wait, as far as there are tokens; all if the bucket is empty. */
-  #answer(caller: Caller, isEmpty: boolean): void {
+  #answer(caller: Caller, isEmpty: boolean, now: number): void {
     const { waiters } = caller;
-    while (waiters.length > 0 && this.#spend(caller)) waiters.shift()?.(caller.allowed());
+    while (waiters.length > 0 && this.#spend(caller, now)) {
+      waiters.shift()?.(caller.decide(true, now));
+    }
     if (!isEmpty) return;
-    const now = this.#options.clock.monotonic();
     for (const resolve of waiters.splice(0)) resolve(this.#refuse(caller, now));
   }
 
@@ -173,16 +191,12 @@ export class SharedBuckets {
 
   #refuse(caller: Caller, now: number): Decision {
     this.#rejected += 1;
-    return caller.refused(now);
+    return caller.decide(false, now);
   }
 
-  /** Ends the slices of a caller that are older than a second. */
+  /** Ends the slices of a caller whose time is over. */
   #endOf(caller: Caller, now: number): void {
-    for (
-      let [slice] = caller.slices;
-      slice && now - slice.from >= SLICE_MS;
-      [slice] = caller.slices
-    ) {
+    for (let [slice] = caller.slices; slice && now >= slice.until; [slice] = caller.slices) {
       caller.end(slice, now);
       this.#slices.delete(slice);
     }
@@ -193,12 +207,12 @@ export class SharedBuckets {
     const [first] = this.#slices;
     if (this.#ending || !first) return;
     const { clock } = this.#options;
-    this.#ending = clock.after(Math.max(1, first.from + SLICE_MS - clock.monotonic()), () => {
+    this.#ending = clock.after(Math.max(1, first.until - clock.monotonic()), () => {
       this.#ending = undefined;
       const now = clock.monotonic();
       const ended = new Set<Caller>();
-      for (const { caller, from } of this.#slices) {
-        if (now - from < SLICE_MS) break;
+      for (const { caller, until } of this.#slices) {
+        if (now < until) break;
         this.#endOf(caller, now);
         ended.add(caller);
       }
@@ -208,14 +222,23 @@ export class SharedBuckets {
   }
 
   async #giveBack(caller: Caller): Promise<void> {
-    if (caller.unused > 0) await this.#call(caller, 0, 0, BACKGROUND_MS).catch(() => {});
+    if (caller.unused === 0) return;
+    try {
+      const { learn } = await this.#call(caller, 0, 0, BACKGROUND_MS);
+      learn(this.#options.clock.monotonic());
+    } catch {
+      // Valkey does not answer.
+    }
   }
 
+  /** Forgets callers without requests. What is known of their minutes takes less memory in a bucket of this node. */
   #forgetIdle(): void {
     const now = this.#options.clock.monotonic();
     for (const [id, caller] of this.#callers) {
       const isIdle = caller.held === 0 && !caller.isAsking && now - caller.usedAt >= SLICE_MS;
-      if (isIdle) this.#callers.delete(id);
+      if (!isIdle) continue;
+      this.#noteLocally(caller, now);
+      this.#callers.delete(id);
     }
   }
 

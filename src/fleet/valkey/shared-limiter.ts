@@ -25,10 +25,10 @@ export function shareLimits(
   const { config, clock, valkey, nodes } = deps;
   const shared = { valkey, clock, nodes, capacity: config.bucketCapacity };
   const { keys: localKeys, addresses: localAddresses } = local.buckets;
-  const keys = new SharedBuckets({ ...shared, prefix: "limit:key:", local: localKeys });
+  const keys = new SharedBuckets({ ...shared, prefix: "minute:key:", local: localKeys });
   const addresses = new SharedBuckets({
     ...shared,
-    prefix: "limit:public:",
+    prefix: "minute:public:",
     local: localAddresses,
   });
   return {

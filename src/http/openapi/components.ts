@@ -91,17 +91,20 @@ const integer = { type: "integer" };
 export const HEADERS = {
   "X-Request-Id": header("Id of the request in the server's log.", text),
   "RateLimit-Policy": header(
-    'Name and size of the bucket that was charged: `"key";q=1000;w=60`.',
+    'Name and limit of the bucket that was charged, and its minute in seconds: `"key";q=1000;w=60`.',
     text,
   ),
   RateLimit: header(
-    'Remaining requests, and seconds until the bucket is full: `"key";r=999;t=1`.',
+    'Remaining requests, and seconds until the bucket is filled again: `"key";r=999;t=60`.',
     text,
   ),
-  "X-RateLimit-Limit": header("Size of the bucket, for older clients.", integer),
+  "X-RateLimit-Limit": header("Limit of the bucket, for older clients.", integer),
   "X-RateLimit-Remaining": header("Remaining requests.", integer),
-  "X-RateLimit-Reset": header("Time at which the bucket is full again, in epoch seconds.", integer),
-  "Retry-After": header("Seconds to wait before the next request.", integer),
+  "X-RateLimit-Reset": header(
+    "Time at which the bucket is filled again, in epoch seconds.",
+    integer,
+  ),
+  "Retry-After": header("Whole seconds to wait before the next request.", integer),
   "WWW-Authenticate": header("RFC 6750's challenge.", text),
   ETag: header(
     'Entity tag of the content. For a resource `"<version>"`, or `"<version>-<hash>"` if the answer also shows facts that the version does not cover.',

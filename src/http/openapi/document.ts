@@ -24,7 +24,7 @@ const TAGS: Record<string, string> = {
 
 const INTRODUCTION = [
   "Send `Authorization: Bearer <API_KEY>`. Requests and answers are UTF-8 JSON in snake_case; times are ISO 8601 in UTC with milliseconds.",
-  "A key has its own limit of requests a minute (1000 unless set otherwise); requests without a key share the limit of the client's address (100 unless the server is configured otherwise). A bucket that is full lets its whole limit through at once and refills evenly, so at most 2 × limit − 1 requests pass in any one minute. Over it, the answer is 429 with `Retry-After`.",
+  "A key has its own limit of requests a minute (1000 unless set otherwise); requests without a key share the limit of the client's address (100 unless the server is configured otherwise). A limit holds in each minute that begins with the caller's first request and ends 60 seconds later, when all of it is available again; in other 60 seconds up to 2 × limit − 1 requests can pass. Over it, the answer is 429 with `Retry-After`: the whole seconds until the end of the minute, 1 to 60.",
   "Errors are `application/problem+json` (RFC 9457); `/docs/errors` lists them. Before a request reaches the service, the runtime itself answers a broken request line or a missing Host (400), a URL and headers that together exceed 16 KB (431) and a body over 1 MiB (413), without a problem document.",
   "A POST that creates something accepts `Idempotency-Key`. Repeating it within 24 hours creates nothing new and gets the same answer, with `Idempotency-Replayed: true`. With another body it is rejected.",
   "Lists contain `data` and `next_cursor`; pass the latter as `cursor` to get the next page. It is null on the last page. Any page may contain fewer entries than `limit`.",

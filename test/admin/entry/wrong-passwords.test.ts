@@ -43,7 +43,7 @@ describe("200 wrong passwords for one account", () => {
     await signInAfterWait(app);
   });
 
-  test("wrong passwords that each respect Retry-After wait at most 30 seconds", async () => {
+  test("wrong passwords that each respect Retry-After wait at most a minute", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     let verified = 0;
@@ -53,7 +53,7 @@ describe("200 wrong passwords for one account", () => {
       else {
         const wait = Number(answer.headers.get("retry-after"));
         expect(wait).toBeGreaterThanOrEqual(1);
-        expect(wait).toBeLessThanOrEqual(30);
+        expect(wait).toBeLessThanOrEqual(60);
         await app.clock.advance(wait * 1_000);
       }
     }

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { BucketMap } from "../../../src/features/limits";
+import { systemRandom } from "../../../src/kernel/random";
 import { createTestClock } from "../../support/clock";
 
 const CAPACITY = 16;
+const MINUTE_MS = 60_000;
 
-/** Creates a map for sixteen callers. A `limit` of 60 refills one token per second. */
+/** Creates a map for sixteen callers. */
 function smallMap(overflowLimit = 3, capacity = CAPACITY) {
   const clock = createTestClock();
-  const map = new BucketMap({
-    clock,
-    capacity,
-    overflowLimit,
-    neighbourhood: (id) => id.slice(0, 2),
-  });
+  const map = new BucketMap({ ctx: { clock, random: systemRandom }, capacity, overflowLimit });
   /** Spends tokens of a caller, and says whether that was from a bucket of its own. */
-  const spend = (id: string, tokens: number, limit = 60): boolean => {
+  const spend = (id: string, tokens = 1, limit = 60): boolean => {
     const before = map.overflowed;
     for (let i = 0; i < tokens; i++) map.take(id, limit);
     return map.overflowed === before;
   };
-  return { clock, map, spend };
+  const fill = () => {
+    while (map.size < capacity) spend(`filler ${map.size}`);
+  };
+  return { clock, map, spend, fill };
 }
 
 describe("the map of buckets", () => {
@@ -29,13 +29,14 @@ describe("the map of buckets", () => {
     spend("a", 60);
     expect(map.take("a", 60).isAllowed).toBe(false);
     expect(map.take("b", 60).isAllowed).toBe(true);
-    expect(map.size).toBe(2);
+    expect([map.size, map.rejected]).toEqual([2, 1]);
   });
 
   test("the map gives an unknown caller the full limit, and reading creates no bucket", () => {
     const { map } = smallMap();
-    expect(map.remaining("nobody", 60)).toBe(60);
-    expect(map.size).toBe(0);
+    expect([map.remaining("nobody", 60), map.waitSeconds("nobody", 60), map.size]).toEqual([
+      60, 0, 0,
+    ]);
   });
 
   test("the map ignores the wall clock", () => {
@@ -45,25 +46,35 @@ describe("the map of buckets", () => {
     expect(map.take("a", 60).isAllowed).toBe(false);
   });
 
-  test("the map keeps a bucket exactly until it is full again", async () => {
+  test("a caller's bucket is filled again a minute after its first token, and no use renews that", async () => {
     const { clock, map, spend } = smallMap();
-    spend("short", 1);
-    for (let i = 1; i < CAPACITY; i++) spend(`long${i}`, 60);
+    spend("a", 10, 100);
+    for (let second = 0; second < 59; second++) {
+      await clock.advance(1_000);
+      spend("a", 1, 100);
+    }
+    expect(map.remaining("a", 100)).toBe(100 - 69);
     await clock.advance(999);
-    expect(spend("early", 1)).toBe(false);
+    expect([map.waitSeconds("a", 69), map.waitSeconds("a", 70)]).toEqual([1, 0]);
     await clock.advance(1);
-    expect(spend("in time", 1)).toBe(true);
-    expect(map.size).toBe(CAPACITY);
+    expect(map.remaining("a", 100)).toBe(100);
   });
 
-  test("the map keeps a bucket longer after every use", async () => {
-    const { clock, map, spend } = smallMap();
-    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
-    await clock.advance(900);
-    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
-    await clock.advance(900);
-    expect(spend("newcomer", 1)).toBe(false);
-    expect(map.remaining("id0", 60)).toBe(59);
+  test.each([
+    ["two IPv4 addresses", "10.0.0.1", "10.0.1.0"],
+    ["an IPv4 address and its number", "0.0.0.7", "7"],
+    ["the greatest address and its number", "255.255.255.255", "4294967295"],
+    ["an address and a text that is none", "1.2.3.4", "1.2.3.4.5"],
+    ["an address and a number beyond a byte", "1.2.4.0", "1.2.3.256"],
+    ["an address and one with a group missing", "0.1.2.3", "1.2.3"],
+    ["texts with empty groups", "1..2.3", "1.2..3"],
+    ["an IPv4 address and an IPv6 network", "1.2.3.4", "1:2:3:4"],
+    ["texts that differ at their ends", "1.2.3.", "1.2.3"],
+    ["the empty text and zero", "", "0.0.0.0"],
+  ])("%s have buckets of their own", (_, one, other) => {
+    const { map, spend } = smallMap();
+    spend(one, 60);
+    expect([map.remaining(one, 60), map.remaining(other, 60)]).toEqual([0, 60]);
   });
 });
 
@@ -74,96 +85,94 @@ describe("a map for many callers", () => {
     const { map, spend } = smallMap(3, MANY);
     spend("drained", 60);
     for (let i = 1; i < MANY; i++) map.take(`id${i}`, 60);
-    expect(map.size).toBe(MANY);
-    expect(map.overflowed).toBe(0);
+    expect([map.size, map.overflowed]).toEqual([MANY, 0]);
     expect(map.take("drained", 60).isAllowed).toBe(false);
     for (let i = 1; i < MANY; i++) expect(map.remaining(`id${i}`, 60)).toBe(59);
-    expect(spend("one too many", 1)).toBe(false);
+    expect(spend("one too many")).toBe(false);
   });
 
-  test("a bucket is full at the same time as without the growth", async () => {
-    const { clock, map, spend } = smallMap(3, MANY);
-    spend("short", 2);
+  test("a minute ends at the same time as without the growth", async () => {
+    const { clock, map, spend, fill } = smallMap(3, MANY);
+    spend("early", 2);
     await clock.advance(1_000);
-    for (let i = 1; i < MANY; i++) spend(`long${i}`, 60);
-    await clock.advance(999);
-    expect(spend("early", 1)).toBe(false);
+    fill();
+    await clock.advance(MINUTE_MS - 1_001);
+    expect([map.remaining("early", 60), spend("too early")]).toEqual([58, false]);
     await clock.advance(1);
-    expect(spend("in time", 1)).toBe(true);
-    expect(map.size).toBe(MANY);
-  });
-
-  test("the least recently used buckets stay the first to be replaced after the growth", async () => {
-    const { clock, map, spend } = smallMap(3, MANY);
-    spend("quick", 50, 6_000);
-    for (let i = 0; i < 7; i++) spend(`old${i}`, 60);
-    for (let i = 8; i < MANY; i++) spend(`new${i}`, 60);
-    expect(spend("first", 1)).toBe(false);
-    await clock.advance(500);
-    expect(spend("second", 1)).toBe(true);
+    expect([map.remaining("early", 60), spend("in time")]).toEqual([60, true]);
     expect(map.size).toBe(MANY);
   });
 });
 
 describe("a full map", () => {
-  test("a full map removes buckets that are full again", async () => {
-    const { clock, map, spend } = smallMap();
-    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
-    await clock.advance(1_001);
-    expect(spend("newcomer", 1)).toBe(true);
-    expect(map.size).toBe(1);
-  });
-
-  test("a full map searches all buckets at most once a second, else the eight least recently used", async () => {
-    const { clock, spend } = smallMap();
-    // With a limit of 6000 a bucket of 50 tokens is full again after half a second.
-    for (let i = 0; i < 8; i++) spend(`old${i}`, 60);
-    for (let i = 0; i < 8; i++) spend(`new${i}`, 50, 6_000);
-    expect(spend("first", 1)).toBe(false);
-    await clock.advance(999);
-    // Eight buckets are full again, but they are not among the eight that are looked at.
-    expect(spend("second", 1)).toBe(false);
-    await clock.advance(1);
-    expect(spend("third", 1)).toBe(true);
-  });
-
-  test("a full map replaces a full bucket among the eight least recently used at once", async () => {
-    const { clock, map, spend } = smallMap();
-    for (let i = 0; i < 7; i++) spend(`old${i}`, 60);
-    spend("quick", 50, 6_000);
-    for (let i = 0; i < 8; i++) spend(`new${i}`, 60);
-    expect(spend("first", 1)).toBe(false);
-    await clock.advance(500);
-    expect(spend("second", 1)).toBe(true);
-    expect(map.size).toBe(CAPACITY);
-    expect(map.remaining("old0", 60)).toBe(0);
-  });
-
-  test("a full map counts every request charged to a shared bucket", () => {
-    const { map, spend } = smallMap();
-    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
-    spend("xx1", 2);
-    spend("xx2", 5);
-    expect(map.overflowed).toBe(7);
-    expect(map.size).toBe(CAPACITY);
-  });
-
-  test("a full map charges new callers of one network to a shared bucket", () => {
-    const { map, spend } = smallMap();
-    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
-    const answers = ["xx1", "xx2", "xx3", "xx4"].map((id) => map.take(id, 60));
-    expect(answers.map((answer) => answer.isAllowed)).toEqual([true, true, true, false]);
-    expect(answers.map((answer) => answer.limit)).toEqual([3, 3, 3, 3]);
-  });
-
-  test("a full map has sixteen shared buckets for all new callers", () => {
-    const { map, spend } = smallMap();
-    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
-    let allowed = 0;
-    for (let i = 0; i < 2_000; i++) {
-      if (map.take(`${String.fromCharCode(0x4e00 + i)}-`, 60).isAllowed) allowed += 1;
+  test("a full map gives a newcomer the place of a caller whose minute is over, at that moment", async () => {
+    const { clock, map, spend, fill } = smallMap();
+    for (let i = 0; i < 4; i++) {
+      spend(`id${i}`);
+      await clock.advance(1_000);
     }
-    expect(allowed).toBe(16 * 3);
+    fill();
+    await clock.advance(MINUTE_MS - 4_001);
+    expect(spend("too early")).toBe(false);
+    for (let i = 0; i < 4; i++) {
+      await clock.advance(i === 0 ? 1 : 1_000);
+      expect([spend(`newcomer ${i}`), spend(`another ${i}`)]).toEqual([true, false]);
+    }
+    expect(map.size).toBe(CAPACITY);
+  });
+
+  test("a caller that begins another minute keeps its place, behind those that began before", async () => {
+    const { clock, map, spend, fill } = smallMap();
+    spend("old");
+    await clock.advance(1_000);
+    spend("other");
+    fill();
+    await clock.advance(MINUTE_MS - 1_000);
+    spend("old", 5);
+    expect(spend("newcomer")).toBe(false);
+    await clock.advance(1_000);
+    expect(spend("another")).toBe(true);
+    expect([map.remaining("old", 60), map.remaining("other", 60)]).toEqual([55, 60]);
+  });
+
+  test("a full map counts newcomers in counters, each with the overflow limit and a minute of its own", async () => {
+    const { clock, map, fill } = smallMap();
+    fill();
+    const decisions = Array.from({ length: 4 }, () => map.take("newcomer", 60));
+    expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, false]);
+    expect(decisions.map(({ limit }) => limit)).toEqual([3, 3, 3, 3]);
+    expect([map.remaining("newcomer", 60), map.waitSeconds("newcomer", 60)]).toEqual([0, 60]);
+    expect([map.overflowed, map.rejected, map.size]).toEqual([4, 1, CAPACITY]);
+    await clock.advance(30_000);
+    expect(map.waitSeconds("newcomer", 60)).toBe(30);
+    expect(map.take("later", 60).refillInSeconds).toBe(60);
+  });
+
+  test("newcomers are spread over 65,536 counters, by a secret of each map", () => {
+    const served = () => {
+      const { map, fill } = smallMap(1);
+      fill();
+      return Array.from({ length: 65_536 }, (_, i) => map.take(`newcomer ${i}`, 60).isAllowed);
+    };
+    const [one, other] = [served(), served()];
+    // So many of as many hashes are distinct: 1 − 1/e.
+    const share = one.filter(Boolean).length / one.length;
+    expect(share).toBeGreaterThan(0.62);
+    expect(share).toBeLessThan(0.645);
+    expect(one).not.toEqual(other);
+  });
+
+  test("a caller that was counted in a counter stays there until the counter's minute is over", async () => {
+    const { clock, map, spend, fill } = smallMap();
+    fill();
+    await clock.advance(MINUTE_MS - 1);
+    for (let i = 0; i < 4; i++) map.take("newcomer", 60);
+    await clock.advance(1);
+    // There is room now, and a bucket of its own would let its whole limit through a second time.
+    expect(map.take("newcomer", 60).isAllowed).toBe(false);
+    expect(spend("another")).toBe(true);
+    await clock.advance(MINUTE_MS - 1);
+    expect(map.take("newcomer", 60)).toMatchObject({ isAllowed: true, remaining: 59 });
   });
 });
 
@@ -174,38 +183,35 @@ describe("a flood of new callers", () => {
     spend("half", 30);
     for (let i = 0; i < 5_000; i++) map.take(`flood${i}`, 60);
     expect(map.take("drained", 60).isAllowed).toBe(false);
-    expect(map.remaining("half", 60)).toBe(30);
-    expect(map.size).toBe(CAPACITY);
+    expect([map.remaining("half", 60), map.size]).toEqual([30, CAPACITY]);
     expect(map.overflowed).toBe(5_000 - (CAPACITY - 2));
   });
 
-  test("the map never admits a caller beyond its limit from its own bucket", () => {
+  test("no caller gets more than its limit in a minute that begins with a request of its own", () => {
     const step = fc.record({
-      gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3_000 })),
+      gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 })),
       caller: fc.integer({ min: 0, max: 40 }),
       times: fc.integer({ min: 1, max: 8 }),
     });
     fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 120 }), async (steps) => {
-        const { clock, map } = smallMap();
         const limit = 6;
-        const admitted = new Map<number, number[]>();
+        const { clock, map } = smallMap(limit);
+        const minutes = new Map<number, { endsAt: number; admitted: number }>();
         for (const { gap, caller, times } of steps) {
           if (gap > 0) await clock.advance(gap);
           for (let i = 0; i < times; i++) {
-            const before = map.overflowed;
-            const { isAllowed } = map.take(`caller${caller}`, limit);
-            if (!isAllowed || map.overflowed > before) continue;
-            admitted.set(caller, [...(admitted.get(caller) ?? []), clock.monotonic()]);
-          }
-        }
-        for (const moments of admitted.values()) {
-          for (const [from, start] of moments.entries()) {
-            for (const [to, end] of moments.entries()) {
-              if (to < from) continue;
-              const most = limit + ((end - start) * limit) / 60_000 + 0.01;
-              expect(to - from + 1).toBeLessThanOrEqual(most);
+            const now = clock.monotonic();
+            const { isAllowed, refillInSeconds } = map.take(`caller${caller}`, limit);
+            if (!isAllowed) continue;
+            let minute = minutes.get(caller);
+            if (!minute || now >= minute.endsAt) {
+              // A counter that others use as well can have begun its minute before.
+              minute = { endsAt: now + refillInSeconds * 1_000 - 999, admitted: 0 };
+              minutes.set(caller, minute);
             }
+            minute.admitted += 1;
+            expect(minute.admitted).toBeLessThanOrEqual(limit);
           }
         }
         expect(map.size).toBeLessThanOrEqual(CAPACITY);
@@ -215,26 +221,23 @@ describe("a flood of new callers", () => {
   });
 });
 
-test("buckets of more callers than the first room are lowered, up to the capacity", () => {
-  const clock = createTestClock();
+test("what is known of callers is noted for more than the first room, up to the capacity", () => {
   const capacity = 2_000;
-  const map = new BucketMap({ clock, capacity, overflowLimit: 5, neighbourhood: (id) => id });
-  for (let caller = 0; caller <= capacity; caller++) map.lower(`k${caller}`, 10, 4);
+  const { map } = smallMap(5, capacity);
+  for (let caller = 0; caller <= capacity; caller++) map.raise(`k${caller}`, 6, 30_000);
   expect([map.size, map.remaining("k1999", 10), map.remaining("k2000", 10)]).toEqual([
     2_000, 4, 10,
   ]);
 });
 
-test("a bucket is lowered to what is known to be left, and never raised", () => {
-  const clock = createTestClock();
-  const map = new BucketMap({ clock, capacity: 2, overflowLimit: 5, neighbourhood: (id) => id });
-  map.lower("a", 10, 4);
-  expect(map.remaining("a", 10)).toBe(4);
-  map.lower("a", 10, 8);
-  expect(map.remaining("a", 10)).toBe(4);
-  map.lower("b", 10, 10);
-  expect(map.size).toBe(1);
-  map.take("b", 10);
-  map.lower("c", 10, 0);
-  expect([map.size, map.remaining("c", 10)]).toEqual([2, 10]);
+test("what is known of a caller is noted with the rest of its minute, and nothing of an unused bucket", async () => {
+  const { clock, map } = smallMap();
+  map.raise("a", 6, 30_000);
+  map.raise("unused", 0, 30_000);
+  map.raise("over", 5, 0);
+  expect([map.remaining("a", 10), map.size]).toEqual([4, 1]);
+  await clock.advance(29_999);
+  expect(map.take("a", 10)).toMatchObject({ remaining: 3, refillInSeconds: 1 });
+  await clock.advance(1);
+  expect(map.take("a", 10)).toMatchObject({ remaining: 9, refillInSeconds: 60 });
 });

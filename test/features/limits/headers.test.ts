@@ -16,31 +16,37 @@ function limitHeaders({ headers }: Answer) {
 }
 
 describe("the headers of a limit", () => {
-  test("rate limit headers contain policy, limit, remaining requests and time until full", async () => {
+  test("rate limit headers contain policy, limit, remaining requests and time until the refill", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 20 });
     await app.call("/api/v1/key", { key });
     await app.call("/api/v1/key", { key });
     expect(limitHeaders(await app.call("/api/v1/key", { key }))).toEqual({
       policy: '"key";q=20;w=60',
-      state: '"key";r=17;t=9',
+      state: '"key";r=17;t=60',
       limit: "20",
       remaining: "17",
-      reset: String(NOON_SECONDS + 9),
+      reset: String(NOON_SECONDS + 60),
       retryAfter: null,
     });
   });
 
-  test("rate limit headers round the time until full up and remaining requests down", async () => {
+  test("rate limit headers round the time until the refill up", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 20 });
     await app.call("/api/v1/key", { key });
     await app.clock.advance(1_400);
-    // 2 − 1.4 / 3 tokens are spent, which take 4.6 seconds to refill; the wall clock is at 1.4.
+    // 58.6 seconds are left, and the wall clock is at 1.4.
     expect(limitHeaders(await app.call("/api/v1/key", { key }))).toMatchObject({
-      state: '"key";r=18;t=5',
+      state: '"key";r=18;t=59',
       remaining: "18",
-      reset: String(NOON_SECONDS + 2 + 5),
+      reset: String(NOON_SECONDS + 2 + 59),
+    });
+    await app.clock.advance(58_600);
+    expect(limitHeaders(await app.call("/api/v1/key", { key }))).toMatchObject({
+      state: '"key";r=19;t=60',
+      remaining: "19",
+      reset: String(NOON_SECONDS + 60 + 60),
     });
   });
 
@@ -48,10 +54,10 @@ describe("the headers of a limit", () => {
     await using app = await createTestApp();
     expect(limitHeaders(await app.call("/openapi.json"))).toEqual({
       policy: '"public";q=100;w=60',
-      state: '"public";r=99;t=1',
+      state: '"public";r=99;t=60',
       limit: "100",
       remaining: "99",
-      reset: String(NOON_SECONDS + 1),
+      reset: String(NOON_SECONDS + 60),
       retryAfter: null,
     });
   });
@@ -60,7 +66,7 @@ describe("the headers of a limit", () => {
     await using app = await createTestApp();
     expect(limitHeaders(await app.call("/healthz"))).toMatchObject({
       policy: '"health";q=1200;w=60',
-      state: '"health";r=1199;t=1',
+      state: '"health";r=1199;t=60',
     });
   });
 
@@ -69,24 +75,25 @@ describe("the headers of a limit", () => {
     const { value: key } = await app.createKey({ rate_limit: 2 });
     await app.call("/api/v1/key", { key });
     await app.call("/api/v1/key", { key });
-    await app.clock.advance(500);
+    await app.clock.advance(29_500);
     const rejected = await app.call("/api/v1/key", { key });
     expect(expectProblem(rejected, "rate_limited").detail).toBe(
-      "The limit of 2 requests a minute for the API key is used up. Try again in 30 seconds.",
+      "The limit of 2 requests a minute for the API key is used up. Try again in 31 seconds.",
     );
     expect(limitHeaders(rejected)).toEqual({
       policy: '"key";q=2;w=60',
-      state: '"key";r=0;t=60',
+      state: '"key";r=0;t=31',
       limit: "2",
       remaining: "0",
-      reset: String(NOON_SECONDS + 1 + 60),
-      retryAfter: "30",
+      reset: String(NOON_SECONDS + 30 + 31),
+      retryAfter: "31",
     });
   });
 
   test("a rate_limited answer to an address names the address's limit", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "60" } });
     for (let i = 0; i < 60; i++) await app.call("/");
+    await app.clock.advance(59_001);
     const rejected = await app.call("/");
     expect(expectProblem(rejected, "rate_limited").detail).toBe(
       "The limit of 60 requests a minute for this address for requests without a valid API key is used up. Try again in 1 second.",

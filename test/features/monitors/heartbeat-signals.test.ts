@@ -109,11 +109,11 @@ describe("paths of signals", () => {
   test("a signal is charged to the bucket of its token, also with an unknown ending", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
-    expect(chargeOf(await signal(api, token, "start"))).toBe("heartbeat 59");
-    expect(chargeOf(await signal(api, token, "256"))).toBe("heartbeat 58");
-    for (let i = 0; i < 58; i++) await signal(api, token, "log");
+    expect(chargeOf(await signal(api, token, "start"))).toBe("heartbeat 119");
+    expect(chargeOf(await signal(api, token, "256"))).toBe("heartbeat 118");
+    for (let i = 0; i < 118; i++) await signal(api, token, "log");
     expectProblem(await signal(api, token, "start"), "rate_limited");
-    expect(api.heartbeats).toHaveLength(59);
+    expect(api.heartbeats).toHaveLength(119);
   });
 });
 

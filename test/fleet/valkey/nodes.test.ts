@@ -49,7 +49,7 @@ await describeWithPrograms(
       const left = async (node: FleetNode) =>
         Number((await node.call("/api/v1/key", { key })).headers.get("x-ratelimit-remaining"));
       // Repeated if Valkey answers late, since the primary then charges a bucket of its own for a second.
-      await eventually("both nodes charge one bucket, which refills meanwhile", async () => {
+      await eventually("both nodes charge one bucket", async () => {
         const before = await left(replica);
         for (let request = 0; request < 50; request++) await left(primary);
         return before - (await left(replica)) > 5;
