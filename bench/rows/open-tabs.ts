@@ -12,7 +12,6 @@ const OFFICE_TABS = 15;
 const ASK_MS = 12_000;
 const JITTER = 0.15;
 const LOW = 20;
-const LOW_WAIT_MS = 60_000;
 const WARM_UP_MS = 12_000;
 const MEASURED_MS = 36_000;
 const OFFICE_MS = 60_000;
@@ -98,20 +97,20 @@ async function openOffice(server: Server, page: string) {
     await load(page);
     for (let wait = jittered(); performance.now() + wait - start < OFFICE_MS;) {
       await Bun.sleep(wait);
-      const left = await load(`${page}/version`, tag);
+      const { left, refillMs } = await load(`${page}/version`, tag);
       if (!hasChanged && performance.now() - start > OFFICE_MS / 2) {
         hasChanged = true;
         await load(page);
       }
-      wait = left < LOW ? LOW_WAIT_MS : jittered();
+      wait = left < LOW ? refillMs : jittered();
     }
 
-    async function load(path: string, known?: string): Promise<number> {
-      const [etag, status, left] = await ask(server, path, known);
+    async function load(path: string, known?: string) {
+      const [etag, status, bucket] = await ask(server, path, known);
       if (path !== page) tag = etag;
       if (status === 429) refused += 1;
-      least = Math.min(least, left);
-      return left;
+      least = Math.min(least, bucket.left);
+      return bucket;
     }
   });
   await Promise.all(tabs);
@@ -122,18 +121,19 @@ function jittered(): number {
   return ASK_MS * (1 - JITTER + 2 * JITTER * Math.random());
 }
 
-/** Requests a path on a new connection. Returns the tag, the status and the requests that are left. */
+/** Requests a path on a new connection. Returns the tag, the status and the state of the address's bucket. */
 async function ask(
   { url }: Server,
   path: string,
   tag?: string,
-): Promise<[tag: string | undefined, status: number, left: number]> {
+): Promise<[tag: string | undefined, status: number, bucket: { left: number; refillMs: number }]> {
   const headers = { "Accept-Encoding": "gzip", ...(tag && { "If-None-Match": tag }) };
   const connection = await openConnection(url);
   try {
     const answer = await connection.send(requestText(url, path, { headers }));
-    const left = /r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1];
-    return [answer.headers.get("etag"), answer.status, Number(left ?? 0)];
+    const state = /r=(\d+);t=(\d+)/.exec(answer.headers.get("ratelimit") ?? "");
+    const bucket = { left: Number(state?.[1] ?? 0), refillMs: 1_000 * Number(state?.[2] ?? 0) };
+    return [answer.headers.get("etag"), answer.status, bucket];
   } finally {
     connection.close();
   }

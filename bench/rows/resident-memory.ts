@@ -62,7 +62,7 @@ export async function measureResidentMemory(workspace: Workspace): Promise<Figur
         seconds: SECONDS,
         script,
         args: [String(sent)],
-        // Addresses beyond the limiter's room share the overflow buckets and are refused in turn.
+        // Addresses beyond the limiter's room share counters, some of which several of them use up.
         allowsRejections: true,
       });
       sent += requests;

@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
-import { sha256 } from "../../kernel/hash";
 import { lazy } from "../../kernel/lazy";
 import { MINUTE_MS } from "../../kernel/time";
 import { Buckets, type Decision, secondsToRefill } from "./bucket";
@@ -18,8 +17,8 @@ const FIRST_ROOM = 1_000;
  * renews: then the bucket is full, and equals none.
  *
  * An entry is never evicted before, since its owner would return with a fresh bucket. A new caller without room
- * is counted in one of 65,536 counters, each with the limit `overflowLimit` and a minute of its own. Nobody can
- * find out who shares a counter, since the hash of the id that selects it has a secret.
+ * is counted in one of 65,536 counters, each with the limit `overflowLimit` and a minute of its own. A hash of the
+ * id with a secret selects it, so that a caller cannot choose whose counter it uses up.
  */
 export class BucketMap {
   readonly #clock: AppContext["clock"];
@@ -30,8 +29,13 @@ export class BucketMap {
   #numbers: LRUCache<string | number, number>;
   #buckets: Buckets;
   readonly #counters = lazy(() => new Buckets(COUNTERS));
+  /** Monotonic time at which the first minute of a full map ends. */
+  #fullUntil = Number.NEGATIVE_INFINITY;
   /** Monotonic time at which the minutes of all counters have ended. */
   #countersEndAt = Number.NEGATIVE_INFINITY;
+  /** Hash of the last caller whose counter was looked for, since a decision does so twice. */
+  readonly #hash = new Uint8Array(32);
+  #hashedId: string | undefined;
   /** Reused, so that a decision allocates no object for it. */
   readonly #peekOptions = {};
   #overflowed = 0;
@@ -127,11 +131,16 @@ export class BucketMap {
   /** Returns the number of a bucket that no caller needs; undefined if there is none. */
   #findFree(now: number): number | undefined {
     if (this.#numbers.size < this.#numbers.max) return this.#numbers.size;
-    const [first] = this.#numbers.rvalues();
-    if (first !== undefined && this.#buckets.refillInMs(first, now) === 0) return first;
-    if (this.#numbers.max >= this.#capacity) return undefined;
-    this.#grow();
-    return this.#numbers.size;
+    if (now < this.#fullUntil) return undefined;
+    const [first = 0] = this.#numbers.rvalues();
+    const refillInMs = this.#buckets.refillInMs(first, now);
+    if (refillInMs === 0) return first;
+    if (this.#numbers.max < this.#capacity) {
+      this.#grow();
+      return this.#numbers.size;
+    }
+    this.#fullUntil = now + refillInMs;
+    return undefined;
   }
 
   /** Moves the buckets to a cache with room for `capacity` callers. */
@@ -154,7 +163,11 @@ export class BucketMap {
   }
 
   #counterOf(id: string): number {
-    return sha256(this.#secret + id).readUInt16BE(0);
+    if (id !== this.#hashedId) {
+      this.#hashedId = id;
+      Bun.SHA256.hash(this.#secret + id, this.#hash);
+    }
+    return (this.#hash[0] as number) * 256 + (this.#hash[1] as number);
   }
 }
 
