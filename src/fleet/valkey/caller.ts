@@ -99,6 +99,13 @@ export class Caller {
     return slice;
   }
 
+  /** Applies the current limit. A refusal by another one is no longer remembered. */
+  setLimit(limit: number): void {
+    if (limit === this.limit) return;
+    this.limit = limit;
+    this.#refusedUntil = Number.NEGATIVE_INFINITY;
+  }
+
   /** True once half of a slice is spent. The next is then twice as large. */
   needsMore(now: number): boolean {
     if (this.isAsking || this.isRefused(now) || this.#held * 2 > this.#size) return false;

@@ -56,7 +56,7 @@ export class SharedBuckets {
     if (!caller) return this.#takeLocally(id, limit);
     const now = this.#options.clock.monotonic();
     const isBusy = now - caller.usedAt < SLICE_MS;
-    caller.limit = limit;
+    caller.setLimit(limit);
     caller.usedAt = now;
     this.#endOf(caller, now);
     if (this.#spend(caller, now)) {

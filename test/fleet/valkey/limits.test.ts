@@ -176,6 +176,15 @@ await describeWithPrograms(
       });
     });
 
+    test("a higher limit applies at once, also after a refusal", async () => {
+      await using server = await startRedis();
+      await using fleet = await startFleet(server);
+      const drained = (limit: number) =>
+        drain(fleet.nodes, EVEN, ({ limiter }) => limiter.chargeKey("k", limit));
+      expect(await drained(10)).toBe(10);
+      expect(await drained(15)).toBe(5);
+    });
+
     test("idle callers are forgotten, and what is known of their minute is kept in less memory", async () => {
       await using server = await startRedis();
       await using fleet = await startFleet(server);
