@@ -101,15 +101,22 @@ export function idsByRecipient(mails: readonly TakenMail[]): Map<string, Set<str
   return ids;
 }
 
+/** A connection to a scripted relay. */
+interface RelaySession {
+  isData: boolean;
+  /** Last recipient, where the script records it. */
+  recipient: string;
+}
+
 /**
  * Starts a relay that answers each line by `answers`: a reply, undefined for none, or null to close the
  * connection. The line "" stands for the connection itself.
  */
 export function startScriptedRelay(
-  answers: (line: string, session: { isData: boolean }) => string | null | undefined,
+  answers: (line: string, session: RelaySession) => string | null | undefined,
 ) {
   const onConnection: OnConnection = (socket) => {
-    const session = { isData: false };
+    const session: RelaySession = { isData: false, recipient: "" };
     let rest = "";
     const answer = (line: string) => {
       const reply = answers(line, session);

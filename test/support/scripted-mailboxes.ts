@@ -4,7 +4,7 @@ import { politeRelay, startScriptedRelay } from "./relay";
 interface Mailboxes extends AsyncDisposable {
   port: number;
   connections(): number;
-  /** Recipients of accepted mails, in order. Exact if the relay has one connection at a time. */
+  /** Recipients of accepted mails, in order. */
   accepted: string[];
   /** Commands of all connections, in order. */
   commands: string[];
@@ -19,18 +19,17 @@ export async function startMailboxes(
   const polite = politeRelay({}, extensions);
   const accepted: string[] = [];
   const commands: string[] = [];
-  let recipient = "";
   const replyTo = (line: string): string | null | undefined => {
     const to = /^RCPT TO:<(.*?)>/.exec(line)?.[1];
-    recipient = to ?? recipient;
     if (to !== undefined && Object.hasOwn(answers, to)) return answers[to];
     const key = line === "" || line === "." ? line : (/^[A-Z]+/.exec(line)?.[0] ?? line);
     return Object.hasOwn(answers, key) ? answers[key] : polite(line);
   };
-  const relay = await startScriptedRelay((line) => {
+  const relay = await startScriptedRelay((line, session) => {
+    session.recipient = /^RCPT TO:<(.*?)>/.exec(line)?.[1] ?? session.recipient;
     const reply = replyTo(line);
     if (line !== "") commands.push(line);
-    if (line === "." && reply?.startsWith("2")) accepted.push(recipient);
+    if (line === "." && reply?.startsWith("2")) accepted.push(session.recipient);
     return reply;
   });
   return {

@@ -33,8 +33,14 @@ export type Attempted =
   | { outcome: "gone" }
   /** This node may not be the primary. */
   | { outcome: "not_begun" }
-  /** `isBrokenOff` if that happened in the middle of the mail. */
-  | { outcome: "relay_unavailable"; reply: Reply; isBrokenOff: boolean };
+  | RelayUnavailable;
+
+/** `isBrokenOff` if that happened in the middle of the mail. */
+export interface RelayUnavailable {
+  outcome: "relay_unavailable";
+  reply: Reply;
+  isBrokenOff: boolean;
+}
 
 /** Attempts a mail once, with its current data in the database. */
 export async function attemptMail(

@@ -7,8 +7,10 @@ const DOMAINS_LOW = 32;
 const DOMAINS_MAX = 256;
 /** Maximum number of domains that one search reads: some hundred microseconds. */
 const READ_MAX = 64;
-/** Number of mails to one domain in memory. */
+/** Number of mails to one domain that one read adds. */
 const MAILS_PER_DOMAIN = 16;
+/** Number of waiting mails to one domain up to which further ones are read to find one that can start. */
+const SEARCHED_MAX = 512;
 
 /** Mails that have begun, or whose results are not recorded. The database still shows them as due. */
 export interface ClaimedMails {
@@ -16,6 +18,15 @@ export interface ClaimedMails {
   readonly size: number;
   /** True if an earlier try of the mail was broken off. It goes after others. */
   isSetBack(id: string): boolean;
+  /** Number of such mails. The database shows them as due before all others. */
+  readonly setBacks: number;
+}
+
+/** Conditions of a start. */
+interface Start {
+  /** True if a mail to a domain may start at all. */
+  canUse(domain: string): boolean;
+  canStart(mail: DueMail): boolean;
 }
 
 /** Due mails to one domain. */
@@ -24,6 +35,8 @@ interface DomainQueue {
   waiting: DueMail[];
   /** True if the database may have further due mails. */
   hasMore: boolean;
+  /** Number of waiting mails after the last read, so that the database is not read in vain again and again. */
+  searchedTo: number;
 }
 
 /**
@@ -63,12 +76,17 @@ export class MailLane {
 
   /** True if a search that found nothing can go on in the next turn of the event loop. */
   get canReadOn(): boolean {
-    return this.isReading && this.#turn.length < DOMAINS_MAX;
+    return this.isReading && this.#turn.length < this.#domainsMax;
+  }
+
+  /** A domain whose mails were all set back takes no place from others. */
+  get #domainsMax(): number {
+    return DOMAINS_MAX + this.#claimed.setBacks;
   }
 
   /** Reads all domains again: mails were added or changed. */
   wake(): void {
-    for (const queue of this.#turn) queue.hasMore = true;
+    for (const queue of this.#turn) wakeQueue(queue);
     if (this.#readAfter === undefined) this.#readAfter = "";
     else this.#isStale = true;
   }
@@ -76,20 +94,20 @@ export class MailLane {
   /** Reads the due mails of one domain again. */
   wakeDomain(domain: string): void {
     const queue = this.#byDomain.get(domain);
-    if (queue) queue.hasMore = true;
+    if (queue) wakeQueue(queue);
     else this.#add(domain);
   }
 
   /** Takes the next mail that can start, from each domain in turn. */
-  take(canStart: (mail: DueMail) => boolean): DueMail | undefined {
+  take(start: Start): DueMail | undefined {
     let reads = READ_MAX;
     for (let low = DOMAINS_LOW; ; low = this.#turn.length + DOMAINS_LOW) {
       while (this.#readAfter !== undefined && this.#turn.length < low && reads > 0) {
         this.#readNext(this.#readAfter);
         reads -= 1;
       }
-      const mail = this.#takeInTurn(canStart);
-      const isAtEnd = !this.isReading || reads === 0 || this.#turn.length >= DOMAINS_MAX;
+      const mail = this.#takeInTurn(start);
+      const isAtEnd = !this.isReading || reads === 0 || this.#turn.length >= this.#domainsMax;
       if (mail || isAtEnd) return mail;
     }
   }
@@ -107,16 +125,16 @@ export class MailLane {
   }
 
   #add(domain: string): void {
-    const queue = { domain, waiting: [], hasMore: true };
+    const queue = { domain, waiting: [], hasMore: true, searchedTo: Number.POSITIVE_INFINITY };
     this.#byDomain.set(domain, queue);
     this.#turn.push(queue);
   }
 
-  #takeInTurn(canStart: (mail: DueMail) => boolean): DueMail | undefined {
+  #takeInTurn(start: Start): DueMail | undefined {
     for (let left = this.#turn.length; left > 0; left--) {
       const queue = this.#turn.shift();
       if (!queue) return undefined;
-      const mail = this.#takeFrom(queue, canStart);
+      const mail = this.#takeFrom(queue, start);
       if (queue.waiting.length > 0 || queue.hasMore) this.#turn.push(queue);
       else this.#byDomain.delete(queue.domain);
       if (mail) return mail;
@@ -124,20 +142,40 @@ export class MailLane {
     return undefined;
   }
 
-  #takeFrom(queue: DomainQueue, canStart: (mail: DueMail) => boolean): DueMail | undefined {
-    if (queue.waiting.length === 0 && queue.hasMore) this.#fill(queue);
-    const index = queue.waiting.findIndex(canStart);
+  #takeFrom(queue: DomainQueue, { canUse, canStart }: Start): DueMail | undefined {
+    if (!canUse(queue.domain)) return undefined;
+    let index = queue.waiting.findIndex(canStart);
+    // Waiting mails that cannot start, such as those at which the relay broke off, hide no others.
+    if (index === -1 && isWorthReading(queue)) {
+      do {
+        this.#fill(queue);
+        index = queue.waiting.findIndex(canStart);
+      } while (index === -1 && queue.hasMore && queue.waiting.length < SEARCHED_MAX);
+    }
     return index === -1 ? undefined : queue.waiting.splice(index, 1)[0];
   }
 
   #fill(queue: DomainQueue): void {
-    const limit = MAILS_PER_DOMAIN + this.#claimed.size;
+    const { size, setBacks } = this.#claimed;
+    const limit = MAILS_PER_DOMAIN + queue.waiting.length + size + setBacks;
     const now = this.#steadyNow();
     const due = listDue(this.#db, { ...this.key, domain: queue.domain, now, limit });
     queue.hasMore = due.length === limit;
     const waiting = due.filter(({ id }) => !this.#claimed.has(id));
+    queue.searchedTo = waiting.length;
     queue.waiting = waiting.toSorted(
       (a, b) => Number(this.#claimed.isSetBack(a.id)) - Number(this.#claimed.isSetBack(b.id)),
     );
   }
+}
+
+function wakeQueue(queue: DomainQueue): void {
+  queue.hasMore = true;
+  queue.searchedTo = Number.POSITIVE_INFINITY;
+}
+
+/** True if the database may have a mail that can start, though no waiting one can. */
+function isWorthReading({ waiting, hasMore, searchedTo }: DomainQueue): boolean {
+  if (!hasMore) return false;
+  return waiting.length === 0 || waiting.length + MAILS_PER_DOMAIN <= searchedTo;
 }

@@ -11,8 +11,8 @@ import {
   listNewlyDue,
 } from "../queue-store";
 import { domainShare, mailingConnections } from "../rules";
+import { BreakOffs, type RelaySuspicion } from "./break-offs";
 import { type ClaimedMails, MailLane } from "./mail-lane";
-import { SetBacks } from "./set-backs";
 
 const CLASSES: readonly MailClass[] = [1, 2, 3];
 /** Maximum number of newly due mails that are read one by one. With more, all domains are read again. */
@@ -21,6 +21,8 @@ const NEWLY_DUE_MAX = 256;
 /** A mail that begins. */
 export interface BegunMail extends DueMail {
   lane: MailLane;
+  /** Time of its start (steady ms). */
+  begunAt: number;
 }
 
 /** Capacity for mails at this moment. */
@@ -44,7 +46,7 @@ export class MailQueue implements ClaimedMails {
   readonly #single: readonly [MailLane, MailLane];
   #mailings = new Map<string, MailLane>();
   readonly #claimed = new Set<string>();
-  readonly #setBacks = new SetBacks();
+  readonly #breakOffs = new BreakOffs();
   /** Recipients with subjects of claimed mails. */
   readonly #busy = new Set<string>();
   readonly #underWayByDomain = new Map<string, number>();
@@ -73,7 +75,11 @@ export class MailQueue implements ClaimedMails {
   }
 
   isSetBack(id: string): boolean {
-    return this.#setBacks.has(id);
+    return this.#breakOffs.isSetBack(id);
+  }
+
+  get setBacks(): number {
+    return this.#breakOffs.size;
   }
 
   /** True if a mail may be ready to start. */
@@ -147,20 +153,22 @@ export class MailQueue implements ClaimedMails {
   }
 
   #takeIf(capacity: Capacity, isWanted: (mail: DueMail) => boolean): BegunMail | undefined {
-    const { connections, isLimited } = capacity;
+    const { connections } = capacity;
     const now = this.#steadyNow();
     for (const lanes of this.#inOrder(capacity)) {
       // One domain gets more than its share only if no other one can use the connection.
       for (const share of [domainShare(connections), connections]) {
         for (const lane of lanes) {
-          const mail = lane.take(
-            (due) =>
+          const mail = lane.take({
+            canUse: (domain) =>
+              !this.#breakOffs.isDomainWaiting(domain, now) &&
+              this.#underWayTo(domain) < (this.#isLimited(domain, capacity) ? 1 : share),
+            canStart: (due) =>
               isWanted(due) &&
               !this.#busy.has(subjectOf(due)) &&
-              !this.#setBacks.isWaiting(due.id, now) &&
-              this.#underWayTo(due.domain) < (isLimited(due.domain) ? 1 : share),
-          );
-          if (mail) return this.#begin({ ...mail, lane });
+              !this.#breakOffs.isWaiting(due.id, now),
+          });
+          if (mail) return this.#begin({ ...mail, lane, begunAt: now });
         }
       }
     }
@@ -178,23 +186,33 @@ export class MailQueue implements ClaimedMails {
   /** Releases an ended mail whose result is recorded. `nextTryAt` is the time of its next try (steady ms). */
   release(mail: BegunMail, nextTryAt: number | null = null): void {
     this.#unclaim(mail);
-    this.#setBacks.delete(mail.id);
+    this.#breakOffs.delete(mail.id);
     if (nextTryAt !== null) this.#nextDueAt = Math.min(this.#nextDueAt, nextTryAt);
   }
 
-  /** Lets an ended mail without a result start again; after a wait if it `wasBrokenOff`. */
-  putBack(mail: BegunMail, wasBrokenOff = false): void {
+  /** Lets an ended mail without a result start again. */
+  putBack(mail: BegunMail): void {
     this.#unclaim(mail);
-    if (wasBrokenOff) {
-      const until = this.#setBacks.add(mail.id, this.#steadyNow());
-      this.#nextDueAt = Math.min(this.#nextDueAt, until);
-    }
     this.#laneOf(mail.lane.key)?.wakeDomain(mail.domain);
+  }
+
+  /** Lets a mail at which the relay broke off start again after a wait. Returns what that says about the relay. */
+  breakOff(mail: BegunMail): RelaySuspicion {
+    const now = this.#steadyNow();
+    const suspicion = this.#breakOffs.add(mail, now);
+    this.#nextDueAt = Math.min(this.#nextDueAt, this.#breakOffs.nextAfter(now));
+    this.putBack(mail);
+    return suspicion;
+  }
+
+  /** Records that the relay answered a mail. */
+  answer({ domain, begunAt }: BegunMail): void {
+    this.#breakOffs.answer(domain, begunAt);
   }
 
   /** Forgets which tries were broken off, such as after a change of the relay. */
   forgetBreakOffs(): void {
-    this.#setBacks.clear();
+    this.#breakOffs.clear();
   }
 
   #begin(mail: BegunMail): BegunMail {
@@ -208,6 +226,10 @@ export class MailQueue implements ClaimedMails {
   #unclaim(mail: BegunMail): void {
     this.#claimed.delete(mail.id);
     this.#busy.delete(subjectOf(mail));
+  }
+
+  #isLimited(domain: string, capacity: Capacity): boolean {
+    return capacity.isLimited(domain) || this.#breakOffs.isInDoubt(domain);
   }
 
   #underWayTo(domain: string): number {
@@ -233,7 +255,7 @@ export class MailQueue implements ClaimedMails {
 
   #findNextDue(now: number): void {
     const times = CLASSES.map((one) => findNextDue(this.#db, { class: one, now })?.at);
-    times.push(this.#setBacks.nextAfter(now));
+    times.push(this.#breakOffs.nextAfter(now));
     this.#nextDueAt = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
   }
 }

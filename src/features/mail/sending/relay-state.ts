@@ -55,22 +55,33 @@ export class RelayState {
 
   /** Records a failure. Mails that began together share one wait; the next one is twice as long. */
   fail(reply: Reply): void {
+    const now = this.#ctx.clock.monotonic();
+    const { count = 0, retryAt = now } = this.#failures ?? {};
+    const waitMs = relayWaitMs(count);
+    if (now < retryAt) this.#set(reply, { count, retryAt });
+    else this.#set(reply, { count: count + 1, retryAt: now + waitMs });
+  }
+
+  /** Records that the relay answered no mail of late. Mails are tried one at a time, and do not wait. */
+  suspect(reply: Reply): void {
+    const { count = 0, retryAt = this.#ctx.clock.monotonic() } = this.#failures ?? {};
+    this.#set(reply, { count, retryAt });
+  }
+
+  #set(reply: Reply, { count, retryAt }: Pick<Failures, "count" | "retryAt">): void {
     const { clock, log } = this.#ctx;
     const now = clock.monotonic();
     const earlier = this.#failures;
+    const words = withoutAddresses(formatReply(reply));
     if (!earlier) {
       log.warn({ ...reply, text: withoutAddresses(reply.text) }, "the mail relay is unavailable");
     }
-    const { since = clock.now(), count = 0, retryAt = now } = earlier ?? {};
-    if (now < retryAt) {
-      this.#failures = { since, count, failedAt: now, retryAt, reply };
-      return;
-    }
-    const waitMs = relayWaitMs(count);
-    this.#failures = { since, count: count + 1, failedAt: now, retryAt: now + waitMs, reply };
-    const words = withoutAddresses(formatReply(reply));
+    const since = earlier?.since ?? clock.now();
+    this.#failures = { since, count, failedAt: now, retryAt, reply };
+    if (earlier && earlier.retryAt === retryAt) return;
     this.#isKnown = true;
-    this.#changed({ isAvailable: false, since, reply: words, nextTryAt: clock.now() + waitMs });
+    const nextTryAt = clock.now() + Math.max(0, retryAt - now);
+    this.#changed({ isAvailable: false, since, reply: words, nextTryAt });
   }
 
   /** Records an answer to a mail that began at `begunAt` (monotonic ms): after a failure, or it proves nothing. */

@@ -5,7 +5,7 @@ import { findMailHold } from "../hold";
 import { mailReadiness, type MailSettings } from "../settings";
 import type { RelayOptions } from "../smtp/relay";
 import type { Templates } from "../templates";
-import { type Attempted, attemptMail } from "./attempt";
+import { type Attempted, attemptMail, type RelayUnavailable } from "./attempt";
 import { MailCleanup } from "./cleanup";
 import { DomainLimits } from "./domain-limits";
 import type { MailSender, SenderDependencies, SenderFigures } from "./model";
@@ -188,15 +188,29 @@ class Sending implements MailSender {
       this.#gate.takeBack();
       this.#queue.release(mail);
     } else if (attempted.outcome === "relay_unavailable") {
-      // What the shutdown breaks off is repeated after the next start.
-      if (!this.#loop.signal.aborted) this.#gate.relay.fail(attempted.reply);
-      this.#queue.putBack(mail, attempted.isBrokenOff);
+      this.#failRelay(mail, attempted);
     } else {
-      if (attempted.outcome === "answered") this.#gate.relay.succeed(begunAt);
-      else this.#gate.takeBack();
+      if (attempted.outcome === "answered") {
+        this.#gate.relay.succeed(begunAt);
+        this.#queue.answer(mail);
+      } else this.#gate.takeBack();
       if (attempted.isRefused) this.#limits.add(mail.domain, this.#ctx.clock.monotonic());
       void this.#record(mail, attempted.result);
     }
+  }
+
+  /** Lets a mail start again, after a wait for the relay, its domain or itself. */
+  #failRelay(mail: BegunMail, { reply, isBrokenOff }: RelayUnavailable): void {
+    // What the shutdown breaks off is repeated after the next start.
+    if (this.#loop.signal.aborted) return this.#queue.putBack(mail);
+    const { relay } = this.#gate;
+    if (!isBrokenOff) {
+      relay.fail(reply);
+      return this.#queue.putBack(mail);
+    }
+    const suspicion = this.#queue.breakOff(mail);
+    if (suspicion === "anywhere") relay.fail(reply);
+    else if (suspicion === "unanswered") relay.suspect(reply);
   }
 
   async #record(mail: BegunMail, result: MailResult): Promise<void> {
