@@ -67,6 +67,11 @@ export async function runRestore(invocation: Invocation): Promise<ExitCode> {
     lock.release();
   }
   output.err(`Restored ${restored}. All sessions have ended, and one-time links no longer work.`);
+  if (!isFromStore && !report.isVerified) {
+    output.err(
+      `${restored} has no digest, so it could not be verified: SQLite found no damage in it, but does not notice all.`,
+    );
+  }
   if (report.kept) output.err(`The replaced database is kept in ${report.kept}.`);
   describeCredentials(output, report, directory.path);
   return 0;

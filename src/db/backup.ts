@@ -13,6 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import type { DataDirectory } from "./data-directory";
 import {
+  appendDigest,
   createPrivateFile,
   removeDatabase,
   requireSoundDatabase,
@@ -27,8 +28,8 @@ const UNFINISHED = ".unfinished";
 
 /**
  * Writes a consistent copy of an open database to `file`, also while others use it. The copy is written
- * under another name, for its owner alone, verified and then renamed. Throws an OperatorError for an
- * existing file.
+ * under another name, for its owner alone, verified, completed with its digest and then renamed. Throws an
+ * OperatorError for an existing file.
  */
 export function copyDatabase(sqlite: Database, file: string, mode = DATABASE_MODE): void {
   if (existsSync(file)) throw new OperatorError(`${file} exists already; name a new file.`);
@@ -39,6 +40,7 @@ export function copyDatabase(sqlite: Database, file: string, mode = DATABASE_MOD
     createPrivateFile(unfinished);
     sqlite.prepare("VACUUM INTO ?").run(unfinished);
     requireSoundDatabase(unfinished, "The copy");
+    appendDigest(unfinished);
     chmodSync(unfinished, mode);
     syncFile(unfinished);
     renameSync(unfinished, file);

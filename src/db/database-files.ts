@@ -3,11 +3,14 @@ import { Database } from "bun:sqlite";
 import {
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   openSync,
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -36,27 +39,92 @@ function journalOf(database: string): string {
 /** Mode of unfinished files: no other user can open them, or keep them open. */
 const PRIVATE_MODE = 0o600;
 
-const COPY_CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+
+/**
+ * Last line of a backup: the SHA-256 of everything before it. SQLite ignores bytes after the last page of a database,
+ * also in versions of Allclear that do not know the line, and every copy of the file has it.
+ */
+const DIGEST_LINE = /^\nallclear-sha256 ([\da-f]{64})\n$/;
+const DIGEST_LINE_BYTES = 82;
+/** Smallest page of SQLite: other databases consist of multiples of it. */
+const PAGE_BYTES = 512;
 
 /** Creates an empty file that only its owner can open. Throws EEXIST for a file or link that exists. */
 export function createPrivateFile(file: string): void {
   closeSync(openSync(file, "wx", PRIVATE_MODE));
 }
 
+/** Appends the digest of a complete backup to its file. */
+export function appendDigest(file: string): void {
+  const descriptor = openSync(file, "r+");
+  try {
+    const { size } = fstatSync(descriptor);
+    writeAll(descriptor, Buffer.from(`\nallclear-sha256 ${hashOf(descriptor, size)}\n`), size);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /**
- * Copies a database that is not in use, with logs from a crash. Only its owner can ever open the copy,
- * even if the original is readable by others. Throws an OperatorError.
+ * Copies a database that is not in use: a backup without its digest, or another database with logs from a crash.
+ * Only its owner can ever open the copy, even if the original is readable by others. Returns true if a digest has
+ * shown that the copy is undamaged, and false if there is none. Throws an OperatorError.
  */
-export function copyDatabaseFiles(from: string, to: string): void {
+export function copyDatabaseFiles(from: string, to: string): boolean {
   try {
     removeDatabase(to);
+    // It may be a pipe, whose end is known only after the copy.
     copyFile(from, to);
-    for (const logOf of [walOf, journalOf]) {
-      if (existsSync(logOf(from))) copyFile(logOf(from), logOf(to));
+    if (removeDigest(to, from)) return true;
+    const logs = [walOf, journalOf].filter((logOf) => existsSync(logOf(from)));
+    if (logs.length === 0 && statSync(to).size % PAGE_BYTES !== 0) {
+      throw new OperatorError(`${from} is not an Allclear database, or it is damaged.`);
     }
+    for (const logOf of logs) copyFile(logOf(from), logOf(to));
+    return false;
   } catch (error) {
+    if (error instanceof OperatorError) throw error;
     throw new OperatorError(`${from} could not be copied: ${(error as Error).message}`, error);
   }
+}
+
+/**
+ * Removes the digest from a copied backup; returns false for a database without one. Throws an OperatorError with the
+ * original's `name` if the content does not match.
+ */
+function removeDigest(file: string, name: string): boolean {
+  const descriptor = openSync(file, "r+");
+  try {
+    const { size } = fstatSync(descriptor);
+    const end = Math.max(0, size - DIGEST_LINE_BYTES);
+    const line = Buffer.alloc(size - end);
+    readSync(descriptor, line, 0, line.length, end);
+    const digest = DIGEST_LINE.exec(line.toString("latin1"))?.[1];
+    if (digest === undefined) return false;
+    if (hashOf(descriptor, end) !== digest) {
+      throw new OperatorError(
+        `${name} is damaged, or was changed after the backup: its content does not match its digest.`,
+      );
+    }
+    ftruncateSync(descriptor, end);
+    return true;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Returns the SHA-256 of the first `bytes` of an open file, in hexadecimal. */
+function hashOf(descriptor: number, bytes: number): string {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let at = 0; at < bytes;) {
+    const length = readSync(descriptor, chunk, 0, Math.min(chunk.length, bytes - at), at);
+    if (length === 0) break;
+    hasher.update(chunk.subarray(0, length));
+    at += length;
+  }
+  return hasher.digest("hex");
 }
 
 /**
@@ -68,17 +136,24 @@ export function copyFile(from: string, to: string): void {
   try {
     const source = openSync(from, "r");
     try {
-      const chunk = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
-      for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      for (let at = 0; ;) {
         const length = readSync(source, chunk);
         if (length === 0) return;
-        for (let at = 0; at < length;) at += writeSync(target, chunk, at, length - at);
+        writeAll(target, chunk.subarray(0, length), at);
+        at += length;
       }
     } finally {
       closeSync(source);
     }
   } finally {
     closeSync(target);
+  }
+}
+
+function writeAll(target: number, bytes: Uint8Array, position: number): void {
+  for (let at = 0; at < bytes.length;) {
+    at += writeSync(target, bytes, at, bytes.length - at, position + at);
   }
 }
 

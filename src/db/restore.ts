@@ -24,6 +24,8 @@ import { keptFile, removeUnfinishedRestore, RESTORING } from "./unfinished-resto
 export interface RestoreReport extends RevivedCredentials {
   /** File that holds the replaced database; undefined if there was none. */
   kept: string | undefined;
+  /** True if a digest has shown that the backup is undamaged; false if it has none. */
+  isVerified: boolean;
   /** Changes since the backup that were carried over from the replaced database. */
   carried: CarriedOver[];
   /** True if users exist, but no owner can sign in. */
@@ -52,7 +54,7 @@ export function restoreDatabase(
   const kept = keptFile(database, stamp);
   const replaced = existsSync(database) ? database : undefined;
   try {
-    copyDatabaseFiles(file, unfinished);
+    const isVerified = copyDatabaseFiles(file, unfinished);
     const credentials = editSoundDatabase(unfinished, file, (sqlite) => {
       requireKnownHistory(readApplied(sqlite), MIGRATIONS, file);
       return reconcileCredentials(sqlite, replaced, now);
@@ -68,7 +70,7 @@ export function restoreDatabase(
     moveCompanions(database, kept);
     renameSync(unfinished, database);
     syncFile(dirname(database));
-    return { kept: replaced && kept, ...credentials };
+    return { kept: replaced && kept, isVerified, ...credentials };
   } finally {
     removeUnfinishedRestore(directory);
   }
@@ -87,7 +89,7 @@ function reconcileCredentials(
   sqlite: Database,
   replaced: string | undefined,
   now: number,
-): Omit<RestoreReport, "kept"> {
+): Omit<RestoreReport, "kept" | "isVerified"> {
   attachReplaced(sqlite, replaced);
   // What belongs to deleted rows is deleted too.
   sqlite.run("PRAGMA foreign_keys = ON");

@@ -21,12 +21,12 @@ import { backupCommand } from "../../src/cli/backup";
 import { restoreCommand } from "../../src/cli/restore";
 import { runCommandLine } from "../../src/cli/run";
 import { OperatorError } from "../../src/db";
-import { copyDatabase } from "../../src/db/backup";
+import { copyBeforeUpgrade, copyDatabase } from "../../src/db/backup";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
 import { copyDatabaseFiles, walOf } from "../../src/db/database-files";
 import { migrate } from "../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
-import { openSqlite } from "../../src/db/open";
+import { isSound, openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { removeUnfinishedRestore } from "../../src/db/unfinished-restore";
 import { openForCommand, openForServer } from "../../src/installation";
@@ -64,10 +64,13 @@ function place(): Place {
   return { folder, directory, backup, [Symbol.dispose]: () => temporary[Symbol.dispose]() };
 }
 
-/** Changes a backup as SQLite would, and leaves it one file. */
+/** Changes a backup as SQLite would, and leaves it one file without a digest. */
 function alter(file: string, ...statements: string[]): void {
-  using sqlite = new Database(file, { readwrite: true, create: false });
-  for (const statement of statements) sqlite.run(statement);
+  {
+    using sqlite = new Database(file, { readwrite: true, create: false });
+    for (const statement of statements) sqlite.run(statement);
+  }
+  truncateSync(file, Math.floor(statSync(file).size / 512) * 512);
 }
 
 /** SQLite does not write a log into a file that lacks 64 KiB more than the size of the log. */
@@ -473,6 +476,116 @@ describe.each(UNFIT)("restoring $name", ({ make, message }) => {
     expect(readFileSync(at.directory.database).equals(before)).toBe(true);
     expect(readdirSync(at.directory.path)).toEqual(names);
     expect(committedNotes(at.directory.database)).toEqual(["present"]);
+  });
+});
+
+/** Damages of a backup: bytes from an offset that are changed, added or removed. Offsets below 0 count from the end. */
+const DAMAGES: {
+  name: string;
+  at: number;
+  bytes: number;
+  kind: "invert" | "flip" | "cut" | "add";
+}[] = [
+  { name: "one bit of the magic of SQLite", at: 0, bytes: 1, kind: "flip" },
+  { name: "one bit of the page size", at: 16, bytes: 1, kind: "flip" },
+  { name: "one bit of the number of pages", at: 31, bytes: 1, kind: "flip" },
+  { name: "one bit of an unused field of the header", at: 75, bytes: 1, kind: "flip" },
+  { name: "one bit of the digest", at: -10, bytes: 1, kind: "flip" },
+  { name: "one bit of the digest's name", at: -70, bytes: 1, kind: "flip" },
+  { name: "the line break before the digest", at: -82, bytes: 1, kind: "flip" },
+  { name: "the whole digest", at: -82, bytes: 82, kind: "invert" },
+  { name: "the end of the last page", at: -114, bytes: 32, kind: "invert" },
+  { name: "the last byte, which is missing", at: -1, bytes: 1, kind: "cut" },
+  { name: "the last page, which is missing", at: -4_178, bytes: 4_178, kind: "cut" },
+  { name: "the second half, which is missing", at: -300_001, bytes: 300_001, kind: "cut" },
+  { name: "a line break that was added", at: -1, bytes: 1, kind: "add" },
+  ...Array.from({ length: 200 }, (_, index) => {
+    // Spread over the file, and at every position within a page.
+    const at = Math.floor((index / 200) * (statSync(BACKUP).size - 200)) + ((index * 97) % 64);
+    return index % 2 === 0
+      ? { name: `32 bytes from ${at}`, at, bytes: 32, kind: "invert" as const }
+      : { name: `one bit of byte ${at}`, at, bytes: 1, kind: "flip" as const };
+  }),
+];
+
+describe("the digest of a backup", () => {
+  test("a restore rejects each damage of a backup, and changes nothing", () => {
+    using at = place();
+    const sound = readFileSync(BACKUP);
+    const before = readFileSync(at.directory.database);
+    const accepted: string[] = [];
+    for (const { name, at: offset, bytes, kind } of DAMAGES) {
+      const start = offset < 0 ? sound.length + offset : offset;
+      let damaged = Buffer.from(sound);
+      if (kind === "cut") damaged = damaged.subarray(0, start);
+      else if (kind === "add") damaged = Buffer.concat([damaged, Buffer.alloc(bytes, "\n")]);
+      else {
+        for (let index = start; index < start + bytes; index++) {
+          damaged[index] = (damaged[index] ?? 0) ^ (kind === "invert" ? 0xff : 1 << (index % 8));
+        }
+      }
+      writeFileSync(at.backup, damaged);
+      try {
+        restoreDatabase(at.directory, at.backup);
+        accepted.push(name);
+      } catch (error) {
+        expect(error).toBeInstanceOf(OperatorError);
+        expect((error as Error).message).toContain(at.backup);
+        expect((error as Error).message).toMatch(/damaged/);
+      }
+    }
+    expect(accepted).toEqual([]);
+    expect(readFileSync(at.directory.database).equals(before)).toBe(true);
+  });
+
+  test("an undamaged backup is verified, also under another name and through a pipe", async () => {
+    using at = place();
+    const renamed = join(at.folder, "of Monday.sqlite");
+    copyFileSync(at.backup, renamed);
+    expect(restoreDatabase(at.directory, renamed).isVerified).toBe(true);
+    const pipe = join(at.folder, "backup.pipe");
+    expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+    await using writer = Bun.spawn(["cp", at.backup, pipe]);
+    expect(restoreDatabase(at.directory, pipe).isVerified).toBe(true);
+    expect(await writer.exited).toBe(0);
+    expect(committedNotes(at.directory.database)).toEqual(["past"]);
+    // The restored database has no digest, which its first change would make wrong.
+    expect(statSync(at.directory.database).size % 4_096).toBe(0);
+  });
+
+  test("SQLite, and so earlier versions, can use a backup in spite of its digest", () => {
+    using at = place();
+    const end = readFileSync(at.backup, "latin1").slice(-82);
+    expect(end).toMatch(/^\nallclear-sha256 [\da-f]{64}\n$/);
+    using sqlite = openSqlite(at.backup, 0);
+    expect(isSound(sqlite)).toBe(true);
+    sqlite.run("INSERT INTO notes VALUES (hex(zeroblob(20000)))");
+    sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    expect(isSound(sqlite)).toBe(true);
+  });
+
+  test("a backup that was changed since is rejected, and one without a digest is not verified", () => {
+    using at = place();
+    const changed = join(at.folder, "changed.db");
+    copyFileSync(at.backup, changed);
+    {
+      using sqlite = new Database(changed, { readwrite: true, create: false });
+      sqlite.run("UPDATE notes SET text = 'else'");
+    }
+    expect(() => restoreDatabase(at.directory, changed)).toThrow(
+      `${changed} is damaged, or was changed after the backup: its content does not match its digest.`,
+    );
+    alter(at.backup, "UPDATE notes SET text = 'else'");
+    expect(restoreDatabase(at.directory, at.backup).isVerified).toBe(false);
+    expect(committedNotes(at.directory.database)).toEqual(["else"]);
+  });
+
+  test("the copy from before an upgrade has a digest", () => {
+    using at = place();
+    using sqlite = openSqlite(at.directory.database, 0);
+    const copy = copyBeforeUpgrade(sqlite, at.directory, SCHEMA_VERSION + 1);
+    const other = openDataDirectory(join(at.folder, "elsewhere"));
+    expect(restoreDatabase(other, copy).isVerified).toBe(true);
   });
 });
 
