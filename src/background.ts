@@ -26,7 +26,13 @@ import { SIGN_UP_TEMPLATES, startSignUps } from "./features/subscribers";
 import { startUserMails, USER_TEMPLATES } from "./features/users";
 import { ALERT_TEMPLATES, startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
-import { DRAIN_MS, type Listener } from "./listening";
+import type { Listener } from "./listening";
+
+/**
+ * Milliseconds that deliveries and mails in progress may take when the server stops. Those that are broken off are
+ * repeated after the next start.
+ */
+const OUTGOING_DRAIN_MS = 750;
 
 /** Parts of the server that work without requests and that routes use. */
 export interface Background {
@@ -49,8 +55,8 @@ export interface Simulation {
 interface RunningBackground extends Background {
   metrics: readonly MetricFamily[];
   /**
-   * Starts nothing new, gives deliveries and mails in progress `DRAIN_MS`, and stores the results of checks once
-   * `answered` resolves: until then requests may ask for checks.
+   * Starts nothing new, drops running checks, gives deliveries and mails in progress `OUTGOING_DRAIN_MS`, and stores
+   * results once `answered` resolves: until then jobs may report.
    */
   stop(answered: Promise<unknown>): Promise<void>;
 }
@@ -118,13 +124,15 @@ export function startBackground(
       ...subscriberFamilies(ctx.db, signUps),
     ],
     async stop(answered) {
+      // Requests that wait for them are answered at once.
+      monitoring.dropChecks();
       backups.stop();
       imports.stop();
       for (const timer of timers) timer.cancel();
       await Promise.all([
         answered,
-        deliverer.stop(DRAIN_MS),
-        sender.stop(DRAIN_MS),
+        deliverer.stop(OUTGOING_DRAIN_MS),
+        sender.stop(OUTGOING_DRAIN_MS),
         mailings.stop(),
       ]);
       await monitoring.stop();

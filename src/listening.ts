@@ -3,7 +3,7 @@ import { OperatorError } from "./db";
 import { RUNTIME_BODY_MAX_BYTES } from "./http";
 
 /** Milliseconds that requests in progress may take when the server stops. */
-export const DRAIN_MS = 10_000;
+const DRAIN_MS = 10_000;
 /**
  * Seconds without traffic after which a connection is closed. A requested check may take 70 seconds
  * before the response starts.

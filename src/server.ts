@@ -3,6 +3,7 @@ import type { Background, Simulation } from "./background";
 import { type Config, listenUrl, usesFleet } from "./config";
 import type { AppContext } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
+import { drain } from "./features/health";
 import type { MetricFamily } from "./features/metrics";
 import type { Monitoring } from "./features/monitors";
 import type { Gateway } from "./http";
@@ -24,6 +25,8 @@ export interface RunningServer extends FirstRun {
   /** URL of the server on this machine. */
   url: string;
   monitoring: Monitoring;
+  /** Waits for the setting `drainSeconds`, in which the server answers and is not ready. */
+  drain(): Promise<void>;
   /** Waits for requests in progress, writes buffered data, and closes the database. */
   stop(): Promise<void>;
 }
@@ -115,6 +118,7 @@ export async function startServer(
       url,
       monitoring: background.monitoring,
       ...firstRun,
+      drain: () => drain(ctx, readiness),
       async stop() {
         readiness.isDraining = true;
         foreign.cancel();

@@ -24,9 +24,8 @@ export const demoCommand: Command = {
   ],
   options: ["listen", "logLevel", "baseUrl"],
   async run({ config, value, isSet, output }) {
-    const stopRequested = untilSignal(END_SIGNALS);
-    // Also during the stop: the temporary folder is deleted at its end.
-    for (const signal of END_SIGNALS) process.on(signal, () => {});
+    // Later signals are ignored: the temporary folder is deleted at the end of the stop.
+    const stopRequested = untilSignal(END_SIGNALS).first;
     const seed = readSeed(value("seed"));
     const keep = value("keep");
     if (keep === "") throw new UsageError(["--keep must name a directory."]);

@@ -2,32 +2,58 @@ import { optionNames } from "../config";
 import type { Command } from "./command";
 
 const TIMEOUT_MS = 3_000;
+/** Length in bytes beyond which an answer is another program's. */
+const BODY_MAX_BYTES = 64 * 1024;
 
 export const healthcheckCommand: Command = {
   name: "healthcheck",
-  summary: "Exit with 0 if the server that listens at --listen is ready, else with 1.",
+  summary: "Exit with 0 if Allclear listens at --listen and is ready, else with 1.",
   options: optionNames("healthcheck"),
   async run({ config, output }) {
     const { host, port } = config.listen;
     const local = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
-    const status = await readiness(local, port);
-    if (status === 200) return 0;
-    output.err(typeof status === "number" ? `The server answered with status ${status}.` : status);
+    const problem = await findProblem(local, port);
+    if (problem === undefined) return 0;
+    output.err(problem);
     return 1;
   },
 };
 
-/** Returns the status of `/readyz`, or the error. `fetch` would use HTTP_PROXY. */
-async function readiness(host: string, port: number): Promise<number | string> {
+/** Returns the reason for which the server is not ready. `fetch` would use HTTP_PROXY. */
+async function findProblem(host: string, port: number): Promise<string | undefined> {
   // Loaded on demand: it takes a quarter of the time of a start.
   const { get } = await import("node:http");
   return new Promise((resolve) => {
     const request = get({ host, port, path: "/readyz", agent: false, timeout: TIMEOUT_MS });
+    // The timeout of the request starts again with each byte.
+    const timer = setTimeout(() => request.destroy(new Error("no response in time")), TIMEOUT_MS);
     request.on("response", (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        if (body.length <= BODY_MAX_BYTES) body += chunk;
+        else response.destroy();
+      });
+      response.on("error", (error) => resolve(`The answer broke off: ${error.message}.`));
+      response.on("close", () => {
+        if (!isOfAllclear(body)) resolve(`Another program answers at ${host}:${port}.`);
+        else if (response.statusCode === 200) resolve(undefined);
+        else resolve(`The server answered with status ${response.statusCode}.`);
+      });
     });
     request.on("timeout", () => request.destroy(new Error("no response in time")));
     request.on("error", (error) => resolve(`No server at ${host}:${port}: ${error.message}.`));
+    request.on("close", () => clearTimeout(timer));
   });
+}
+
+/** True for the body of a readiness check, or of an error of Allclear. */
+function isOfAllclear(body: string): boolean {
+  try {
+    const { status, writable, type } = JSON.parse(body) as Record<string, unknown>;
+    if (typeof writable === "boolean") return status === "ok";
+    return typeof type === "string" && type.startsWith("/docs/errors#");
+  } catch {
+    return false;
+  }
 }

@@ -2,7 +2,7 @@ import { optionNames } from "../config";
 import { describeDuration } from "../kernel/time";
 import { type RunningServer, startServer } from "../server";
 import { PROGRAM, VERSION } from "../version";
-import { type Command, type Output, UsageError } from "./command";
+import { type Command, type ExitCode, type Invocation, type Output, UsageError } from "./command";
 import { untilSignal } from "./until-signal";
 
 export const serveCommand: Command = {
@@ -23,31 +23,40 @@ export const serveCommand: Command = {
       help: "With --replica or --rejoin: as a replica, this node may become the primary. Give it all settings of a primary.",
     },
   ],
-  async run({ config, isSet, output }) {
-    const stopRequested = untilSignal();
-    const announce = (server: RunningServer) => announceServer(server, output);
-    if (config.fleetStore || isSet("replica")) {
-      const { runNode } = await import("../fleet/run-node");
-      await runNode(config, {
-        announce,
-        announceReplica: (url) =>
-          output.err(`Allclear ${VERSION} is ready as a replica. Open ${url}`),
-        stopRequested,
-        isReplica: isSet("replica"),
-        isEligible: isSet("eligible"),
-        rejoins: isSet("rejoin"),
-      });
-      return 0;
-    }
-    const other = ["eligible", "rejoin"].find(isSet);
-    if (other !== undefined) throw new UsageError([`--fleet-store is required with --${other}.`]);
-    const server = await startServer(config);
-    announce(server);
-    await stopRequested;
-    await server.stop();
-    return 0;
+  async run(invocation) {
+    const { first, again } = untilSignal();
+    // The process ends with the command: a second signal waits for nothing.
+    return Promise.race([serve(invocation, first), again.then(() => 1 as const)]);
   },
 };
+
+async function serve(
+  { config, isSet, output }: Invocation,
+  stopRequested: Promise<void>,
+): Promise<ExitCode> {
+  const announce = (server: RunningServer) => announceServer(server, output);
+  if (config.fleetStore || isSet("replica")) {
+    const { runNode } = await import("../fleet/run-node");
+    await runNode(config, {
+      announce,
+      announceReplica: (url) =>
+        output.err(`Allclear ${VERSION} is ready as a replica. Open ${url}`),
+      stopRequested,
+      isReplica: isSet("replica"),
+      isEligible: isSet("eligible"),
+      rejoins: isSet("rejoin"),
+    });
+    return 0;
+  }
+  const other = ["eligible", "rejoin"].find(isSet);
+  if (other !== undefined) throw new UsageError([`--fleet-store is required with --${other}.`]);
+  const server = await startServer(config);
+  announce(server);
+  await stopRequested;
+  await server.drain();
+  await server.stop();
+  return 0;
+}
 
 function announceServer(server: RunningServer, output: Output): void {
   output.err(`Allclear ${VERSION} is ready. Open ${server.url}`);

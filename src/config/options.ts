@@ -61,6 +61,15 @@ export const OPTIONS = {
     help: "Address to listen on. Port 0 selects a free port.",
     scope: "everywhere",
   }),
+  drainSeconds: option({
+    flag: "drain-seconds",
+    env: "ALLCLEAR_DRAIN_SECONDS",
+    parse: parseInteger(0, 3_600),
+    default: "0",
+    placeholder: "N",
+    help: "Seconds at a stop for which requests are still answered while /readyz says 503, so that load balancers notice.",
+    scope: "serve",
+  }),
   trustedProxies: option({
     flag: "trusted-proxies",
     env: "ALLCLEAR_TRUSTED_PROXIES",

@@ -6,7 +6,7 @@ export { mutateByIds, selectByIds } from "./by-ids";
 export { countChanges } from "./change-count";
 export { createDb, type Db } from "./database";
 export { type DiskSpace, readDiskSpace } from "./disk";
-export { OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
+export { isResourceFailure, OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
 export type { Orm } from "./statement-cache";
 export {
   changedRow,

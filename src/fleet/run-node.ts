@@ -135,6 +135,7 @@ function createRoles(config: Config, options: NodeOptions, directory: DataDirect
     if (event === "demote") {
       return (await primary.handOver()) ? "replica" : "primary";
     }
+    if (event === "stop") await Promise.race([primary.server.drain(), ended]);
     await primary.stop();
     if (typeof event === "object") throw event.error;
     // The next start finds the later term and sets the database aside.
@@ -170,7 +171,8 @@ function createRoles(config: Config, options: NodeOptions, directory: DataDirect
     const event = await Promise.race([promoted.promise, stopRequested.then(() => "stop" as const)]);
     nightly?.cancel();
     watch?.stop();
-    if (event !== "stop") replica.usage.hold();
+    if (event === "stop") await replica.drain();
+    else replica.usage.hold();
     await replica.stop();
     if (event === "stop") return event;
     unsent.push(...replica.usage.takeRest());

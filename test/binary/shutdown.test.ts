@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 import { openConnection, parseAnswer } from "../support/raw-http";
+import { startRawServer } from "../support/raw-server";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
@@ -81,6 +82,61 @@ describe("a server that is stopped", () => {
     const before = performance.now();
     expect(await server.stop()).toBe(0);
     expect(performance.now() - before).toBeLessThan(5_000);
+  });
+
+  test("a server that drains is not ready, and answers until a second signal ends it", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const server = await site.serve({ args: ["--drain-seconds", "3600"] });
+    expect((await server.fetch("/readyz")).status).toBe(200);
+    server.signal("SIGTERM");
+    while ((await server.fetch("/readyz")).status !== 503) await Bun.sleep(5);
+    expect((await server.fetch("/status/acme")).status).toBe(200);
+    expect((await server.fetch("/healthz")).status).toBe(200);
+    // Earlier ones count as the same signal.
+    await Bun.sleep(300);
+    server.signal("SIGINT");
+    expect(await server.exited).toBe(1);
+    // The lock is free, and nothing is damaged.
+    const again = await site.serve();
+    expect((await again.fetch("/status/acme")).status).toBe(200);
+  });
+
+  test("a server that has drained closes its port and exits with 0", async () => {
+    await using site = await createInstallation();
+    const server = await site.serve({ env: { ALLCLEAR_DRAIN_SECONDS: "1" } });
+    const before = performance.now();
+    server.signal("SIGTERM");
+    expect(await server.exited).toBe(0);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(1_000);
+    expect(server.stderr()).toContain('"msg":"draining');
+  });
+
+  test("a hanging check and a hanging webhook keep no request and no stop waiting", async () => {
+    await using silent = await startRawServer(() => {});
+    await using site = await createInstallation();
+    const key = await site.createKey(["manage:monitors", "manage:webhooks"]);
+    const env = { ALLCLEAR_OUTBOUND_ALLOW: "127.0.0.1" };
+    const server = await site.serve({ env });
+    const url = `http://127.0.0.1:${silent.port}/`;
+    const post = (path: string, body?: object) =>
+      server.fetch(`/api/v1${path}`, {
+        method: "POST",
+        key: key.value,
+        ...(body && { body: JSON.stringify(body) }),
+        headers: { "content-type": "application/json" },
+      });
+    const idOf = async (answer: Response) => ((await answer.json()) as { id: string }).id;
+    const monitor = { name: "slow", type: "http", config: { url }, timeout_ms: 30_000 };
+    const id = await idOf(await post("/monitors", { ...monitor, interval_seconds: 86_400 }));
+    const hook = await idOf(await post("/webhooks", { url, events: ["incident.created"] }));
+    await post(`/webhooks/${hook}/test`);
+    const checked = post(`/monitors/${id}/check`);
+    while (silent.connections() < 2) await Bun.sleep(5);
+    server.signal("SIGTERM");
+    // Without a stop, the check would be answered with 200 after 30 seconds.
+    expect((await checked).status).toBe(503);
+    expect(await server.exited).toBe(0);
   });
 
   test("a server also stops at SIGINT", async () => {

@@ -26,16 +26,14 @@ export async function createRecordedChecks({
   env = {},
 }: Options = {}) {
   const { egress } = await createTestEgress({ ...NAMES, ...names }, { clock, env });
-  const prober = new Prober(
-    { clock, config: testConfig(), log: createTestLog("silent").log },
-    egress,
-  );
+  const ctx = { clock, config: testConfig(), log: createTestLog("silent").log };
   return async (type: SupportedType, config: MonitorConfig): Promise<readonly Step[]> => {
+    const prober = new Prober(ctx, egress);
     const recorder = new StepRecorder(clock);
     try {
       await prober.run(type, config, 10_000, recorder);
     } finally {
-      prober.abort();
+      prober.stop();
     }
     return recorder.steps;
   };

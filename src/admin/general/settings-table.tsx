@@ -39,6 +39,10 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   listen: { label: "Listen address", isCode: true, show: ({ config }) => addressOf(config.listen) },
   baseUrl: { label: "Public address", isCode: true, show: ({ publicAddress }) => publicAddress },
   dataDir: { label: "Data directory", isCode: true, show: ({ config }) => resolve(config.dataDir) },
+  drainSeconds: {
+    label: "Draining before a stop",
+    show: ({ config }) => (config.drainSeconds === 0 ? NONE : `${config.drainSeconds} s`),
+  },
   trustedProxies: {
     label: "Trusted proxies",
     isCode: true,

@@ -1,5 +1,7 @@
+import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
 import { unavailable } from "../../errors";
+import { SECOND_MS } from "../../kernel/time";
 import { findDefaultPage } from "../pages";
 
 const RETRY_AFTER_SECONDS = 5;
@@ -18,6 +20,21 @@ export function createReadiness(): Readiness {
     isDraining: false,
     probe: (reader) => void findDefaultPage(reader, {}),
   };
+}
+
+/**
+ * Says from now on that the server is not ready, and resolves after the setting `drainSeconds`. Until then requests are
+ * answered, so that load balancers notice before connections are refused.
+ */
+export function drain(
+  { clock, config, log }: Pick<AppContext, "clock" | "config" | "log">,
+  readiness: Readiness,
+): Promise<void> {
+  readiness.isDraining = true;
+  const { drainSeconds: seconds } = config;
+  if (seconds === 0) return Promise.resolve();
+  log.info({ seconds }, "draining: not ready any more, and still answering");
+  return new Promise((resolve) => void clock.after(seconds * SECOND_MS, resolve));
 }
 
 /** Throws `unavailable` while the server shuts down or cannot read its database. */

@@ -1,4 +1,5 @@
 import type { AppContext } from "../../context";
+import { isResourceFailure } from "../../db";
 import { Problem } from "../../errors";
 import { createIncidentCache, type ReadRecords } from "../incidents";
 import { findDefaultPage, findPageBySlug } from "../pages";
@@ -62,7 +63,7 @@ export function createSnapshots(
         return build(slug, now);
       } catch (error) {
         // An outdated page is better than none.
-        if (cached && error instanceof Problem && error.code === "unavailable") return cached;
+        if (cached && isUnavailable(error)) return cached;
         throw error;
       }
     },
@@ -74,4 +75,9 @@ export function createSnapshots(
       return byDefault.page;
     },
   };
+}
+
+/** True for errors of a database that cannot be read now, such as one whose disk fails. */
+function isUnavailable(error: unknown): boolean {
+  return isResourceFailure(error) || (error instanceof Problem && error.code === "unavailable");
 }

@@ -36,6 +36,8 @@ export interface RunningReplica {
   rank(): number;
   /** Uses of keys that wait for the primary. */
   usage: Pick<UsageSender, "hold" | "takeRest">;
+  /** Waits for the setting `drainSeconds`, in which the server answers and is not ready. */
+  drain(): Promise<void>;
   /** Waits for requests in progress, sends what was counted, and ends the copy of the database. */
   stop(): Promise<void>;
 }
@@ -90,9 +92,9 @@ export async function startReplica(
     const server = await serveReplica({ config, clock, log, store, following, leader, ...own });
     stops.unshift(() => server.stop());
     log.info({ url: server.url, node: node.id, data: directory.path }, "listening as a replica");
-    const { url, usage, rank } = server;
-    const parts = { clock, log, directory, folder, node, store, following, leader, usage, rank };
-    return { url, ...parts, stop: () => stopAll(stops) };
+    const { stop: _, ...served } = server;
+    const parts = { clock, log, directory, folder, node, store, following, leader, ...served };
+    return { ...parts, stop: () => stopAll(stops) };
   } catch (error) {
     await stopAll(stops);
     throw error;

@@ -5,7 +5,7 @@ import type { DataDirectory } from "../../db/data-directory";
 import { guardSchema } from "../../db/schema-guard";
 import { guardDescriptors } from "../../descriptor-guard";
 import { unavailable } from "../../errors";
-import { createReadiness } from "../../features/health";
+import { createReadiness, drain } from "../../features/health";
 import { createKeyUsage } from "../../features/keys";
 import { followSettings } from "../../features/settings";
 import { createContext } from "../../installation";
@@ -193,6 +193,7 @@ export async function serveReplica(parts: Parts) {
     url: listenUrl(bound.listen),
     usage: sender,
     rank: rank.get,
+    drain: () => drain({ clock, config, log }, readiness),
     async stop() {
       readiness.isDraining = true;
       guard.stop();

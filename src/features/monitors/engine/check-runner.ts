@@ -52,7 +52,7 @@ export class CheckRunner {
   /** Starts the checks that are due, if checks may begin. */
   beginDue(): void {
     const { clock, isPrimary, queue, results, scheduler } = this.#deps;
-    if (!isPrimary()) return;
+    if (!isPrimary() || this.#isStopped) return;
     const now = clock.monotonic();
     for (;;) {
       const next = queue.peek();
@@ -73,6 +73,7 @@ export class CheckRunner {
    * `ANSWER_MAX_MS` is returned before it counts. Rejects with `unavailable` if there is no result by then.
    */
   async check(scheduled: ScheduledMonitor, steps?: StepRecorder): Promise<CheckRow | undefined> {
+    if (this.#isStopped) throw closing();
     const waiter = this.#waiters.add(scheduled);
     if (!scheduled.isUnderWay) void this.#run(scheduled, steps);
     const timer = this.#deps.clock.after(ANSWER_MAX_MS, () => {
@@ -141,10 +142,10 @@ export class CheckRunner {
     }
   }
 
-  /** Aborts running checks without a result. */
+  /** Drops running checks without a result, and begins no others. */
   stop(): void {
     this.#isStopped = true;
-    this.#deps.prober.abort();
+    this.#deps.prober.stop();
     this.#waiters.rejectAll(closing());
     this.#deps.dependencies.releaseAll();
   }

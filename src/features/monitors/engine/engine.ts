@@ -93,13 +93,21 @@ export class Engine implements Monitoring {
     this.#tick();
   }
 
-  /** Aborts running checks without a result, and writes all results. */
+  /**
+   * Drops running checks without a result, and begins no others. The next start makes them. Reports of jobs still
+   * count.
+   */
+  dropChecks(): void {
+    this.#runner.stop();
+  }
+
+  /** Drops running checks, and writes all results. */
   async stop(): Promise<void> {
     if (this.#state === "stopped") return;
     this.#state = "stopped";
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#wakeTimer.off();
-    this.#runner.stop();
+    this.dropChecks();
     this.#liveness.look();
     await this.#results.recorder.close();
   }

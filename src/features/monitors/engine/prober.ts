@@ -8,6 +8,7 @@ import type { Probe, ProbeResult } from "../probe";
 import { type MonitorConfig, probeOf } from "../probes";
 import { Connectivity } from "./connectivity";
 import type { Missed } from "./job";
+import { closing } from "./recorder";
 
 /** Returns the probe of a type. */
 export type FindProbe = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
@@ -64,9 +65,11 @@ export class Prober {
   readonly #egress: Egress;
   readonly #findProbe: FindProbe;
   readonly #lastUnreachableAt: () => number;
-  readonly #underWay = new Set<AbortController>();
+  /** Ends running checks by their signals. */
+  readonly #underWay = new Map<AbortController, (error: Error) => void>();
   readonly #evaluator: AssertionEvaluator;
   #connectivity: Connectivity | undefined;
+  #isStopped = false;
 
   constructor(
     ctx: Pick<AppContext, "clock" | "config" | "log">,
@@ -80,19 +83,19 @@ export class Prober {
     this.#evaluator = new AssertionEvaluator(ctx.clock);
   }
 
-  /** Runs a check once, and records its steps if asked. Rejects only for programming errors. */
+  /** Runs a check once, and records its steps if asked. Rejects after `stop`, and for programming errors. */
   async run(
     type: MonitorType,
     config: MonitorConfig,
     timeoutMs: number,
     steps?: StepRecorder,
   ): Promise<ProbeResult> {
+    if (this.#isStopped) throw closing();
     const { run } = this.#findProbe(type);
     if (!run) throw new Error(`monitors of type ${type} run no checks`);
     const { clock } = this.#ctx;
     const controller = new AbortController();
     let timer: Timer | undefined;
-    this.#underWay.add(controller);
     try {
       const context = {
         egress: this.#egress,
@@ -102,6 +105,7 @@ export class Prober {
         steps,
       };
       const result = await new Promise<ProbeResult>((resolve, reject) => {
+        this.#underWay.set(controller, reject);
         timer = clock.after(timeoutMs, () => {
           controller.abort();
           timer = clock.after(OVERDUE_MS, () => resolve(timedOut()));
@@ -132,7 +136,7 @@ export class Prober {
     } catch (error) {
       const result = isDescriptorError(error) ? NO_DESCRIPTOR : INTERNAL_ERROR;
       steps?.finish(result);
-      if (result === INTERNAL_ERROR) {
+      if (result === INTERNAL_ERROR && !this.#isStopped) {
         this.#ctx.log.error(
           { err: error, monitor: id },
           "a check failed because of an internal error",
@@ -172,9 +176,13 @@ export class Prober {
     return this.blame(what === "end" ? UNFINISHED : NO_HEARTBEAT, since);
   }
 
-  /** Aborts running checks. */
-  abort(): void {
-    for (const controller of this.#underWay) controller.abort();
+  /** Ends running checks at once, and lets no others begin. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const [controller, reject] of this.#underWay) {
+      reject(closing());
+      controller.abort();
+    }
     this.#evaluator.stop();
   }
 }
