@@ -35,6 +35,11 @@ export const listKeyValues = selectMany((orm, _$: Record<string, never>) =>
     .orderBy(...NEWEST_VALUE_FIRST),
 );
 
+/** Finds the key of a value by the SHA-256 of the value. */
+export const findKeyValue = selectOne((orm, $: { hash: Buffer }) =>
+  orm.select({ keyId: apiKeyValues.keyId }).from(apiKeyValues).where(eq(apiKeyValues.hash, $.hash)),
+);
+
 /** Lists the values of one key, newest first. */
 export const listValuesOfKey = selectMany((orm, $: { keyId: string }) =>
   orm

@@ -107,7 +107,7 @@ function hashHeartbeatToken(token: string): string | undefined {
 
 /**
  * The tokens of all push monitors by their hashes, in memory: the gateway reads this and
- * not the database. Unknown tokens are not cached.
+ * not the database, except for unknown tokens after another process has written. Unknown tokens are not cached.
  */
 export interface HeartbeatDirectory {
   /** Returns the monitor of a generated token; undefined for an unknown token. */
@@ -126,35 +126,54 @@ export interface TokenOwner {
 
 /**
  * Creates the directory. It reads the tokens at the first look-up, and again at the first one after
- * monitors changed, here or in another process. `find` throws while they cannot be read.
+ * monitors changed, here or in another process. An unknown token is looked up in the database if another process has
+ * written since: it may be of a monitor that the process has just created. `find` throws while they cannot be read.
  */
 export function createHeartbeatDirectory(
   ctx: Pick<AppContext, "db" | "signals">,
 ): HeartbeatDirectory {
-  const owners = new Map<TokenKind, ReadonlyMap<string, TokenOwner>>();
+  const owners = new Map<TokenKind, OwnersOfKind>();
   const forget = () => owners.clear();
   ctx.signals.monitorsChanged.on(forget);
 
-  function ownersOf(kind: TokenKind): ReadonlyMap<string, TokenOwner> {
+  function ownersOf(kind: TokenKind): OwnersOfKind {
     let read = owners.get(kind);
     if (!read) {
-      read = new Map(
+      const foreignVersion = ctx.db.foreignVersion();
+      const byHash = new Map(
         listMonitorTokens(ctx.db, { kind }).map(({ hash, monitorId }) => {
           const name = hash.toString("hex");
           const bucket = kind === "native" ? monitorId : name;
           return [name, { monitorId, token: { kind, hash }, bucket }];
         }),
       );
+      read = { byHash, foreignVersion };
       owners.set(kind, read);
     }
     return read;
   }
 
+  function findOwner(kind: TokenKind, hash: string): TokenOwner | undefined {
+    const { byHash, foreignVersion } = ownersOf(kind);
+    const owner = byHash.get(hash);
+    if (owner || ctx.db.foreignVersion() === foreignVersion) return owner;
+    // One row by its index, so that guessing never makes this process read all tokens.
+    if (!findMonitorToken(ctx.db, { kind, hash: Buffer.from(hash, "hex") })) return undefined;
+    owners.delete(kind);
+    return ownersOf(kind).byHash.get(hash);
+  }
+
   return {
     find(token) {
       const hash = hashHeartbeatToken(token);
-      return hash === undefined ? undefined : ownersOf("native").get(hash);
+      return hash === undefined ? undefined : findOwner("native", hash);
     },
-    findImported: ({ kind, value }) => ownersOf(kind).get(sha256Hex(value)),
+    findImported: ({ kind, value }) => findOwner(kind, sha256Hex(value)),
   };
+}
+
+/** Monitors of the tokens of one kind by hash, and the version of other processes' commits when they were read. */
+interface OwnersOfKind {
+  byHash: ReadonlyMap<string, TokenOwner>;
+  foreignVersion: number;
 }

@@ -17,7 +17,7 @@ import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
-import { hasDeadline } from "./scheduled-monitor";
+import { hasDeadline, type ScheduledMonitor } from "./scheduled-monitor";
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
@@ -130,8 +130,7 @@ export class Engine implements Monitoring {
 
   async checkNow(id: string, steps?: StepRecorder): Promise<CheckRow> {
     if (this.#state === "stopped" || !this.#ctx.isPrimary()) throw closing();
-    this.#refresh();
-    const scheduled = this.#registry.find(id);
+    const scheduled = this.#findScheduled(id);
     if (!scheduled) throw notFound("monitor");
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
     if (scheduled.type === "push")
@@ -143,8 +142,7 @@ export class Engine implements Monitoring {
 
   async heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void> {
     if (this.#state === "stopped") throw closing();
-    this.#refresh();
-    const scheduled = this.#registry.find(id);
+    const scheduled = this.#findScheduled(id);
     if (!scheduled || scheduled.isPaused) return;
     if (scheduled.job) await this.#runner.receive(scheduled, scheduled.job, beat, arrivedAt);
   }
@@ -194,6 +192,16 @@ export class Engine implements Monitoring {
     const nextDue = this.#queue.peek()?.dueAt ?? Number.POSITIVE_INFINITY;
     const next = Math.min(nextDue, recorder.dueAt, now + LIVENESS_INTERVAL_MS);
     this.#wakeTimer.at(Math.max(next, now + COARSENESS_MS));
+  }
+
+  /** Returns a monitor, also one that another process has just created. */
+  #findScheduled(id: string): ScheduledMonitor | undefined {
+    this.#refresh();
+    const known = this.#registry.find(id);
+    if (known) return known;
+    this.#isRegistryStale = true;
+    this.#refresh();
+    return this.#registry.find(id);
   }
 
   #wakeForRecorder(): void {
