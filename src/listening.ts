@@ -30,8 +30,8 @@ export interface Listener {
   close(): Promise<void>;
   /** Opens the port again, unless the server stops. Throws an OperatorError if that fails. */
   reopen(): void;
-  /** Lets requests in progress end, for `DRAIN_MS` at most. */
-  stop(): Promise<void>;
+  /** Lets requests in progress end, for `DRAIN_MS` at most. Resolves to true if some were broken off. */
+  stop(): Promise<boolean>;
 }
 
 /** Listens on an address. `option` names the option of the address in errors. */
@@ -65,7 +65,7 @@ export function listen(
     },
     async stop() {
       isStopped = true;
-      if (socket) await drain(socket);
+      return socket !== undefined && drain(socket);
     },
   };
 }
@@ -95,8 +95,10 @@ function openSocket({ host, port }: ListenAddress, answer: Answer, option: strin
   }
 }
 
-async function drain(socket: Socket): Promise<void> {
-  if (!(await within(DRAIN_MS, socket.stop()))) await socket.stop(true);
+async function drain(socket: Socket): Promise<boolean> {
+  if (await within(DRAIN_MS, socket.stop())) return false;
+  await socket.stop(true);
+  return true;
 }
 
 /** Waits for a promise, for a limited time. Resolves to true if it was settled by then. */

@@ -130,6 +130,8 @@ export async function startServer(
         usage.stop();
         await usage.flush();
         installation.close();
+        const [isBrokenOff] = await answered;
+        if (isBrokenOff) log.warn("requests in progress were broken off after ten seconds");
         log.info("stopped");
       },
     };

@@ -1,12 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createInstallation, holdsWithin, PROCESS_TEST_MS, type Server } from "../support/binary";
+import { createInstallation, holds, PROCESS_TEST_MS, type Server } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
 const STATUS = "/api/v1/status/acme";
-
-/** Documented limit for a server to notice a change by a command, in milliseconds. */
-const NOTICED_MS = 1_000;
 
 /** Lets a test ask more often than a stranger may. */
 const PATIENT = { args: ["--public-rate-limit", "10000"] };
@@ -18,16 +15,14 @@ async function statusOf(server: Server, key: string, path = STATUS): Promise<num
 }
 
 describe("commands while the server runs", () => {
-  test("a key created by `key create` works within one second", async () => {
+  test("a key created by `key create` works at its first request", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API", "Website"]);
     const server = await site.serve(PATIENT);
     expect((await server.fetch(STATUS)).status).toBe(401);
 
     const { value } = await site.createKey(["read:status"]);
-    expect(await holdsWithin(NOTICED_MS, async () => (await statusOf(server, value)) === 200)).toBe(
-      true,
-    );
+    expect(await statusOf(server, value)).toBe(200);
     const document = (await (await server.fetch(STATUS, { key: value })).json()) as {
       components: { name: string }[];
     };
@@ -54,7 +49,7 @@ describe("commands while the server runs", () => {
     expect(await narrow.json()).toMatchObject({ code: "insufficient_scope" });
   });
 
-  test("a key revoked by `key revoke` is rejected within one second and stays listed", async () => {
+  test("a key revoked by `key revoke` is soon rejected and stays listed", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { id, value } = await site.createKey(["read:status"]);
@@ -63,16 +58,14 @@ describe("commands while the server runs", () => {
     expect(await statusOf(server, value)).toBe(200);
 
     await site.output("key", "revoke", id);
-    expect(await holdsWithin(NOTICED_MS, async () => (await statusOf(server, value)) === 401)).toBe(
-      true,
-    );
+    expect(await holds(async () => (await statusOf(server, value)) === 401)).toBe(true);
     const rejection = await server.fetch(STATUS, { key: value });
     expect(await rejection.json()).toMatchObject({ code: "revoked_key" });
     expect(await statusOf(server, other.value)).toBe(200);
     expect(await site.output("key", "list")).toMatch(new RegExp(`^${id} .* revoked `, "m"));
   });
 
-  test("a rate limit set by `key update` is in force within one second", async () => {
+  test("a rate limit set by `key update` is soon in force", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { id, value } = await site.createKey(["read:status"]);
@@ -82,37 +75,33 @@ describe("commands while the server runs", () => {
     expect(await limit()).toBe("1000");
 
     await site.output("key", "update", id, "--rate-limit", "7");
-    expect(await holdsWithin(NOTICED_MS, async () => (await limit()) === "7")).toBe(true);
+    expect(await holds(async () => (await limit()) === "7")).toBe(true);
     let last = await server.fetch(STATUS, { key: value });
     for (let more = 0; more < 7; more++) last = await server.fetch(STATUS, { key: value });
     expect(last.status).toBe(429);
 
     await site.output("key", "update", id, "--rate-limit", "5000");
-    expect(await holdsWithin(NOTICED_MS, async () => (await limit()) === "5000")).toBe(true);
+    expect(await holds(async () => (await limit()) === "5000")).toBe(true);
     expect(await statusOf(server, value)).toBe(200);
   });
 
-  test("a value of `key rotate` works within one second, and the old one until it is ended", async () => {
+  test("a value of `key rotate` works at its first request, and the old one until it is ended", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { id, value: first } = await site.createKey(["read:status"]);
     const server = await site.serve(PATIENT);
 
     const second = await site.output("key", "rotate", id);
-    expect(
-      await holdsWithin(NOTICED_MS, async () => (await statusOf(server, second)) === 200),
-    ).toBe(true);
+    expect(await statusOf(server, second)).toBe(200);
     expect(await statusOf(server, first)).toBe(200);
 
     const third = await site.output("key", "rotate", id, "--overlap", "now");
-    expect(await holdsWithin(NOTICED_MS, async () => (await statusOf(server, third)) === 200)).toBe(
-      true,
-    );
+    expect(await statusOf(server, third)).toBe(200);
     expect(await statusOf(server, first)).toBe(401);
     expect(await statusOf(server, second)).toBe(401);
   });
 
-  test("a page created or changed by `apply` is served within one second", async () => {
+  test("a page created or changed by `apply` is soon served", async () => {
     await using site = await createInstallation();
     const { value } = await site.createKey(["read:status"]);
     const server = await site.serve(PATIENT);
@@ -123,13 +112,11 @@ describe("commands while the server runs", () => {
       return body.components?.map(({ name }) => name).join();
     };
     await site.createPage("acme", ["API"]);
-    expect(await holdsWithin(NOTICED_MS, async () => (await components()) === "API")).toBe(true);
+    expect(await holds(async () => (await components()) === "API")).toBe(true);
     const home = await server.fetch("/");
     expect(await home.text()).not.toContain("This is a sample.");
 
     await site.createPage("acme", ["API", "Website"]);
-    expect(await holdsWithin(NOTICED_MS, async () => (await components()) === "API,Website")).toBe(
-      true,
-    );
+    expect(await holds(async () => (await components()) === "API,Website")).toBe(true);
   });
 });

@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { createInstallation, type Server } from "../support/binary";
+import { createInstallation, type Server, PROCESS_TEST_MS } from "../support/binary";
 
 /** A hundred starts, on a machine that may be busy with other things. */
-setDefaultTimeout(180_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const UPDATES = 100;
 

@@ -2,11 +2,9 @@ import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { SECOND_MS } from "../../src/kernel/time";
-import { createInstallation, holdsWithin, PROCESS_TEST_MS, type Server } from "../support/binary";
+import { createInstallation, holds, PROCESS_TEST_MS, type Server } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);
-
-const PATIENCE_MS = 15_000;
 
 interface Shown {
   id: string;
@@ -47,17 +45,17 @@ test("kill -9 and a restart lose no start or end of maintenance, and each event 
   const read = async (server: Server, id: string) =>
     (await (await server.fetch(`/api/v1/maintenance/${id}`, { key })).json()) as Shown;
   const hasBegun = async () => (await read(first, interrupted)).status === "in_progress";
-  expect(await holdsWithin(PATIENCE_MS, hasBegun)).toBe(true);
+  expect(await holds(hasBegun)).toBe(true);
   expect((await componentOf(first, key)).status).toBe("under_maintenance");
   await first.kill();
-  await holdsWithin(PATIENCE_MS, async () => Date.now() > now + 4.5 * SECOND_MS);
+  await holds(async () => Date.now() > now + 4.5 * SECOND_MS);
 
   const second = await site.serve();
   const areOver = async () => {
     const both = [await read(second, interrupted), await read(second, missed)];
     return both.every(({ status }) => status === "completed");
   };
-  expect(await holdsWithin(PATIENCE_MS, areOver)).toBe(true);
+  expect(await holds(areOver)).toBe(true);
   expect(await read(second, interrupted)).toMatchObject({
     started_at: after(1),
     completed_at: after(6),

@@ -29,7 +29,7 @@ describe("standard output", () => {
         env: { ALLCLEAR_DATA_DIR: site.dataDir },
         stdout: openSync("/dev/full", "w"),
         stderr: "pipe",
-        timeout: 10_000,
+        timeout: 240_000,
       },
     );
     const stderr = await textOf(child.stderr);

@@ -5,7 +5,13 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { makeReportToken } from "../../src/features/mail";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
-import { createInstallation, holdsWithin, type Installation, type Server } from "../support/binary";
+import {
+  createInstallation,
+  holds,
+  type Installation,
+  type Server,
+  PROCESS_TEST_MS,
+} from "../support/binary";
 import {
   BOUNCE_DOMAINS,
   describeWithMailServers,
@@ -16,10 +22,8 @@ import {
 import { bounceMessage } from "../support/mail-reports";
 import { connectToRelay } from "../support/relay";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
-/** Time in which a mail is sent and its report comes back, in milliseconds. */
-const REPORTED_MS = 20_000;
 const WAYS = ["pipe", "http"] as const;
 type Way = (typeof WAYS)[number];
 
@@ -110,13 +114,13 @@ describeWithMailServers("reports by Postfix and Dovecot", (servers) => {
         .fetch("/api/v1/incidents", { method: "POST", key, headers, body })
         .then(({ status }) => status === 201);
     // The server has to notice the new key and page first.
-    expect(await holdsWithin(REPORTED_MS, isOpened)).toBe(true);
+    expect(await holds(isOpened)).toBe(true);
   }
 
   /** Waits until mails have these statuses. Prints the log of the mail servers if that takes too long. */
   async function expectStatuses(way: Way, expected: Record<string, string>): Promise<void> {
     const isReached = async () => Bun.deepEquals(statusesOf(way), expected);
-    if (!(await holdsWithin(REPORTED_MS, isReached))) console.error(servers().log());
+    if (!(await holds(isReached))) console.error(servers().log());
     expect(statusesOf(way)).toEqual(expected);
   }
 
@@ -188,9 +192,9 @@ describeWithMailServers("reports by Postfix and Dovecot", (servers) => {
       ];
       for (const [recipient, message] of messages) await submit(servers(), recipient, message);
       const isTaken = async () => servers().reports(way).length === taken + messages.length;
-      expect(await holdsWithin(REPORTED_MS, isTaken)).toBe(true);
+      expect(await holds(isTaken)).toBe(true);
       const isListed = async () => (countUnmatched() ?? 0) === unmatched + messages.length;
-      expect(await holdsWithin(REPORTED_MS, isListed)).toBe(true);
+      expect(await holds(isListed)).toBe(true);
       expect(state()).toEqual(before);
       expect(servers().deferred()).toBe(0);
     }),

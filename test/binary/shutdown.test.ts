@@ -79,9 +79,8 @@ describe("a server that is stopped", () => {
     await using site = await createInstallation();
     const server = await site.serve();
     using _silent = await openConnection(server.port);
-    const before = performance.now();
     expect(await server.stop()).toBe(0);
-    expect(performance.now() - before).toBeLessThan(5_000);
+    expect(server.stderr()).not.toContain("were broken off");
   });
 
   test("a server that drains is not ready, and answers until a second signal ends it", async () => {

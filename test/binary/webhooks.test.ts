@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import {
   createInstallation,
-  holdsWithin,
+  holds,
   type Installation,
   PROCESS_TEST_MS,
   type Server,
@@ -15,7 +15,6 @@ setDefaultTimeout(PROCESS_TEST_MS);
 const COMPONENTS = 100;
 const ROUNDS = 10;
 const EVENTS = COMPONENTS * ROUNDS;
-const PATIENCE_MS = 15_000;
 const ENV = { ALLCLEAR_OUTBOUND_ALLOW: "127.0.0.0/8" };
 
 interface Site {
@@ -80,8 +79,7 @@ function readDatabase({ dataDir }: Installation) {
 
 const idsOf = (receiver: Receiver) => new Set(receiver.received.map(({ id }) => id));
 
-const hasAll = (receiver: Receiver) =>
-  holdsWithin(PATIENCE_MS, async () => idsOf(receiver).size >= EVENTS);
+const hasAll = (receiver: Receiver) => holds(async () => idsOf(receiver).size >= EVENTS);
 
 describe("kill -9 during deliveries", () => {
   test("kill -9 during a thousand deliveries loses none, and repeated ones have the same id", async () => {
@@ -127,8 +125,7 @@ describe("kill -9 during deliveries", () => {
     const again = await site.serve({ env: ENV });
     const countOf = (id: string) => receiver.received.filter((one) => one.id === id).length;
     const isEverythingThere = () =>
-      holdsWithin(
-        PATIENCE_MS,
+      holds(
         async () =>
           idsOf(receiver).size === events.length && unrecorded.every((id) => countOf(id) === 2),
       );
@@ -149,7 +146,7 @@ describe("deliveries of a server that is stopped", () => {
     await receiver.until(8);
     server.signal("SIGTERM");
     // It takes no new connection once it has begun to stop.
-    await holdsWithin(PATIENCE_MS, () =>
+    await holds(() =>
       server.fetch("/readyz").then(
         () => false,
         () => true,

@@ -62,7 +62,7 @@ test("a process ends after reading its line, even if standard input stays open",
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",
-      timeout: 20_000,
+      timeout: 240_000,
       killSignal: "SIGKILL",
     },
   );
@@ -72,4 +72,4 @@ test("a process ends after reading its line, even if standard input stays open",
   expect([await child.exited, err]).toEqual([0, ""]);
   expect(JSON.parse(out)).toMatchObject({ email: "ada@acme.test", has_password: true });
   await child.stdin.end();
-}, 30_000);
+}, 300_000);

@@ -6,7 +6,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine, percentile } from "../support/fleet/fleet";
 import { applyPage, createKeyAt } from "../support/fleet/keys";
-import { durationMs, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds } from "../support/fleet/long";
 import { FLEET_SECRET, type FleetNode, startNode } from "../support/fleet/nodes";
 import { startRedis } from "../support/fleet/redis";
 import { type S3Server, startS3 } from "../support/fleet/s3";
@@ -126,7 +126,7 @@ await describeWithPrograms("three equal nodes", needed, () => {
           const other = others[count % others.length] as FleetNode;
           const answer = await post(other, `After ${term}`).catch(() => undefined);
           if (answer?.status === 201) break;
-          if (performance.now() - killedAt > BACK_MAX_MS) throw new Error("no node takes changes");
+          if (performance.now() - killedAt > 240_000) throw new Error("no node takes changes");
           await Bun.sleep(100);
         }
         back.push(performance.now() - killedAt);
@@ -145,7 +145,7 @@ await describeWithPrograms("three equal nodes", needed, () => {
       }
       const figures = { backP50Ms: percentile(back, 0.5), backMaxMs: percentile(back, 1) };
       report("three equal nodes", { rounds: all, ...figures });
-      expect(figures.backMaxMs).toBeLessThanOrEqual(BACK_MAX_MS);
+      expectWithin(figures.backMaxMs, BACK_MAX_MS);
     },
     durationMs(180_000, 3_600_000),
   );

@@ -6,7 +6,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
 import { leaderRecord } from "../support/fleet/leader";
-import { waitingTest } from "../support/fleet/long";
+import { expectWithin, waitingTest } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo, litestreamPid } from "../support/fleet/primary";
 import { type S3Server, startS3 } from "../support/fleet/s3";
@@ -14,7 +14,7 @@ import { type S3Server, startS3 } from "../support/fleet/s3";
 const REPLICA = ["--replica", "--eligible"];
 
 /** Time limit of a test, in ms. */
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 600_000;
 
 await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, () => {
   let store: S3Server;
@@ -59,7 +59,7 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
         0,
         expect.stringContaining("This node is the primary now."),
       ]);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expectWithin(performance.now() - began, 5_000);
       expect(await namesAt(replica, client.key)).toEqual(["one", ...names].toSorted());
       expect((await client.openIncident("six", replica)).status).toBe(201);
       expect((await replica.call("/readyz/primary")).status).toBe(200);
@@ -186,7 +186,7 @@ await describeWithPrograms("a failover", { go: ["litestream", "versitygw"] }, ()
         if (answer?.status === 201) break;
         await Bun.sleep(100);
       }
-      expect(performance.now() - killedAt).toBeLessThan(25_000);
+      expectWithin(performance.now() - killedAt, 25_000);
       expect(await namesAt(second, client.key)).toEqual(["one", "two"]);
       await first.restart();
       await hasStatus(first, "/readyz/api", 200);

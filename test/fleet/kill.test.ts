@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
-import { durationMs, IS_LONG_RUN, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, IS_LONG_RUN, report, rounds } from "../support/fleet/long";
 import { startNode } from "../support/fleet/nodes";
 import { connectTo } from "../support/fleet/primary";
 import { startS3 } from "../support/fleet/s3";
@@ -83,8 +83,8 @@ async function check(ack: Ack, promotion: Promotion): Promise<void> {
   }
   report(`kill -9 at ${PER_SECOND} writes/s, --ack ${ack}, ${promotion}`, figures);
   if (ack === "replicated") expect(figures.lost).toBe(0);
-  else expect(figures.lostMaxMs).toBeLessThanOrEqual(LOST_MS);
-  expect(figures.backMaxMs).toBeLessThan(BACK_MS[promotion]);
+  else expectWithin(figures.lostMaxMs, LOST_MS);
+  expectWithin(figures.backMaxMs, BACK_MS[promotion]);
 }
 
 async function untilWritten(write: () => Promise<Response>): Promise<void> {

@@ -11,7 +11,7 @@ import { eventually } from "../support/fleet/eventually";
 import { percentile } from "../support/fleet/fleet";
 import { untilShared } from "../support/fleet/key-load";
 import { type Link, startLink } from "../support/fleet/link";
-import { durationMs, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { type RedisServer, startRedis } from "../support/fleet/redis";
 import { startS3 } from "../support/fleet/s3";
@@ -23,7 +23,7 @@ const INTERVAL_MS = 1_000;
 const PHASE_MS = 370;
 /** Pause between two requests with a revoked key, in ms. */
 const PAUSE_MS = 10;
-const START_MAX_MS = 60_000;
+const START_MAX_MS = 600_000;
 
 interface RevokingFleet extends AsyncDisposable {
   primary: FleetNode;
@@ -119,7 +119,7 @@ const statusOf = async (node: FleetNode, key: string) =>
 async function acceptedFor(replica: FleetNode, key: string, since: number): Promise<number> {
   let acceptedAt = since;
   let status = 0;
-  while (status !== 401 && performance.now() - since < 5 * REFUSED_WITHIN_MS) {
+  while (status !== 401 && performance.now() - since < 240_000) {
     const askedAt = performance.now();
     status = await statusOf(replica, key);
     if (status === 200) acceptedAt = askedAt;
@@ -169,9 +169,9 @@ await describeLongRun(
         }
         const figures = { median: percentile(times, 0.5), most: percentile(times, 1) };
         report(`revoked ${name}`, { times: times.length, ...figures });
-        expect(figures.most).toBeLessThan(REFUSED_WITHIN_MS);
+        expectWithin(figures.most, REFUSED_WITHIN_MS);
       },
-      durationMs(60_000, 2 * 60 * 60_000),
+      durationMs(600_000, 2 * 60 * 60_000),
     );
   },
 );

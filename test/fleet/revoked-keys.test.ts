@@ -3,7 +3,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { applyPage, createKeyAt } from "../support/fleet/keys";
 import { startLink } from "../support/fleet/link";
-import { durationMs, report, rounds, waitingTest } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds, waitingTest } from "../support/fleet/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { startS3 } from "../support/fleet/s3";
 
@@ -49,9 +49,9 @@ await describeWithPrograms("keys at a replica, known by the listing of the store
       }
       const maxMs = Math.max(...times);
       report("revocation", { rounds: times.length, maxMs: Math.round(maxMs) });
-      expect(maxMs).toBeLessThan(LIMIT_MS);
+      expectWithin(maxMs, LIMIT_MS);
     },
-    durationMs(60_000, 1_800_000),
+    durationMs(600_000, 1_800_000),
   );
 
   waitingTest(
@@ -67,7 +67,7 @@ await describeWithPrograms("keys at a replica, known by the listing of the store
       await eventually("the replica accepts the key", () => isAccepted(replica, value));
       for (const fail of [() => link.cut(), () => link.stall()]) {
         await fail();
-        expect(await untilRefused(replica, value)).toBeLessThan(LIMIT_MS + 500);
+        expectWithin(await untilRefused(replica, value), LIMIT_MS + 500);
         const refused = await replica.call("/api/v1/components", { key: value });
         expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
         expect((await replica.call("/readyz/api")).status).toBe(503);

@@ -1,10 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { PROCESS_TEST_MS } from "../support/binary";
 import { createTestApp } from "../support/app";
 import { readGatusText } from "../support/gatus-config";
 import { importPast } from "../support/past-source";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const text = fc.string({ unit: "binary", maxLength: 20 });
 const name = fc.oneof(text, fc.constantFrom("a", "A b", "a-b", "shop/api", ""));

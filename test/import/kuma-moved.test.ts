@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportReport } from "../../src/domain/import-report";
-import { createInstallation, holdsWithin, type Installation } from "../support/binary";
+import { createInstallation, holds, type Installation } from "../support/binary";
 import {
   badgeDifferences,
   documentDifferences,
@@ -205,11 +205,9 @@ describe.skipIf(DIRECTORY === undefined)("moving from a running Uptime Kuma", ()
         (await server.fetch(`/api/badge/${site.monitors.get("Backup")}/status`)).text();
       expect(server.url).toBe(`http://127.0.0.1:${site.port}`);
       expect(await (await push("status=down&msg=Disk%20full")).json()).toEqual({ ok: true });
-      expect(await holdsWithin(TEST_MS / 2, async () => (await badge()).includes("Down"))).toBe(
-        true,
-      );
+      expect(await holds(async () => (await badge()).includes("Down"))).toBe(true);
       expect(await (await push("status=up&msg=Done&ping=12")).json()).toEqual({ ok: true });
-      expect(await holdsWithin(TEST_MS / 2, async () => (await badge()).includes("Up"))).toBe(true);
+      expect(await holds(async () => (await badge()).includes("Up"))).toBe(true);
       await server.stop();
     },
     2 * TEST_MS,

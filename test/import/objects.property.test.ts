@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { withOwnIds } from "../../src/features/imports/monitors";
 import { IMPORT_PARTS } from "../../src/features/imports/run";
 import { type ForeignKey, keyOf } from "../../src/features/imports/source";
+import { PROCESS_TEST_MS } from "../support/binary";
 import {
   foundComponent,
   foundGroup,
@@ -16,7 +17,7 @@ import {
 } from "../support/found-objects";
 import { createImportSite } from "../support/import-site";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 /** Mostly the first values, since most objects are to be valid. */
 const mostly = <Value>(usual: readonly Value[], rare: readonly Value[]) =>

@@ -1,9 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { VERDICTS } from "../../src/domain/import-report";
+import { PROCESS_TEST_MS } from "../support/binary";
 import { checkItems, checkOf, createImportSite, UUIDS } from "../support/import-site";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const text = fc.string({ unit: "binary", maxLength: 30 });
 const seconds = fc.oneof(fc.integer({ min: -1, max: 40_000_000 }), fc.constant(3_600));

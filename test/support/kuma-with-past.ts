@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { startKuma } from "../import/fixtures/uptime-kuma/start";
-import { holdsWithin } from "./binary";
+import { holds } from "./binary";
 import { startDnsServer } from "./dns-server";
 import { startDocker } from "./docker";
 import { giveKumaPast } from "./kuma-heartbeats";
@@ -42,9 +42,6 @@ PING $LAST ($LAST) 56(84) bytes of data.
 1 packets transmitted, 1 received, 0% packet loss, time 0ms
 rtt min/avg/max/mdev = 3.000/3.000/3.000/0.000 ms
 END`;
-
-/** Longest time until each monitor has been checked, in ms. */
-const FIRST_BEATS_MS = 60_000;
 
 /** Monitors that have no heartbeat of their own. */
 const SILENT = new Set(["Data centre", "Old"]);
@@ -103,7 +100,7 @@ export async function startKumaWithPast(directory: string): Promise<KumaWithPast
         (checked.has(name) && heartbeats["acme"]?.heartbeatList[number]?.length !== 0),
     );
   };
-  if (!(await holdsWithin(FIRST_BEATS_MS, async () => hasBeats(await read())))) {
+  if (!(await holds(async () => hasBeats(await read())))) {
     throw new Error("Uptime Kuma has not checked all monitors");
   }
   const parts = started.move();

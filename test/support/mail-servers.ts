@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { holdsWithin, textOf } from "./binary";
+import { holds, PROCESS_TEST_MS, textOf } from "./binary";
 import { freePort } from "./free-port";
 import { NXDOMAIN, startDnsServer } from "./dns-server";
 import { temporaryFolder } from "./temporary-folder";
@@ -22,7 +22,6 @@ const USERS = [
 
 /** Address of the resolver of this Postfix: a loopback address that nothing else uses. */
 const RESOLVER = "127.83.83.53";
-const START_LIMIT_MS = 15_000;
 
 /** Postfix and Dovecot with folders, ports and processes of their own. Postfix delivers by LMTP. */
 export interface MailServers extends AsyncDisposable {
@@ -63,7 +62,7 @@ export function describeWithMailServers(
     let servers: MailServers;
     beforeAll(async () => {
       servers = await startMailServers();
-    }, START_LIMIT_MS + 5_000);
+    }, PROCESS_TEST_MS);
     afterAll(() => servers?.[Symbol.asyncDispose]());
     body(() => servers);
   });
@@ -112,8 +111,7 @@ async function startMailServers(): Promise<MailServers> {
       folder[Symbol.dispose]();
     },
   };
-  const isReady = await holdsWithin(
-    START_LIMIT_MS,
+  const isReady = await holds(
     async () => existsSync(path("dovecot", "lmtp")) && (await isListening(port)),
   );
   if (!isReady) {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 /** Time limit of all requests of a test, in milliseconds. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 4 * 60_000;
 
 /** A connection for requests that `fetch` cannot send. */
 export interface RawConnection extends Disposable {

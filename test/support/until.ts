@@ -1,7 +1,7 @@
 import { settle } from "./clock";
 
-/** Longest wait in ms. Files and programs need less, also on a busy machine. */
-const WAIT_MAX_MS = 20_000;
+/** Longest wait in ms, after which the condition is taken never to hold. */
+const WAIT_MAX_MS = 4 * 60_000;
 
 /** Lets the event loop turn until a condition holds, such as one about files. Throws if it never does. */
 export async function until(holds: () => boolean): Promise<void> {

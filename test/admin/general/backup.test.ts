@@ -5,7 +5,7 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createBackups } from "../../../src/features/backups";
 import { disableUser, listUsers } from "../../../src/features/users";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
-import { holdsWithin } from "../../support/binary";
+import { holds } from "../../support/binary";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 import { temporaryFolder } from "../../support/temporary-folder";
@@ -158,7 +158,7 @@ describe("a backup in the dashboard", () => {
     expect(readdirSync(folder.path)).toHaveLength(1);
     await app.clock.advance(1_000);
     const isEmpty = async () => readdirSync(folder.path).length === 0;
-    expect(await holdsWithin(1_000, isEmpty)).toBe(true);
+    expect(await holds(isEmpty)).toBe(true);
   });
 
   test("a start removes the files that a killed server left, and no others", async () => {

@@ -12,6 +12,7 @@ import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
 import { withMonitors } from "../../../src/features/apply/pointers";
 import { listAllPages, type PageRow } from "../../../src/features/pages";
 import type { WebhookFormat } from "../../../src/domain/webhook";
+import { PROCESS_TEST_MS } from "../../support/binary";
 import {
   arbitraryActions,
   createArbitraryInstallation,
@@ -25,7 +26,7 @@ import { createSchemaCheck } from "../../support/config-file-schema";
 import { usePingProgram } from "../../support/ping-program";
 
 // Hundreds of transactions, on a machine that may be busy with other things.
-setDefaultTimeout(30_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const schemaErrorsOf = createSchemaCheck();
 

@@ -6,6 +6,7 @@ import { createIncident } from "../../../src/features/incidents";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail";
 import { createPage } from "../../../src/features/pages";
 import { openForServer } from "../../../src/installation";
+import { PROCESS_TEST_MS } from "../../support/binary";
 import { testConfig } from "../../support/app";
 import { startChild } from "../../support/child";
 import { mailingEnv } from "../../support/mailing-env";
@@ -21,7 +22,7 @@ const UNRECORDED_MAX = 64;
 /** Latest moment of a kill, in ms after the start of the process: most are before the last mail. */
 const KILL_WITHIN_MS = 250;
 
-setDefaultTimeout(30_000 + KILLS * 3_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const insertSubscribers = insertAllInto(subscribers);
 

@@ -356,10 +356,8 @@ describe("a regular expression", () => {
   ])("a pattern with exponential backtracking elsewhere runs in linear time: %s", (source) => {
     const pattern = parsePattern(source);
     if (typeof pattern === "string") throw new Error(pattern);
-    const startedAt = performance.now();
-    pattern(`${"a".repeat(300_000)}!`);
-    // Backtracking would take longer than the universe has. The bound is generous to a busy machine.
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    // Backtracking would not end before the time limit of the test run.
+    expect(pattern(`${"a".repeat(300_000)}!`)).toBeBoolean();
   });
 
   test("a pattern matches anywhere in the first 65,536 characters", () => {

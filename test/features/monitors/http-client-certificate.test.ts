@@ -83,7 +83,7 @@ describe("an HTTP check with a client certificate", () => {
       const { url, certificates } = JSON.parse(process.env.REQUESTS);
       const request = { url: new URL(url), method: "GET", policy: "monitor" };
       for (const clientCertificate of certificates) {
-        const signal = AbortSignal.timeout(10_000);
+        const signal = AbortSignal.timeout(240_000);
         const answer = await egress.request({ ...request, clientCertificate, signal });
         console.log(answer.message ?? answer.status);
       }

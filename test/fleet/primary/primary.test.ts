@@ -12,7 +12,7 @@ import { type S3Server, startS3 } from "../../support/fleet/s3";
 const NAMES = "SELECT name FROM incidents ORDER BY id";
 
 /** Time limit of tests with several processes, in ms. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 600_000;
 
 await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () => {
   let store: S3Server;

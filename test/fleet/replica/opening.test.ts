@@ -15,7 +15,7 @@ function visit(url: string) {
   let isStopped = false;
   const visiting = (async () => {
     while (!isStopped) {
-      const { status } = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+      const { status } = await fetch(url, { signal: AbortSignal.timeout(240_000) });
       counts[status] = (counts[status] ?? 0) + 1;
     }
   })();

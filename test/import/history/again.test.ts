@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PROCESS_TEST_MS } from "../../support/binary";
 import { dumpRows } from "../../support/past-dump";
 import { listAllPages } from "../../../src/features/pages";
 import { listComponentsOfPage } from "../../../src/features/components";
@@ -16,7 +17,7 @@ import {
   regularBeats,
 } from "../../support/past-source";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const NOW = TEST_START;
 

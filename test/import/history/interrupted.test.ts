@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { openForCommand } from "../../../src/installation";
+import { PROCESS_TEST_MS } from "../../support/binary";
 import { testConfig } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { startChild } from "../../support/child";
@@ -10,7 +11,7 @@ import { importPast } from "../../support/past-source";
 import { temporaryFolder } from "../../support/temporary-folder";
 import { hasTinyDisks, mountTinyDisk } from "../../support/tiny-disk";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const NOW = TEST_START;
 

@@ -13,8 +13,10 @@ import { startS3 } from "./s3";
 
 const PREFIX = "term-000001-1";
 
-/** Longest time in ms until a replica shows what is uploaded, on a machine that other tests use. */
-const CATCH_UP_MS = 40_000;
+/** Time in ms after which a replica is taken never to show what is uploaded. */
+const CATCH_UP_MS = 4 * 60_000;
+/** Number of reads that an observation needs, however long they take. */
+export const LEAST_READS = 51;
 
 /** Results of reads. Times are in ms. */
 export interface Observed {
@@ -135,7 +137,7 @@ export async function startFollowedLog(
         `the replica lacks ${wanted}: ${JSON.stringify(following.state())} ${JSON.stringify(lines.slice(-20))}`,
       );
     },
-    /** Reads every 5 ms for a time, while `disturb` runs. */
+    /** Reads every 5 ms for a time, while `disturb` runs, and until there were `LEAST_READS`. */
     observe: (ms: number, disturb?: () => Promise<void>) =>
       observe(() => following, writer, ms, disturb),
     async [Symbol.asyncDispose]() {
@@ -175,7 +177,9 @@ async function observe(
   // Looks for uploads as often as hints would come.
   const hints = setInterval(() => following().hint(Number.MAX_SAFE_INTEGER), 200);
   let answeredAt = performance.now();
-  while (performance.now() < until || isDisturbed) {
+  const isEnough = () => performance.now() >= until && seen.reads >= LEAST_READS;
+  while (isDisturbed || !isEnough()) {
+    if (performance.now() > until + CATCH_UP_MS) break;
     const startedAt = performance.now();
     const { asOf } = following().state();
     const state = await readState(following());

@@ -1,4 +1,4 @@
-import { test } from "bun:test";
+import { expect, test } from "bun:test";
 import { appendFileSync } from "node:fs";
 
 /** File to which a long run appends its figures; undefined in short runs. Set by `bun test/fleet/long.ts`. */
@@ -24,6 +24,14 @@ export function rounds(few: number, all: number): number {
 /** Returns a time in ms, such as the length of a pause or the limit of a test, in short and in long runs. */
 export function durationMs(short: number, long: number): number {
   return IS_LONG_RUN ? long : short;
+}
+
+/**
+ * Expects a promised time in long runs, which have the machine for themselves. In short runs only the outcome counts, since
+ * any time can pass on a busy machine.
+ */
+export function expectWithin(ms: number, promisedMs: number): void {
+  if (IS_LONG_RUN) expect(ms).toBeLessThanOrEqual(promisedMs);
 }
 
 /** Records the figures of a test, such as `{ runs: 50, lost: 0, backMaxMs: 900 }`. */

@@ -10,7 +10,7 @@ import { systemClock } from "../../../src/kernel/clock";
 const [, , times = "1", port = "", ...addresses] = process.argv;
 Bun.listen({ hostname: "127.0.0.1", port: 4_000, socket: { data: () => {} } });
 const connector = new Connector(systemClock(), undefined);
-const signal = AbortSignal.timeout(10_000);
+const signal = AbortSignal.timeout(240_000);
 let shown: unknown;
 for (let count = 0; count < Number(times); count++) {
   const opened = await connector.open({ addresses, port: Number(port), signal });

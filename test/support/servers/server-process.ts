@@ -30,7 +30,7 @@ const FOLDERS = ["/usr/sbin", "/sbin", ...newestFirst("/usr/lib/postgresql", "bi
 /** Characters of a server's output that are kept, for messages. */
 const OUTPUT_MAX = 100_000;
 /** Longest time in ms until a process has stopped. */
-const STOPPED_MAX_MS = 5_000;
+const STOPPED_MAX_MS = 240_000;
 
 /** User without rights, for servers that refuse to run as root. */
 const USER = "nobody";
