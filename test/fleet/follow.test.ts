@@ -194,7 +194,7 @@ await describeWithPrograms("a followed log", { go: ["litestream", "versitygw"] }
       await eventually(() => log.following().state().asOf !== undefined);
       await log.link.cut();
       // The replica may have copied files that it has not applied yet.
-      const missing = log.following().state().newest + 5;
+      const missing = log.following().state().newest + 20;
       const name = missing.toString(16).padStart(16, "0");
       const key = `${log.levelPrefix(log.prefix, 0)}${name}-${name}.ltx`;
       await eventually(async () => (await log.store.get(key)) !== undefined);

@@ -59,5 +59,5 @@ describe.skipIf(problem !== undefined)(NAME, () => {
       namespace.replace(/\D/g, ""),
     );
     expect(local.url).toBeDefined();
-  }, 30_000);
+  }, 600_000);
 });

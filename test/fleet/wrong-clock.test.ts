@@ -34,7 +34,7 @@ for (const name of S3_SERVERS) {
           );
           expect(await store.open("fleet").get("leader.json")).toBeUndefined();
         },
-        30_000,
+        600_000,
       );
 
       test.each([-3_600_000, 90_000])(
@@ -46,7 +46,7 @@ for (const name of S3_SERVERS) {
           const starting = startNode({ store, path: "fleet", args, clockOffsetMs });
           await expect(starting).rejects.toThrow(/clock of this machine and that of the store/);
         },
-        30_000,
+        600_000,
       );
 
       test("warns ten seconds ahead, and serves", async () => {
@@ -54,7 +54,7 @@ for (const name of S3_SERVERS) {
         await using node = await startNode({ store, path: "fleet", clockOffsetMs: 10_000 });
         expect((await node.call("/readyz")).status).toBe(200);
         expect(node.output()).toContain("the clocks of this machine and the store differ");
-      }, 30_000);
+      }, 600_000);
     },
   );
 }

@@ -234,7 +234,7 @@ describe("allclear import while another process imports", () => {
       err: ["Another import is running. Wait until it has ended."],
     });
     expect(site.dump()["monitors"]).toEqual([]);
-  }, 20_000);
+  }, 600_000);
 });
 
 describe("a configuration file", () => {

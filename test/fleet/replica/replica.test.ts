@@ -102,6 +102,6 @@ await describeWithPrograms(
       });
       expect(started).rejects.toThrow("has a database of its own");
       await started.catch(() => {});
-    }, 30_000);
+    }, 600_000);
   },
 );
