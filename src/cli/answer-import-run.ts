@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { readConfig } from "../config";
 import type { AppContext } from "../context";
 import { type Db, OperatorError, type Tx } from "../db";
@@ -30,6 +31,7 @@ const REQUEST_MAX_BYTES = 4 * 1024 * 1024;
 /** Reads settings and a request from the lines of standard input, and answers with messages. */
 export async function runAnswerImport({ input, output }: Invocation): Promise<ExitCode> {
   endWithServer();
+  preferAsVictim();
   const text = Buffer.from(await input.bytes(REQUEST_MAX_BYTES)).toString();
   const [settings = "", line = ""] = text.split("\n");
   const request = JSON.parse(line) as ImportRequest;
@@ -64,6 +66,15 @@ function endWithServer(): void {
   systemClock().every(SECOND_MS, () => {
     if (process.ppid !== server) process.kill(process.pid, "SIGKILL");
   });
+}
+
+/** Makes the system end this process first when memory is scarce, and not the server. */
+function preferAsVictim(): void {
+  try {
+    writeFileSync("/proc/self/oom_score_adj", "1000");
+  } catch {
+    // Other systems have no such file, and some sandboxes do not let it be written.
+  }
 }
 
 /** Imports for a user, who must still be an owner when it is written. Failures that people can mend are answers. */

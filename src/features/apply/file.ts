@@ -1,5 +1,6 @@
-import { type Document, LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter } from "yaml";
 import { type FieldError, schemaErrors } from "../../errors";
+import { parseYamlText, YamlTooLarge } from "../../kernel/yaml";
 import { mapDeclaredSecrets } from "../monitors";
 import { mapWebhookSecrets } from "../webhooks";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";
@@ -37,7 +38,7 @@ export class ApplyFileError extends Error {
  */
 export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const document = parse(text, lines);
   throwIfUnreadable(document, text, (offset) => lines.linePos(offset).line);
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line;
   const plain = withoutExtensions(toPlain(document));
@@ -57,6 +58,16 @@ export function readApplyFile(text: string, env: Environment = {}): ReadFile {
     lineOf,
   );
   return { content, lineOf };
+}
+
+function parse(text: string, lineCounter: LineCounter): Document.Parsed {
+  try {
+    return parseYamlText(text, { lineCounter, prettyErrors: false, merge: true });
+  } catch (error) {
+    if (!(error instanceof YamlTooLarge)) throw error;
+    const { line, message: detail } = error;
+    throw new ApplyFileError([{ line, detail }]);
+  }
 }
 
 /** Throws the syntax errors of a document. `lineAt` returns the line at an offset. */

@@ -1,7 +1,9 @@
 import type { AppContext } from "../../context";
 import type { ImportSource, OptionValues, SourceKind } from "../../domain/import-sources";
+import { OperatorError } from "../../db";
 import { createEgress } from "../../egress";
 import type { FieldError } from "../../errors";
+import { plural } from "../../kernel/text";
 import type { Found } from "./source";
 
 /** Parts of the context with which importers fetch a source. */
@@ -52,6 +54,9 @@ const IMPORTERS: Readonly<Record<SourceKind, () => Promise<ReadSource>>> = {
   },
 };
 
+/** Maximum number of objects of a source: 12,000 endpoints of Gatus are 24,000. */
+const OBJECTS_MAX = 100_000;
+
 /** Reads a source. Throws an OperatorError for one that cannot be used. */
 export async function readSource(
   kind: SourceKind,
@@ -60,7 +65,17 @@ export async function readSource(
   context: ReadContext,
 ): Promise<Found> {
   const read = await IMPORTERS[kind]();
-  return read(place, values, context);
+  const found = await read(place, values, context);
+  const { pages, groups, components, monitors, webhooks, maintenance, schedules, incidents } =
+    found;
+  const lists = [pages, groups, components, monitors, webhooks, maintenance, schedules, incidents];
+  const count = lists.reduce((sum, { length }) => sum + length, found.leftOut.length);
+  if (count > OBJECTS_MAX) {
+    const most = OBJECTS_MAX.toLocaleString("en");
+    found.history?.[Symbol.dispose]();
+    throw new OperatorError(`The source has ${plural(count, "object")}; ${most} is the most.`);
+  }
+  return found;
 }
 
 /** Returns the errors of the values of options. Values themselves are not in them, since they may be secrets. */

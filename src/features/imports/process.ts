@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeConfig } from "../../config";
 import type { AppContext } from "../../context";
@@ -8,6 +9,19 @@ import type { ImportMessage, ImportRequest, ImportResult, RunImport } from "./re
 
 /** Maximum size of an answer, in bytes. A report of 5,000 objects has about 2 MB. */
 const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Memory by which the runtime collects garbage, and maximum of a process, in bytes. A configuration of 12,000 endpoints
+ * needs 340 MB.
+ */
+const COLLECTED_BYTES = 256 * 1024 * 1024;
+const MEMORY_MAX_BYTES = 448 * 1024 * 1024;
+/** Time between two looks at the memory of a process, in ms. It can grow by 10 MB in this time. */
+const LOOK_MS = 50;
+
+function tooLarge(bytes: number): string {
+  return `The import was ended, since it needed more than ${bytes / 1024 / 1024} MiB of memory. Import the source in parts, or with the command “allclear import” on the server.`;
+}
 
 /** Returns the result of a process that ended without one. */
 function brokenOff({ options }: ImportRequest): ImportResult {
@@ -24,12 +38,15 @@ function brokenOff({ options }: ImportRequest): ImportResult {
  * people: a process of its own delays no request, can be killed at any moment, and gives its memory back. The request goes through standard input, since
  * every process can read arguments.
  */
-export function importInProcess(ctx: Pick<AppContext, "config" | "log">): RunImport {
+export function importInProcess(
+  ctx: Pick<AppContext, "clock" | "config" | "log">,
+  memoryMaxBytes = MEMORY_MAX_BYTES,
+): RunImport {
   return async (request, progress, signal) => {
     if (signal.aborted) return brokenOff(request);
-    const { config, log } = ctx;
+    const { clock, config, log } = ctx;
     const child = Bun.spawn([...ownProgram(), IMPORT_COMMAND], {
-      env: environmentWithoutSettings(),
+      env: { ...environmentWithoutSettings(), BUN_JSC_forceRAMSize: String(COLLECTED_BYTES) },
       // Not the working directory of the server, which could contain settings for the runtime.
       cwd: resolve(config.dataDir),
       stdin: Buffer.from(`${writeConfig(config)}\n${JSON.stringify(request)}`),
@@ -38,6 +55,12 @@ export function importInProcess(ctx: Pick<AppContext, "config" | "log">): RunImp
     });
     const kill = () => child.kill("SIGKILL");
     signal.addEventListener("abort", kill, { once: true });
+    let isTooLarge = false;
+    const watch = clock.every(LOOK_MS, () => {
+      if (isTooLarge || privateBytesOf(child.pid) <= memoryMaxBytes) return;
+      isTooLarge = true;
+      kill();
+    });
     try {
       const errors = new Response(child.stderr).text();
       const result = await readMessages(child.stdout, progress);
@@ -45,13 +68,29 @@ export function importInProcess(ctx: Pick<AppContext, "config" | "log">): RunImp
       // It may still be running, after an answer that is too long.
       kill();
       const exitCode = await child.exited;
-      if (!signal.aborted)
-        log.error({ exitCode, reason: framesOf(await errors) }, "an import broke off");
+      if (isTooLarge) return { failure: { message: tooLarge(memoryMaxBytes), fields: [] } };
+      if (!signal.aborted) {
+        const { signalCode } = child;
+        const reason = framesOf(await errors);
+        log.error({ exitCode, signalCode, reason }, "an import broke off");
+      }
       return brokenOff(request);
     } finally {
+      watch.cancel();
       signal.removeEventListener("abort", kill);
     }
   };
+}
+
+/** Returns the private memory of a process; 0 where the system does not tell it. */
+function privateBytesOf(pid: number): number {
+  try {
+    const [, kilobytes = 0] =
+      /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kilobytes) * 1024;
+  } catch {
+    return 0;
+  }
 }
 
 /** Reads messages, one a line, until the one that ends the import; undefined if there is none. */

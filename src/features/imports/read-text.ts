@@ -1,4 +1,5 @@
 import { OperatorError } from "../../db";
+import { parseJson } from "../../kernel/text";
 
 /** Maximum size of a file, in MiB. */
 const MEBIBYTES_MAX = 64;
@@ -23,4 +24,60 @@ export async function readText(path: string): Promise<string> {
     throw new OperatorError(`${path} cannot be read: ${message}`);
   }
   return new TextDecoder().decode(Buffer.concat(pieces));
+}
+
+/** Deepest nesting of JSON that is read, and maximum number of its values. Those of real sources are at most 6 deep. */
+const DEPTH_MAX = 100;
+const VALUES_MAX = 2_000_000;
+
+/**
+ * Returns the value of a JSON text; undefined for any other text. Throws an OperatorError that begins with `name` for a
+ * text with too many levels or values, before anything is built.
+ */
+export function parseModestJson(text: string, name: string): unknown {
+  let depth = 0;
+  let values = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case 0x22: {
+        at = endOfText(text, at);
+        break;
+      }
+      case 0x7b: // {
+      case 0x5b: // [
+        depth += 1;
+        values += 1;
+        break;
+      case 0x2c: // ,
+        values += 1;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth -= 1;
+        break;
+    }
+    if (depth > DEPTH_MAX) {
+      throw new OperatorError(`${name} is nested deeper than ${DEPTH_MAX} levels.`);
+    }
+    if (values > VALUES_MAX) {
+      const most = VALUES_MAX.toLocaleString("en");
+      throw new OperatorError(`${name} has more than ${most} values.`);
+    }
+  }
+  return parseJson(text);
+}
+
+/** Returns the index of the quote that ends a text of JSON; the last index without one. */
+function endOfText(text: string, start: number): number {
+  let end = start;
+  do end = text.indexOf('"', end + 1);
+  while (end !== -1 && isEscaped(text, end));
+  return end === -1 ? text.length : end;
+}
+
+/** Returns true for a character behind an odd number of backslashes. */
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text[at - 1 - slashes] === "\\") slashes += 1;
+  return slashes % 2 === 1;
 }

@@ -14,6 +14,11 @@ function problemsOf(text: string): string[] {
 describe("mistakes in a configuration file", () => {
   test.each<[string, string, string[]]>([
     [
+      "more than 100 lists inside each other",
+      "[".repeat(770_000),
+      ["line 1: more than 100 maps and lists are inside each other."],
+    ],
+    [
       "a key twice",
       "pages:\n  - slug: a\n    slug: b\n    name: x",
       ["line 3: Map keys must be unique"],

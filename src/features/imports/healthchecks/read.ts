@@ -1,6 +1,6 @@
 import { OperatorError } from "../../../db";
-import { parseJson, plural } from "../../../kernel/text";
-import { readText } from "../read-text";
+import { plural } from "../../../kernel/text";
+import { parseModestJson, readText } from "../read-text";
 import type { Found } from "../source";
 import { findInAnswer } from "./answer";
 
@@ -16,7 +16,7 @@ interface HealthchecksOptions {
  * that cannot be used.
  */
 export async function readHealthchecks(path: string, options: HealthchecksOptions): Promise<Found> {
-  const document = parseJson(await readText(path));
+  const document = parseModestJson(await readText(path), path);
   if (!isObject(document) || !Array.isArray(document["checks"])) {
     throw new OperatorError(
       `${path} is no answer of Healthchecks to GET /api/v3/checks/: it is no JSON object with a list of checks.`,

@@ -1,39 +1,12 @@
 import { OperatorError } from "../../../db";
+import { parseModestJson } from "../read-text";
 import { type CutList, isObject, LISTED_MAX, type SourceDocuments } from "./document";
 
-/** Deepest nesting that is read. Documents of Statuspage have 6 levels. */
-const DEPTH_MAX = 100;
-
-/**
- * Parses a JSON text. Throws an OperatorError, with the name of the document, for a text that is no JSON or is nested
- * too deep.
- */
+/** Parses a JSON text. Throws an OperatorError, with the name of the document, for one that cannot be read. */
 export function parseDocument(text: string, name: string): unknown {
-  if (isTooDeep(text))
-    throw new OperatorError(`${name} is nested deeper than ${DEPTH_MAX} levels.`);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new OperatorError(`${name} is no JSON.`);
-  }
-}
-
-/** Returns true if brackets outside texts are nested too deep. A text that is no JSON may have any result. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let isInText = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at];
-    if (isInText) {
-      if (char === "\\") at += 1;
-      else if (char === '"') isInText = false;
-    } else if (char === '"') isInText = true;
-    else if (char === "{" || char === "[") {
-      depth += 1;
-      if (depth > DEPTH_MAX) return true;
-    } else if (char === "}" || char === "]") depth -= 1;
-  }
-  return false;
+  const document = parseModestJson(text, name);
+  if (document === undefined) throw new OperatorError(`${name} is no JSON.`);
+  return document;
 }
 
 /** Collects the documents of one page. An object that several documents have is taken from the last one. */

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { OperatorError } from "../../../db";
 import { schemaErrors } from "../../../errors";
-import { parseJson } from "../../../kernel/text";
+import { parseModestJson } from "../read-text";
 import { cutName } from "../texts";
 import type { ReadRows } from "./data";
 import { MONITOR_COLUMNS } from "./monitor-columns";
@@ -60,7 +60,7 @@ interface BackupRows {
 
 /** Reads the text of a backup. Throws an OperatorError that begins with `path` for any other text. */
 export function readBackup(path: string, written: string): BackupRows {
-  const document = parseJson(written);
+  const document = parseModestJson(written, path);
   const [error] = schemaErrors(Backup, document);
   if (error) {
     const field = error.pointer.slice(2);
