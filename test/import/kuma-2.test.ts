@@ -118,11 +118,6 @@ describe("a database of Uptime Kuma 2.5.3", () => {
       { host: "127.0.0.1", user: "kuma", password: `${SECRET}mysql`, tls: "off", expected: "1" },
     ],
     [
-      "Redis",
-      "redis",
-      { host: "cache.test", port: 6380, user: "kuma", database: 2, tls: "require" },
-    ],
-    [
       "MQTT",
       "mqtt",
       {
@@ -179,6 +174,23 @@ describe("a database of Uptime Kuma 2.5.3", () => {
       disabled: undefined,
       held: undefined,
     });
+  });
+
+  test("takes the password of a monitor over that was sent without verified TLS, and says so", () => {
+    const { body, changes, disabled } = monitor("Redis");
+    const config = { host: "cache.test", port: 6380, user: "kuma", database: 2, tls: "require" };
+    const allowed = { ...config, allow_plain_password: true };
+    expect(body).toMatchObject({ type: "redis", ...USUAL, config: allowed });
+    expect(changes).toEqual([
+      {
+        field: "database_connection_string",
+        from: "set",
+        to: "allow_plain_password",
+        reason:
+          "The password is sent without TLS, or to a server that is not verified, as before. Set tls to verify if the server can.",
+      },
+    ]);
+    expect(disabled).toBeUndefined();
   });
 
   test("takes over all that a request has, and names what has no counterpart", () => {

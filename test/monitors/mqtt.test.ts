@@ -16,7 +16,11 @@ import {
 import { stepsOf } from "../support/steps";
 import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
 
-const check = checkOf("mqtt", { user: "monitor", password: MQTT_PASSWORD });
+const check = checkOf("mqtt", {
+  user: "monitor",
+  password: MQTT_PASSWORD,
+  allow_plain_password: true,
+});
 
 const MOSQUITTO = { programs: MOSQUITTO_PROGRAMS, start: () => startMosquitto() };
 

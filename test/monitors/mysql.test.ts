@@ -169,7 +169,7 @@ describe("MySQL checks of servers with other plugins", () => {
       expect(await check(server)).toMatchObject({
         outcome: "failed",
         message:
-          "The server asks for the password itself, which is sent only over TLS: switch TLS on.",
+          "The server asks for the password itself, which is sent only over TLS, or with allow_plain_password: switch TLS on.",
       });
     }
     // The answer to the greeting, the proof, and no request for a key.
@@ -266,7 +266,7 @@ describe("MySQL checks of hostile servers", () => {
     expect(await check(server)).toMatchObject({
       outcome: "failed",
       message:
-        "The server asks for the password in clear text, which is sent only over verified TLS.",
+        "The server asks for the password in clear text, which is sent only over verified TLS, or with allow_plain_password.",
     });
     expect(Buffer.concat(received).includes(MARIADB_PASSWORD)).toBe(false);
   });

@@ -161,7 +161,7 @@ test("a PostgreSQL server that asks for the password in clear text gets it only 
   expect(await check(server, {})).toMatchObject({
     outcome: "failed",
     message:
-      "The server asks for the password in clear text, which is sent only over verified TLS.",
+      "The server asks for the password in clear text, which is sent only over verified TLS, or with allow_plain_password.",
   });
   expect(Buffer.concat(received).includes(POSTGRES_PASSWORD)).toBe(false);
 });

@@ -5,7 +5,7 @@ import { type OnConnection, startRawServer, startTlsServer } from "../support/ra
 import { REDIS_PASSWORD, startRedis } from "../support/servers/redis";
 import { describeWithServer } from "../support/servers/server-process";
 
-const check = checkOf("redis");
+const check = checkOf("redis", { allow_plain_password: true });
 
 /** Answers each command, whose name and arguments are given, by `answer`. */
 function answering(answer: (command: string[]) => string): OnConnection {

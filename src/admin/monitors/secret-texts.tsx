@@ -1,7 +1,7 @@
 import type { Form as SentForm } from "../../http";
 import { Checkbox, HiddenFields, TextArea, TextField } from "../../ui";
 import { type Field, InvalidInput } from "../forms/field";
-import { isOfOtherServer, KEPT, type SecretsContext } from "./typed-secrets";
+import { isOfOtherUse, KEPT, type SecretsContext } from "./typed-secrets";
 
 interface TypedText {
   /** Text in this submission; undefined in a form that was not submitted. */
@@ -52,8 +52,8 @@ export function secretTextField(
     },
     fromStored: (text) => (text === null ? initial : { ...initial, text: undefined, isSet: true }),
     showError: ({ detail }) => ({
-      detail: isOfOtherServer(detail)
-        ? `The stored ${noun} belongs to another server, or to a verified one. Type it again, or remove it.`
+      detail: isOfOtherUse(detail)
+        ? `The stored ${noun} belongs to another server or request. Type it again, or remove it.`
         : detail,
     }),
     Input({ name, value, errors, context: { stored, secrets } }) {

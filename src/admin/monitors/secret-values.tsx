@@ -2,7 +2,7 @@ import type { Form as SentForm } from "../../http";
 import { FieldRows, type RowControl } from "../../ui";
 import { type Field, InvalidInput } from "../forms/field";
 import { MoreRows, type RowsContext } from "./rows";
-import { isOfOtherServer, KEPT, type SecretsContext } from "./typed-secrets";
+import { isOfOtherUse, KEPT, type SecretsContext } from "./typed-secrets";
 
 /** Name with a secret value, such as a header, as a row of the form. */
 interface ValueRow {
@@ -77,8 +77,8 @@ export function secretValuesField({
       const name = pointer.split("/")[3]?.replaceAll("~1", "/").replaceAll("~0", "~");
       if (name !== undefined) return { detail: `“${name}” ${detail}.` };
       return {
-        detail: isOfOtherServer(detail)
-          ? `The stored values belong to another server, or to a verified one. Type them again, or remove the ${noun}.`
+        detail: isOfOtherUse(detail)
+          ? `The stored values belong to another server or request. Type them again, or remove the ${noun}.`
           : detail,
       };
     },

@@ -59,7 +59,7 @@ export interface SecretsContext {
 /** Placeholder and hint of an input whose secret is set. */
 export const KEPT = "Set. Leave empty to keep it";
 
-/** Returns true for the error of a secret that would be sent to another server than before. */
-export function isOfOtherServer(detail: string): boolean {
+/** Returns true for the error of a stored secret that would be used in another way than before. */
+export function isOfOtherUse(detail: string): boolean {
   return detail.startsWith("is a secret");
 }

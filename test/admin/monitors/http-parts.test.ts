@@ -301,10 +301,10 @@ describe("OAuth 2.0, client certificate and proxy on the form of an HTTP monitor
     expect(tried.status).toBe(200);
     expectNoSecret(tried.text);
     const id = await dashboard.make({ config: CONFIG });
-    await dashboard.edit(id, { config_proxy_username: "other", intent: "check" });
+    await dashboard.edit(id, { config_oauth2_auth: "basic", intent: "check" });
     expect(dashboard.triedOut.map(({ config }) => config)).toMatchObject([
       CONFIG,
-      { ...CONFIG, proxy: { ...CONFIG.proxy, username: "other" } },
+      { ...CONFIG, oauth2: { ...CONFIG.oauth2, auth: "basic" } },
     ]);
   });
 
@@ -313,12 +313,15 @@ describe("OAuth 2.0, client certificate and proxy on the form of an HTTP monitor
     const id = await dashboard.make({ config: CONFIG });
     const before = dashboard.written();
     const other = (noun: string) =>
-      `The stored ${noun} belongs to another server, or to a verified one. Type it again, or remove it.`;
+      `The stored ${noun} belongs to another server or request. Type it again, or remove it.`;
     const moves: [Fields, string[]][] = [
       [{ config_oauth2_token_url: "https://evil.test/" }, ["client secret"]],
       [{ config_proxy_url: "http://evil.test:3128" }, ["client secret", "proxy password"]],
       [{ config_verify_tls: "" }, ["client secret", "private key"]],
-      [{ config_url: "https://evil.test/" }, ["client secret", "private key"]],
+      [{ config_url: "https://evil.test/" }, ["client secret", "private key", "proxy password"]],
+      [{ config_oauth2_scopes: "admin" }, ["client secret"]],
+      [{ config_proxy_username: "root" }, ["client secret", "proxy password"]],
+      [{ config_method: "DELETE" }, ["client secret", "private key"]],
       [{ config_client_certificate_ca: GOOD.certificate }, ["client secret"]],
     ];
     for (const [moved, nouns] of moves) {

@@ -170,7 +170,7 @@ describe("the form that edits a monitor with secrets", () => {
     const rejected = await dashboard.edit(id, moved);
     expect(rejected.status).toBe(422);
     expect(readHtml(rejected.text).texts(".field-error")).toEqual([
-      "The stored values belong to another server, or to a verified one. Type them again, or remove the headers.",
+      "The stored values belong to another server or request. Type them again, or remove the headers.",
     ]);
     expect(dashboard.written()).toEqual(before);
     const trial = await dashboard.edit(id, { ...moved, intent: "check" });

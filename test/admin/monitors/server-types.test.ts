@@ -90,10 +90,10 @@ describe("the password of a monitor", () => {
   test("a password left empty is kept, a typed one replaces it, and a ticked one is removed", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make({ type: "postgres", config });
-    await dashboard.edit(id, { config_database: "app" });
-    expect(stored(dashboard.stored(id).row)).toEqual({ ...config, database: "app" });
+    await dashboard.edit(id, { config_expected: "2" });
+    expect(stored(dashboard.stored(id).row)).toMatchObject({ ...config, expected: "2" });
     await dashboard.edit(id, { config_password: "new", config_query_remove: "yes" });
-    const { query: _, ...rest } = { ...config, database: "app", password: "new" };
+    const { query: _, ...rest } = { ...config, expected: "2", password: "new" };
     expect(stored(dashboard.stored(id).row)).toEqual(rest);
     await dashboard.edit(id, { config_password_remove: "yes" });
     expect(stored(dashboard.stored(id).row)).not.toHaveProperty("password");
@@ -107,13 +107,15 @@ describe("the password of a monitor", () => {
       { config_host: "elsewhere.example" },
       { config_port: "5433" },
       { config_tls: "verify" },
+      { config_database: "billing" },
+      { config_user: "postgres" },
     ];
     for (const moved of moves) {
       const rejected = await dashboard.edit(id, moved);
       expect(rejected.status).toBe(422);
       expect(readHtml(rejected.text).texts(".field-error")).toEqual([
-        "The stored password belongs to another server, or to a verified one. Type it again, or remove it.",
-        "The stored query belongs to another server, or to a verified one. Type it again, or remove it.",
+        "The stored password belongs to another server or request. Type it again, or remove it.",
+        "The stored query belongs to another server or request. Type it again, or remove it.",
       ]);
       expect((await dashboard.edit(id, { ...moved, intent: "check" })).status).toBe(422);
     }

@@ -108,13 +108,13 @@ describe("“Check now” before a monitor is saved", () => {
     const url = "https://shop.example.com/";
     const id = await dashboard.make({ config: { url, headers: { "X-Key": "s3cr3t" } } });
     const before = dashboard.written();
-    const answer = await dashboard.edit(id, { intent: "check", config_url: `${url}new` });
+    const answer = await dashboard.edit(id, { intent: "check", config_ip_family: "ipv4" });
     expect(answer.status).toBe(200);
     expect(dashboard.triedOut.map(({ config }) => config)).toEqual([
-      { url: `${url}new`, headers: { "X-Key": "s3cr3t" } },
+      { url, ip_family: "ipv4", headers: { "X-Key": "s3cr3t" } },
     ]);
     expect(resultOn(answer.text)).toHaveLength(1);
-    expect(typedIn(answer.text, "config_url")).toEqual([`${url}new`]);
+    expect(typedIn(answer.text, "config_url")).toEqual([url]);
     expect(dashboard.written()).toEqual(before);
   });
 

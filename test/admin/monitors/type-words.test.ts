@@ -41,7 +41,7 @@ describe("the words on the forms of monitor types", () => {
         config_tls: "starttls_if_offered",
         config_user: "monitor",
       },
-      ["User name needs STARTTLS or TLS with a verified certificate."],
+      ["User name needs STARTTLS or TLS with a verified certificate, or allow_plain_password."],
     ],
     [
       "http",

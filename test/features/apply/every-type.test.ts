@@ -38,6 +38,10 @@ const NEEDED: Partial<Record<MonitorType, Record<string, string>>> = {
   mqtt: {
     topic: "config.assertions need a topic",
     user: "config.user is missing for the password",
+    tls: "config.password needs TLS with a verified certificate",
+  },
+  redis: {
+    tls: "config.password needs TLS with a verified certificate",
   },
   push: {
     schedule: "config.time_zone needs a schedule",

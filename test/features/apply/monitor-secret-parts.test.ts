@@ -49,12 +49,12 @@ describe("the client secret, key and proxy password of a monitor in a file", asy
       expect(exported).toContain(`        ${line}\n`);
     }
     expect((await apply(app, exported)).changes).toEqual([]);
-    const oauth2 = { ...config.oauth2, client_secret: null, client_id: "other" };
+    const oauth2 = { ...config.oauth2, client_secret: null, auth: "body" };
     const outcome = await apply(app, file({ oauth2 }), false, env);
     expect(outcome.changes).toHaveLength(1);
     expect(stored(app)).toEqual({
       ...kept,
-      oauth2: { ...kept.oauth2, client_id: "other" },
+      oauth2: { ...kept.oauth2, auth: "body" },
     });
     const other = await apply(app, file(), false, { ...env, CLIENT: `${TOKEN}-2` });
     const output = JSON.stringify([exported, outcome, other, app.audit(), app.events()]);

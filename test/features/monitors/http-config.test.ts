@@ -220,10 +220,11 @@ describe("the representation of an HTTP monitor's configuration", () => {
 describe("changes of an HTTP monitor's configuration", () => {
   test("a change of a configuration affects the given fields only, and null clears a field", () => {
     const before: HttpConfig = { ...SECRETS, verify_tls: false, certificate_warning_days: 30 };
-    const after = httpProbe.merge(before, { verify_tls: null, method: "PUT" });
-    expect(after).toEqual({ ...SECRETS, certificate_warning_days: 30, method: "PUT" });
-    expect(httpProbe.merge(before, { headers: null, body: null, method: null })).toEqual({
+    const after = httpProbe.merge(before, { verify_tls: null, ip_family: "ipv4" });
+    expect(after).toEqual({ ...SECRETS, certificate_warning_days: 30, ip_family: "ipv4" });
+    expect(httpProbe.merge(before, { headers: null, body: null })).toEqual({
       url: URL_HERE,
+      method: "POST",
       verify_tls: false,
       certificate_warning_days: 30,
     });
@@ -237,10 +238,9 @@ describe("changes of an HTTP monitor's configuration", () => {
     });
   });
 
-  test("a change of the URL within a server keeps the secrets", () => {
-    const change = { url: "https://example.com/other?x" };
-    expect(httpProbe.merge(SECRETS, change)).toEqual({ ...SECRETS, ...change });
-    expect(httpProbe.validateChange(SECRETS, change)).toEqual([]);
+  test("a body or a header that is removed keeps the other secrets", () => {
+    expect(httpProbe.validateChange(SECRETS, { body: null })).toEqual([]);
+    expect(httpProbe.validateChange(SECRETS, { headers: { "X-Key": null } })).toEqual([]);
   });
 
   test.each(["https://evil.test/", "http://example.com/health", "https://example.com:8443/"])(

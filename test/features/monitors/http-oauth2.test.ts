@@ -378,7 +378,7 @@ describe("the settings of OAuth 2.0", () => {
 
   test("a change of other settings keeps the secret, and null removes it", () => {
     const { client_secret: _, ...open } = OAUTH2;
-    const change = { oauth2: { ...open, token_url: "https://login.example.com/v2" } };
+    const change = { oauth2: { ...open, auth: "body" as const } };
     expect(httpProbe.validateChange(STORED, change)).toEqual([]);
     expect(httpProbe.merge(STORED, change).oauth2).toEqual({
       ...change.oauth2,
@@ -387,7 +387,7 @@ describe("the settings of OAuth 2.0", () => {
     expect(httpProbe.merge(STORED, { oauth2: { ...open, client_secret: null } }).oauth2).toEqual(
       open,
     );
-    expect(httpProbe.merge(STORED, { method: "POST" }).oauth2).toEqual(OAUTH2);
+    expect(httpProbe.merge(STORED, { ip_family: "ipv4" }).oauth2).toEqual(OAUTH2);
     expect(httpProbe.merge(STORED, { oauth2: null })).toEqual({ url: URL_HERE });
   });
 

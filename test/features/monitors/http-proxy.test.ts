@@ -380,16 +380,14 @@ describe("the settings of a proxy", () => {
     ]);
   });
 
-  test("a change of the name, of the URL or the removal of the proxy keeps its secrets", () => {
-    expect(changed({ proxy: { url, username: "other" } })).toEqual([]);
-    expect(httpProbe.merge(STORED, { proxy: { url, username: "other" } }).proxy).toEqual({
-      url,
-      username: "other",
-      password: PASSWORD,
-    });
+  test("a removal of the proxy keeps the secrets of the request", () => {
     expect(changed({ proxy: null })).toEqual([]);
     expect(httpProbe.merge(STORED, { proxy: null }).headers).toEqual({ "X-Key": "s3cret" });
-    // The password belongs to the proxy alone.
-    expect(changed({ url: "https://evil.test/" })).toEqual(["#/headers", "#/oauth2/client_secret"]);
+  });
+
+  test("another user of the proxy, or a server behind it, asks for its password again", () => {
+    const all = ["#/headers", "#/oauth2/client_secret", "#/proxy/password"];
+    expect(changed({ proxy: { url, username: "other" } })).toEqual(all);
+    expect(changed({ url: "https://evil.test/" })).toEqual(all);
   });
 });

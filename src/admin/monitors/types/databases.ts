@@ -4,6 +4,7 @@ import { passwordField, secretTextField } from "../secret-texts";
 import {
   certificateWarningField,
   hostField,
+  plainPasswordField,
   portField,
   tlsField,
   tlsRulesFields,
@@ -51,7 +52,11 @@ function databaseForm({ name, port, empty, trueText }: DatabaseOptions): TypeFor
       ),
     },
     folds: { Query: ["query", "expected"] },
-    advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
+    advanced: {
+      ...tlsRulesFields(),
+      allow_plain_password: plainPasswordField(),
+      certificate_warning_days: certificateWarningField(),
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { passwordField } from "../secret-texts";
 import {
   certificateWarningField,
   hostField,
+  plainPasswordField,
   portField,
   tlsField,
   tlsRulesFields,
@@ -32,5 +33,9 @@ export const mqttForm: TypeForm = {
       hint: "A message must meet all of them; others are ignored. JSON values need a path such as $.checks[0].status. Separate the values of “is one of” by commas.",
     }),
   },
-  advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
+  advanced: {
+    ...tlsRulesFields(),
+    allow_plain_password: plainPasswordField(),
+    certificate_warning_days: certificateWarningField(),
+  },
 };

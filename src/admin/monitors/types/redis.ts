@@ -5,6 +5,7 @@ import { passwordField } from "../secret-texts";
 import {
   certificateWarningField,
   hostField,
+  plainPasswordField,
   portField,
   tlsField,
   tlsRulesFields,
@@ -37,6 +38,7 @@ export const redisForm: TypeForm = {
       }),
     ),
     ...tlsRulesFields(),
+    allow_plain_password: plainPasswordField(),
     certificate_warning_days: certificateWarningField(),
   },
 };

@@ -1,5 +1,5 @@
 import { TLS_VERSIONS } from "../../../egress";
-import { selectField } from "../../forms/choice-fields";
+import { checkboxField, selectField } from "../../forms/choice-fields";
 import { nullable } from "../../forms/field";
 import { integerField, textField } from "../../forms/text-fields";
 import { certificatesField } from "./http-parts";
@@ -27,6 +27,13 @@ export function tlsField() {
       { value: "verify", label: "TLS, verify the certificate" },
       { value: "require", label: "TLS, any certificate" },
     ],
+  });
+}
+
+export function plainPasswordField() {
+  return checkboxField({
+    label: "Allow a plain password",
+    hint: "Sends the password without TLS, or to a server whose certificate is not verified. Others on the network may read it.",
   });
 }
 

@@ -3,6 +3,7 @@ import { passwordField } from "../secret-texts";
 import {
   certificateWarningField,
   hostField,
+  plainPasswordField,
   portField,
   tlsRulesFields,
   userField,
@@ -28,5 +29,9 @@ export const smtpForm: TypeForm = {
     user: userField(),
     password: passwordField(),
   },
-  advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
+  advanced: {
+    ...tlsRulesFields(),
+    allow_plain_password: plainPasswordField(),
+    certificate_warning_days: certificateWarningField(),
+  },
 };

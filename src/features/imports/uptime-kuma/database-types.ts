@@ -83,7 +83,7 @@ function mysqlTls(ssl: string | undefined): "off" | "require" | "verify" {
 
 export function readRedis(
   monitor: MonitorRow,
-  _notes: Notes,
+  notes: Notes,
   context: MonitorContext,
 ): Checked | Held {
   const connection = readConnection(text(monitor.database_connection_string));
@@ -100,6 +100,7 @@ export function readRedis(
     ...(password !== undefined && { password }),
     ...(database !== undefined && Number.isInteger(index) && { database: index }),
     tls,
+    ...plainPassword("database_connection_string", password, tls, notes),
     ...warningDays(monitor, tls, context),
   };
   return { type: "redis", config };
@@ -123,11 +124,26 @@ export function readMqtt(
     port: number(monitor.port, tls === "off" ? 1883 : 8883),
     tls,
     ...(user !== undefined && { user, ...(password !== "" && { password }) }),
+    ...plainPassword("mqtt_password", user === undefined ? "" : password, tls, notes),
     ...(topic !== undefined && { topic }),
     ...(topic !== undefined && assertions.length > 0 && { assertions }),
     ...warningDays(monitor, tls, context),
   };
   return { type: "mqtt", config };
+}
+
+/** Allows a password that goes on being sent without verified TLS, and notes it. */
+function plainPassword(
+  field: string,
+  password: string | undefined,
+  tls: string,
+  notes: Notes,
+): { allow_plain_password?: true } {
+  if (!password || tls === "verify") return {};
+  const reason =
+    "The password is sent without TLS, or to a server that is not verified, as before. Set tls to verify if the server can.";
+  notes.change(field, "set", "allow_plain_password", reason);
+  return { allow_plain_password: true };
 }
 
 /** Returns the assertions on a message. Conditions take the place of the keyword and of the JSON path. */

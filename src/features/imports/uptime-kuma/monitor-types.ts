@@ -55,8 +55,16 @@ export const MONITOR_TYPES: Readonly<Record<string, TypeMapping>> = {
   },
   postgres: { to: "postgres", rule: "The query can only read.", read: readPostgres },
   mysql: { to: "mysql", rule: "The query can only read.", read: readMysql },
-  redis: { to: "redis", rule: "", read: readRedis },
-  mqtt: { to: "mqtt", rule: "Kept and not checked over a WebSocket.", read: readMqtt },
+  redis: {
+    to: "redis",
+    rule: "A password goes on being sent without verified TLS (`allow_plain_password`), which is reported.",
+    read: readRedis,
+  },
+  mqtt: {
+    to: "mqtt",
+    rule: "Kept and not checked over a WebSocket. Passwords as for `redis`.",
+    read: readMqtt,
+  },
   smtp: { to: "smtp", rule: "", read: readSmtp },
   "websocket-upgrade": {
     to: "websocket",

@@ -2,19 +2,19 @@ import { type Static, Type } from "@sinclair/typebox";
 import { LineText } from "../../../domain/texts";
 import { Text } from "../../../kernel/schema";
 import {
+  AllowPlainPassword,
   HostText,
   Password,
   portField,
-  serversOf,
   serverTarget,
   TLS_FIELDS,
   TlsField,
   UserName,
   validateHostField,
   WarningDays,
-  withServerDefaults,
+  withPasswordDefaults,
 } from "./fields";
-import { secretRules, shownConfig } from "./secrets";
+import { secretRules, shownConfig, usesByFields } from "./secrets";
 
 /** Query of a check that names none. */
 export const DEFAULT_QUERY = "SELECT 1";
@@ -49,16 +49,17 @@ export function databaseParts(defaultPort: number) {
       ),
       ...TLS_FIELDS,
       certificate_warning_days: Type.Optional(WarningDays),
+      allow_plain_password: Type.Optional(AllowPlainPassword),
     },
     { additionalProperties: false, examples: [{ host: "db.example.com", user: "monitor" }] },
   );
   type DatabaseConfig = Static<typeof config>;
 
+  const completed = (stored: DatabaseConfig) => withPasswordDefaults(stored, defaultPort);
   const { secrets, withoutSecrets, merge, validateChange } = secretRules<DatabaseConfig>(
     { password: "text", query: "text" },
-    (server) => serversOf(server, defaultPort),
+    usesByFields(config, ["password", "expected", "certificate_warning_days"], completed),
   );
-  const completed = (stored: DatabaseConfig) => withServerDefaults(stored, defaultPort);
   return {
     /** Returns a config with its defaults. */
     completed,

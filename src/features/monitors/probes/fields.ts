@@ -15,7 +15,7 @@ import { OneOf, Text } from "../../../kernel/schema";
 import { DAY_MS } from "../../../kernel/time";
 import { certificateSentence } from "../assertions";
 import { certificatesProblem } from "./client-certificate";
-import type { Servers } from "./secrets";
+import type { Uses } from "./secrets";
 import type { ProbeContext, ProbeResult, SeenCertificate } from "../probe";
 
 /* Shared parts of several types' configs. */
@@ -88,7 +88,7 @@ export function tlsRulesOf({ ca, tls_min: tlsMin }: TlsFields): TlsRules {
 }
 
 /** Names the servers that authorities certify in the place of another one; none without authorities. */
-export function certifiedBy(ca: string | null | undefined): Servers {
+export function certifiedBy(ca: string | null | undefined): Uses {
   return ca == null ? [] : [`server certified by ${ca}`];
 }
 
@@ -116,12 +116,44 @@ interface ServerFields {
   tls?: string | null;
 }
 
-/** Returns the servers to which a config's secrets are sent: one with other rules for TLS is another one. */
-export function serversOf(
-  { host, port, tls, ca }: ServerFields & TlsFields,
-  defaultPort: number,
-): Servers {
-  return [`${tls ?? "off"} ${host} ${port ?? defaultPort}`, ...certifiedBy(ca)];
+export const AllowPlainPassword = Type.Boolean({
+  description:
+    "True to send the password without TLS, or to a server whose certificate is not verified. Default: false.",
+});
+
+/** Fields of a config with a password that is sent as it is. */
+interface PlainPasswordFields {
+  tls?: TlsMode | null;
+  password?: string | null;
+  allow_plain_password?: boolean | null;
+}
+
+function sendsPlainPassword({ tls, password }: PlainPasswordFields): boolean {
+  return password != null && tls !== "verify";
+}
+
+/** Returns an error for a password that anyone on the network could read, unless that is allowed. */
+export function validatePlainPassword(config: PlainPasswordFields): FieldError[] {
+  if (!sendsPlainPassword(config) || config.allow_plain_password === true) return [];
+  const detail = "needs TLS with a verified certificate (tls: verify), or allow_plain_password";
+  return [{ pointer: pointer("password"), detail }];
+}
+
+/**
+ * Returns a stored config, in which a password that is sent without verified TLS is allowed. Earlier versions stored
+ * such configs without asking, and these monitors go on.
+ */
+export function withPlainPassword<Config extends PlainPasswordFields>(config: Config): Config {
+  if (config.allow_plain_password != null || !sendsPlainPassword(config)) return config;
+  return { ...config, allow_plain_password: true };
+}
+
+/** Returns the config of a server that may get a plain password, with defaults. */
+export function withPasswordDefaults<
+  Config extends Parameters<typeof withServerDefaults>[0] & PlainPasswordFields,
+>(config: Config, defaultPort: number) {
+  const completed = withServerDefaults(config, defaultPort);
+  return { ...completed, allow_plain_password: config.allow_plain_password ?? false };
 }
 
 /** Returns the config of a server that may use TLS, with defaults. */

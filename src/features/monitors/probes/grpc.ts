@@ -6,7 +6,6 @@ import type { Probe } from "../probe";
 import {
   HostText,
   PortNumber,
-  serversOf,
   serverTarget,
   TLS_FIELDS,
   TlsField,
@@ -14,7 +13,7 @@ import {
   WarningDays,
   withServerDefaults,
 } from "./fields";
-import { secretRules, SecretValues, shownConfig } from "./secrets";
+import { secretRules, SecretValues, shownConfig, usesByFields } from "./secrets";
 
 /** Used where a port is required, so that it never applies. */
 const NO_PORT = 0;
@@ -44,8 +43,9 @@ const completed = (config: GrpcConfig) => withServerDefaults(config, NO_PORT);
 
 export type CompletedGrpcConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<GrpcConfig>({ metadata: "values" }, (config) =>
-  serversOf(config, NO_PORT),
+const RULES = secretRules<GrpcConfig>(
+  { metadata: "values" },
+  usesByFields(GrpcConfig, ["metadata", "certificate_warning_days"], completed),
 );
 
 /** Checks that a service is `SERVING`, by the health protocol of gRPC. */

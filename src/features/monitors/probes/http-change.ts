@@ -2,16 +2,16 @@ import type { FieldError } from "../../../errors";
 import { presentClientCertificate } from "./client-certificate";
 import { placeOf } from "./connect-to";
 import { certifiedBy } from "./fields";
-import { completed, type HttpConfig, HTTP_SECRET_FIELDS } from "./http-config";
+import { completed, type HttpConfig, HttpConfigBody, HTTP_SECRET_FIELDS } from "./http-config";
 import { presentDigest } from "./http-digest";
 import { presentProxy } from "./http-proxy";
 import { presentOAuth2 } from "./oauth2";
 import { secretPartRules } from "./secret-parts";
-import { secretRules, type Servers } from "./secrets";
+import { secretRules, type Uses, usesByFields } from "./secrets";
 import { parseUrl } from "./urls";
 
-/** Headers and bodies are secrets of the servers that get a request. */
-export const HTTP_SECRETS = secretRules<HttpConfig>(HTTP_SECRET_FIELDS, serversOf);
+/** Headers and bodies are secrets of the servers that get a request, and of that request. */
+export const HTTP_SECRETS = secretRules<HttpConfig>(HTTP_SECRET_FIELDS, usesOf);
 
 /**
  * The client secret is sent to the token server, and the token to the origin of the URL, both through the
@@ -20,25 +20,58 @@ export const HTTP_SECRETS = secretRules<HttpConfig>(HTTP_SECRET_FIELDS, serversO
 export const HTTP_PARTS = secretPartRules<HttpConfig>({
   oauth2: {
     names: ["client_secret"],
-    serversOf: (config) => [
-      ...serversOf(config),
-      ...(config.oauth2 ? named("token server", config.oauth2.token_url, config) : []),
-    ],
+    usesOf: (config) => [...usesOf(config), ...tokenUsesOf(config)],
   },
   client_certificate: {
     names: ["key"],
-    serversOf: serverOf,
+    // Another authority gets no key, since it is sent nowhere.
+    usesOf: (config) => [...requestUsesOf(config), ...serverOf(config)],
   },
-  proxy: { names: ["password"], serversOf: proxiesOf },
-  digest: { names: ["password"], serversOf },
+  proxy: {
+    names: ["password"],
+    usesOf: (config) => [
+      ...proxiesOf(config),
+      `to ${parseUrl(config.url)?.origin} ${placeOf(config)}`,
+    ],
+  },
+  digest: {
+    names: ["password"],
+    usesOf: (config) => [...usesOf(config), `digest user ${config.digest?.username}`],
+  },
 });
 
+/** Fields that decide no use, and those whose uses are named by their parts. */
+const fieldUsesOf = usesByFields<HttpConfig>(
+  HttpConfigBody,
+  [
+    "headers",
+    "body",
+    "follow_redirects",
+    "ip_family",
+    "verify_tls",
+    "ca",
+    "assertions",
+    "certificate_warning_days",
+    "oauth2",
+    "client_certificate",
+    "proxy",
+    "digest",
+    "max_body_kb",
+  ],
+  completed,
+);
+
+/** Headers by which servers choose another method, host or path. */
+const STEERING =
+  /^(?:x-(?:http-)?method(?:-override)?|x-(?:original|rewrite)-ur[il]|x-forwarded-.*|forwarded)$/i;
+
 /**
- * Names the servers that get a request: that of the URL, those that further authorities certify in its
+ * Names the request, and the servers that get it: that of the URL, those that further authorities certify in its
  * place, and the proxy, which may read it.
  */
-function serversOf(config: HttpConfig): Servers {
+function usesOf(config: HttpConfig): Uses {
   return [
+    ...requestUsesOf(config),
     ...serverOf(config),
     ...certifiedBy(config.ca),
     ...certifiedBy(config.client_certificate?.ca),
@@ -47,22 +80,47 @@ function serversOf(config: HttpConfig): Servers {
 }
 
 /** Names the server of the URL, with its host and the address at which it is reached. */
-function serverOf(config: HttpConfig): Servers {
+function serverOf(config: HttpConfig): Uses {
   const place = placeOf(config);
   return named("server", config.url, config).map((name) =>
     name === undefined || place === "" ? name : `${name} ${place}`,
   );
 }
 
-function proxiesOf(config: HttpConfig): Servers {
-  return config.proxy ? named("proxy", config.proxy.url, config) : [];
+/** Names what the server is asked to do. Nothing more is asked by a request without a body, or without a header. */
+function requestUsesOf(config: HttpConfig): Uses {
+  const steering = Object.entries(config.headers ?? {}).filter(
+    ([name, value]) => value !== null && STEERING.test(name),
+  );
+  return [
+    ...fieldUsesOf(config),
+    ...(config.body ? [`body ${config.body}`] : []),
+    ...steering.map(([name, value]) => `header ${name} ${value}`),
+  ];
+}
+
+function proxiesOf(config: HttpConfig): Uses {
+  const { proxy } = config;
+  if (!proxy) return [];
+  return [...named("proxy", proxy.url, config), `proxy user ${proxy.username}`];
+}
+
+/** Names the token server, and the rights that are asked for. */
+function tokenUsesOf(config: HttpConfig): Uses {
+  const { oauth2 } = config;
+  if (!oauth2) return [];
+  const { client_id: client, scopes = [], audience } = oauth2;
+  return [
+    ...named("token server", oauth2.token_url, config),
+    `token ${JSON.stringify([oauth2.token_url, client, scopes, audience])}`,
+  ];
 }
 
 /**
  * Names the server of a URL in a role, and any server in its place if it is not verified; undefined for an
  * invalid URL.
  */
-function named(role: string, url: string, { verify_tls: verifyTls }: HttpConfig): Servers {
+function named(role: string, url: string, { verify_tls: verifyTls }: HttpConfig): Uses {
   const origin = parseUrl(url)?.origin;
   if (origin === undefined) return [undefined];
   const isUnverified = verifyTls === false && origin.startsWith("https:");

@@ -4,19 +4,21 @@ import { LineText } from "../../../domain/texts";
 import { type Assertion, AssertionBody, validateAssertions } from "../assertions";
 import type { Probe } from "../probe";
 import {
+  AllowPlainPassword,
   HostText,
   Password,
   portField,
-  serversOf,
   serverTarget,
   TLS_FIELDS,
   TlsField,
   UserName,
   validateHostField,
   WarningDays,
-  withServerDefaults,
+  validatePlainPassword,
+  withPlainPassword,
+  withPasswordDefaults,
 } from "./fields";
-import { secretRules, shownConfig } from "./secrets";
+import { secretRules, shownConfig, usesByFields } from "./secrets";
 
 const DEFAULT_PORT = 1883;
 const ASSERTIONS_MAX = 30;
@@ -46,6 +48,7 @@ const MqttConfig = Type.Object(
     ),
     ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
+    allow_plain_password: Type.Optional(AllowPlainPassword),
   },
   {
     additionalProperties: false,
@@ -54,12 +57,14 @@ const MqttConfig = Type.Object(
 );
 type MqttConfig = Static<typeof MqttConfig>;
 
-const completed = (config: MqttConfig) => withServerDefaults(config, DEFAULT_PORT);
+const completed = (config: MqttConfig) =>
+  withPasswordDefaults(withPlainPassword(config), DEFAULT_PORT);
 
 export type CompletedMqttConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<MqttConfig>({ password: "text" }, (config) =>
-  serversOf(config, DEFAULT_PORT),
+const RULES = secretRules<MqttConfig>(
+  { password: "text" },
+  usesByFields(MqttConfig, ["password", "assertions", "certificate_warning_days"], completed),
 );
 
 /** Checks that an MQTT broker accepts a connection and delivers a message. */
@@ -69,10 +74,14 @@ export const mqttProbe = {
   config: MqttConfig,
   shown: shownConfig(MqttConfig, RULES.secrets),
   secrets: RULES.secrets,
-  validate: (config) => [...validateHostField(config), ...validateSession(config)],
+  validate: (config) => [
+    ...validateHostField(config),
+    ...validateSession(config),
+    ...validatePlainPassword(config),
+  ],
   validateChange: RULES.validateChange,
   present: (config) => RULES.withoutSecrets(completed(config)),
-  merge: RULES.merge,
+  merge: (before, change) => RULES.merge(withPlainPassword(before), change),
   targetOf: ({ topic, ...config }) =>
     [serverTarget(config, DEFAULT_PORT), ...(topic === undefined ? [] : [topic])].join(" "),
   run: async (config, context) =>

@@ -2,19 +2,21 @@ import { type Static, Type } from "@sinclair/typebox";
 import { OneOf } from "../../../kernel/schema";
 import type { Probe } from "../probe";
 import {
+  AllowPlainPassword,
   HostText,
   Password,
   portField,
-  serversOf,
   serverTarget,
   TLS_FIELDS,
   TlsField,
   UserName,
   validateHostField,
   WarningDays,
-  withServerDefaults,
+  validatePlainPassword,
+  withPlainPassword,
+  withPasswordDefaults,
 } from "./fields";
-import { secretRules, shownConfig } from "./secrets";
+import { secretRules, shownConfig, usesByFields } from "./secrets";
 
 const DEFAULT_PORT = 6379;
 const ROLES = ["master", "replica"] as const;
@@ -34,17 +36,20 @@ const RedisConfig = Type.Object(
     ),
     ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
+    allow_plain_password: Type.Optional(AllowPlainPassword),
   },
   { additionalProperties: false, examples: [{ host: "cache.example.com", role: "master" }] },
 );
 type RedisConfig = Static<typeof RedisConfig>;
 
-const completed = (config: RedisConfig) => withServerDefaults(config, DEFAULT_PORT);
+const completed = (config: RedisConfig) =>
+  withPasswordDefaults(withPlainPassword(config), DEFAULT_PORT);
 
 export type CompletedRedisConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<RedisConfig>({ password: "text" }, (config) =>
-  serversOf(config, DEFAULT_PORT),
+const RULES = secretRules<RedisConfig>(
+  { password: "text" },
+  usesByFields(RedisConfig, ["password", "role", "certificate_warning_days"], completed),
 );
 
 /** Checks that a Redis or Valkey server answers a PING, and has a role. */
@@ -54,10 +59,10 @@ export const redisProbe = {
   config: RedisConfig,
   shown: shownConfig(RedisConfig, RULES.secrets),
   secrets: RULES.secrets,
-  validate: validateHostField,
+  validate: (config) => [...validateHostField(config), ...validatePlainPassword(config)],
   validateChange: RULES.validateChange,
   present: (config) => RULES.withoutSecrets(completed(config)),
-  merge: RULES.merge,
+  merge: (before, change) => RULES.merge(withPlainPassword(before), change),
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
   run: async (config, context) =>
     (await import("./checks/redis")).checkRedis(completed(config), context),

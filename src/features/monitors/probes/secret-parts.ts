@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Nullable, Text } from "../../../kernel/schema";
-import { addsServer, OTHER_SERVER, type Servers } from "./secrets";
+import { addsUse, OTHER_USE, type Uses } from "./secrets";
 
 type Parts = Readonly<Record<string, unknown>>;
 
@@ -19,20 +19,20 @@ export function secretPart(maxLength: number) {
 /** Secret parts of an object in a config. */
 interface PartRules<Config> {
   names: readonly string[];
-  /** Names the servers that get something by these parts. */
-  serversOf: (config: Config) => Servers;
+  /** Names the uses of these parts. */
+  usesOf: (config: Config) => Uses;
 }
 
 /**
  * Returns the functions of a probe that concern secret parts of objects in its config, by field. An object
  * in a change replaces the stored one, but keeps secret parts that it leaves out. They are dropped if the
- * change adds a server.
+ * change adds a use.
  */
 export function secretPartRules<Config extends object>(
   rules: Readonly<Record<string, PartRules<Config>>>,
 ) {
-  const entries = Object.entries(rules).flatMap(([field, { names, serversOf }]) =>
-    names.map((name) => ({ field, name, serversOf })),
+  const entries = Object.entries(rules).flatMap(([field, { names, usesOf }]) =>
+    names.map((name) => ({ field, name, usesOf })),
   );
 
   return {
@@ -43,12 +43,12 @@ export function secretPartRules<Config extends object>(
     /** Returns `merged`, the config after a change, with the secret parts that stay. */
     keep(before: Config, change: Partial<Config>, merged: Config): Config {
       const kept: Config = { ...merged };
-      for (const { field, name, serversOf } of entries) {
+      for (const { field, name, usesOf } of entries) {
         const parts = partsOf(kept, field);
         if (!parts) continue;
         const { [name]: _, ...open } = parts;
         const given = partsOf(change, field)?.[name];
-        const isExposed = addsServer(serversOf(before), serversOf(merged));
+        const isExposed = addsUse(usesOf(before), usesOf(merged));
         const stored = isExposed ? null : partsOf(before, field)?.[name];
         const secret = given === undefined ? stored : given;
         Object.assign(kept, { [field]: secret == null ? open : { ...open, [name]: secret } });
@@ -60,15 +60,15 @@ export function secretPartRules<Config extends object>(
     validateChange(before: Config, change: Partial<Config>): FieldError[] {
       const after = { ...before, ...change };
       const dropped = entries.filter(
-        ({ field, name, serversOf }) =>
+        ({ field, name, usesOf }) =>
           partsOf(before, field)?.[name] != null &&
           partsOf(after, field) !== undefined &&
           partsOf(change, field)?.[name] === undefined &&
-          addsServer(serversOf(before), serversOf(after)),
+          addsUse(usesOf(before), usesOf(after)),
       );
       return dropped.map(({ field, name }) => ({
         pointer: pointer(field, name),
-        detail: OTHER_SERVER,
+        detail: OTHER_USE,
       }));
     },
   };

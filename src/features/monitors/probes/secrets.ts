@@ -1,4 +1,5 @@
 import { type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { TLS_VERSIONS } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
 import { Nullable, Text } from "../../../kernel/schema";
 import type { Probe } from "../probe";
@@ -44,29 +45,54 @@ export function shownConfig(config: TObject, secrets: SecretFields): TObject {
   return Type.Object({ ...Object.fromEntries(open), ...shownSecretFields(secrets) });
 }
 
-/** Names of the servers that get a secret, with the rules for TLS; undefined for an invalid one. */
-export type Servers = readonly (string | undefined)[];
+/** Servers that get a secret, and all else that decides its use; undefined for an invalid server. */
+export type Uses = readonly (string | undefined)[];
 
-/** Returns true if a server is not one of those that got the secret before. */
-export function addsServer(before: Servers, after: Servers): boolean {
-  return after.some((server) => !before.includes(server));
+/** Returns true if a use is not one of those before. */
+export function addsUse(before: Uses, after: Uses): boolean {
+  return after.some((use) => !before.includes(use));
 }
 
-/** Detail of the error for a stored secret that a change would send to a server that did not get it before. */
-export const OTHER_SERVER =
-  "is a secret for another server, or for a verified one: enter it again, or remove it";
+/** Detail of the error for a stored secret that a change would use in another way than before. */
+export const OTHER_USE = "is a secret for another server or request: enter it again, or remove it";
 
 /**
- * Returns the functions of a probe that concern its secrets. `serversOf` names the servers to which they
- * are sent: if a change adds one, secrets that it does not give again are dropped. Otherwise anyone who
- * may change a monitor could have them sent to another server.
+ * Returns a function that names the uses of a config's secrets: its fields other than `neutral`, which do not change
+ * what a check sends, nor to which server. New fields therefore count.
+ */
+export function usesByFields<Config extends object>(
+  schema: TObject,
+  neutral: readonly string[],
+  completed: (config: Config) => object,
+): (config: Config) => Uses {
+  const names = Object.keys(schema.properties).filter((name) => !neutral.includes(name));
+  return (config) => {
+    const all = { ...config, ...completed(config) };
+    // Permissions and authorities that are withdrawn are no use.
+    const given = names.filter(
+      (name) => (name !== "ca" && !name.startsWith("allow_")) || fieldOf(all, name),
+    );
+    return given.flatMap((name) => {
+      const value = fieldOf(all, name) ?? null;
+      // An older version of TLS is one more use, and a newer one is none.
+      return name === "tls_min"
+        ? TLS_VERSIONS.filter((version) => version >= String(value)).map((each) => `TLS ${each}`)
+        : [`${name} ${JSON.stringify(value)}`];
+    });
+  };
+}
+
+/**
+ * Returns the functions of a probe that concern its secrets. `usesOf` names their uses: if a change adds one, secrets
+ * that it does not give again are dropped. Otherwise anyone who may change a monitor could have them sent to another
+ * server, or use the rights that they give.
  */
 export function secretRules<Config extends object>(
   secrets: SecretFields,
-  serversOf: (config: Config) => Servers,
+  usesOf: (config: Config) => Uses,
 ) {
   const movesAway = (before: Config, change: Partial<Config>) =>
-    addsServer(serversOf(before), serversOf({ ...before, ...change }));
+    addsUse(usesOf(before), usesOf({ ...before, ...change }));
 
   return {
     secrets,
@@ -105,7 +131,7 @@ export function secretRules<Config extends object>(
       const dropped = Object.entries(secrets).filter(
         ([field, kind]) => !isSettled(kind, fieldOf(before, field), fieldOf(change, field)),
       );
-      return dropped.map(([field]) => ({ pointer: pointer(field), detail: OTHER_SERVER }));
+      return dropped.map(([field]) => ({ pointer: pointer(field), detail: OTHER_USE }));
     },
   };
 }

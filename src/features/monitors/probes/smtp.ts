@@ -3,19 +3,19 @@ import { type FieldError, pointer } from "../../../errors";
 import { OneOf } from "../../../kernel/schema";
 import type { Probe } from "../probe";
 import {
+  AllowPlainPassword,
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,
   HostText,
   Password,
   portField,
-  serversOf,
   serverTarget,
   TLS_FIELDS,
   UserName,
   validateHostField,
   WarningDays,
 } from "./fields";
-import { secretRules, shownConfig } from "./secrets";
+import { secretRules, shownConfig, usesByFields } from "./secrets";
 
 const DEFAULT_PORT = 25;
 const MODES = ["off", "starttls", "starttls_if_offered", "tls"] as const;
@@ -34,6 +34,7 @@ const SmtpConfig = Type.Object(
     password: Type.Optional(Password),
     ...TLS_FIELDS,
     certificate_warning_days: Type.Optional(WarningDays),
+    allow_plain_password: Type.Optional(AllowPlainPassword),
   },
   { additionalProperties: false, examples: [{ host: "mail.example.com", tls: "starttls" }] },
 );
@@ -45,12 +46,14 @@ const completed = (config: SmtpConfig) => ({
   tls: config.tls ?? "starttls_if_offered",
   tls_min: config.tls_min ?? DEFAULT_TLS_MIN,
   certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
+  allow_plain_password: config.allow_plain_password ?? false,
 });
 
 export type CompletedSmtpConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<SmtpConfig>({ password: "text" }, (config) =>
-  serversOf(config, DEFAULT_PORT),
+const RULES = secretRules<SmtpConfig>(
+  { password: "text" },
+  usesByFields(SmtpConfig, ["password", "certificate_warning_days"], completed),
 );
 
 /** Checks that a mail server greets, encrypts and signs in. No mail is sent. */
@@ -71,12 +74,13 @@ export const smtpProbe = {
 
 /** Returns errors of credentials. As in the settings of mail, they need TLS that is verified. */
 function validateSmtp(config: SmtpConfig): FieldError[] {
-  const { user, password, tls } = completed(config);
+  const { user, password, tls, allow_plain_password: isPlainAllowed } = completed(config);
   const errors = validateHostField(config);
-  if (user !== undefined && tls !== "starttls" && tls !== "tls") {
+  const isVerified = tls === "starttls" || tls === "tls";
+  if (user !== undefined && !isVerified && !isPlainAllowed) {
     errors.push({
       pointer: pointer("user"),
-      detail: "needs STARTTLS or TLS with a verified certificate",
+      detail: "needs STARTTLS or TLS with a verified certificate, or allow_plain_password",
     });
   }
   if (user === undefined && password !== undefined) {

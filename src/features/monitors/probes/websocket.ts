@@ -3,15 +3,14 @@ import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
 import type { Probe } from "../probe";
 import {
-  certifiedBy,
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,
   TLS_FIELDS,
   VerifyTls,
   WarningDays,
 } from "./fields";
-import { secretRules, SecretValues, shownConfig } from "./secrets";
-import { parseUrl, Url, urlError, urlTarget, validateHeaders } from "./urls";
+import { secretRules, SecretValues, shownConfig, usesByFields } from "./secrets";
+import { Url, urlError, urlTarget, validateHeaders } from "./urls";
 
 const SCHEMES = ["ws", "wss"] as const;
 const SUBPROTOCOLS_MAX = 10;
@@ -79,10 +78,11 @@ export type CompletedWebSocketConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<WebSocketConfig>(
   { headers: "values", send: "text" },
-  ({ url, verify_tls = true, ca }) => [
-    `${parseUrl(url)?.origin} ${verify_tls}`,
-    ...certifiedBy(ca),
-  ],
+  usesByFields(
+    WebSocketConfig,
+    ["headers", "expected", "close_codes", "certificate_warning_days"],
+    completed,
+  ),
 );
 
 /** Checks that a WebSocket opens, and answers. */

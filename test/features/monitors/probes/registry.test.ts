@@ -129,9 +129,8 @@ describe("monitor types", () => {
   test("a change of the server drops secrets unless the change gives them again", () => {
     for (const type of SUPPORTED_TYPES) {
       const { secrets = {}, secretParts = {}, merge, validateChange = () => [] } = probeOf(type);
-      // The password of a proxy is sent only to it.
       const parts = Object.entries(secretParts).flatMap(([field, names]) =>
-        field === "proxy" ? [] : names.map((name) => [field, name]),
+        names.map((name) => [field, name]),
       );
       const dropped = [...Object.keys(secrets).map((field) => [field]), ...parts];
       const fields = [...Object.keys(secrets), ...Object.keys(secretParts)];

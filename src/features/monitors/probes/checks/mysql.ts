@@ -63,7 +63,14 @@ export function checkMysql(
 
 function connect(
   conversation: Conversation,
-  { host, user, password, database, tls }: CompletedDatabaseConfig,
+  {
+    host,
+    user,
+    password,
+    database,
+    tls,
+    allow_plain_password: isPlainAllowed,
+  }: CompletedDatabaseConfig,
   onError: (error: unknown) => void,
 ): Connection {
   const connection = createConnection({
@@ -73,7 +80,7 @@ function connect(
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),
     ...(tls !== "off" && { ssl: {} }),
-    authPlugins: safePlugins(tls),
+    authPlugins: safePlugins(tls, isPlainAllowed),
     flags: ["-LOCAL_FILES"],
     multipleStatements: false,
     rowsAsArray: true,
@@ -158,8 +165,8 @@ const FULL_AUTHENTICATION = Buffer.from([4]);
  * Returns the plugins that replace those of the library, which would send the password to whoever answers: in
  * clear text, or encrypted with a key that the same server has sent.
  */
-function safePlugins(tls: TlsMode): Record<string, AuthPlugin> {
-  if (tls === "verify") return {};
+function safePlugins(tls: TlsMode, isPlainAllowed: boolean): Record<string, AuthPlugin> {
+  if (tls === "verify" || isPlainAllowed) return {};
   const plugins = { mysql_clear_password: () => refuseClearText };
   if (tls === "require") return plugins;
   return {
@@ -175,7 +182,7 @@ function safePlugins(tls: TlsMode): Record<string, AuthPlugin> {
 function refuseClearText(): Promise<never> {
   return Promise.reject(
     new CheckFailure(
-      "The server asks for the password in clear text, which is sent only over verified TLS.",
+      "The server asks for the password in clear text, which is sent only over verified TLS, or with allow_plain_password.",
     ),
   );
 }
@@ -183,7 +190,7 @@ function refuseClearText(): Promise<never> {
 function refuseWithoutTls(): Promise<never> {
   return Promise.reject(
     new CheckFailure(
-      "The server asks for the password itself, which is sent only over TLS: switch TLS on.",
+      "The server asks for the password itself, which is sent only over TLS, or with allow_plain_password: switch TLS on.",
     ),
   );
 }

@@ -68,7 +68,15 @@ async function requestTls(conversation: Conversation, verify: boolean): Promise<
 
 function createClient(
   conversation: Conversation,
-  { host, port, user, password = "", database = user, tls }: CompletedDatabaseConfig,
+  {
+    host,
+    port,
+    user,
+    password = "",
+    database = user,
+    tls,
+    allow_plain_password,
+  }: CompletedDatabaseConfig,
 ): Client {
   const client = new Client({
     // The library calls `connect` of the socket, which is open.
@@ -86,12 +94,12 @@ function createClient(
   });
   client.on("error", () => {});
   conversation.socket.prependListener("data", foreignMessageGuard());
-  if (tls !== "verify") {
+  if (tls !== "verify" && !allow_plain_password) {
     const internals = client as unknown as Internals;
     // Bound by `connect`.
     internals._handleAuthCleartextPassword = () => {
       const rejection = new CheckFailure(
-        "The server asks for the password in clear text, which is sent only over verified TLS.",
+        "The server asks for the password in clear text, which is sent only over verified TLS, or with allow_plain_password.",
       );
       internals.connection.emit("error", rejection);
     };
