@@ -83,6 +83,7 @@ export function createDemoEgress(): Egress {
   const refuse = async () => NO_CONNECTION;
   return {
     resolve: refuse,
+    ping: refuse,
     connect: refuse,
     socket: refuse,
     query: refuse,

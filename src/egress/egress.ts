@@ -1,6 +1,7 @@
 import type { Config, Network } from "../config";
 import type { Clock } from "../kernel/clock";
 import { lazy } from "../kernel/lazy";
+import type { SendEcho } from "./echo";
 import type { Fault } from "./fault";
 import type { Lookup } from "./lookup";
 import type {
@@ -11,6 +12,7 @@ import type {
   DnsQuery,
   HttpAnswer,
   HttpRequest,
+  PingOutcome,
   ResolveTarget,
 } from "./model";
 import type { OpenSocket } from "./socket";
@@ -19,6 +21,8 @@ import type { OpenSocket } from "./socket";
 export interface Egress {
   /** Returns the checked addresses of a host, at least one, in order of preference. */
   resolve(target: ResolveTarget): Promise<string[] | Fault>;
+  /** Sends an ICMP echo request to the first address, unless this process lacks the permission. */
+  ping(target: ResolveTarget): Promise<PingOutcome | Fault>;
   /** Opens a TCP or TLS connection to the first address that accepts one. */
   connect(target: ConnectTarget): Promise<Connection | Fault>;
   /** Opens a TCP or TLS connection for a protocol that the caller speaks. */
@@ -45,6 +49,8 @@ export interface EgressDependencies {
   >;
   /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
+  /** Sender of echo requests; that of the system if omitted. */
+  echo?: SendEcho;
   /** Certificates of further trusted authorities, in PEM, in addition to those of the options. */
   trust?: readonly string[];
   /** Returns true if a file descriptor is free; checks the system if omitted. */
@@ -56,6 +62,7 @@ export function createEgress(deps: EgressDependencies): Egress {
   const opened = lazy(async () => (await import("./open-egress")).openEgress(deps));
   return {
     resolve: async (target) => (await opened()).resolve(target),
+    ping: async (target) => (await opened()).ping(target),
     connect: async (target) => (await opened()).connect(target),
     socket: async (target) => (await opened()).socket(target),
     request: async (request) => (await opened()).request(request),

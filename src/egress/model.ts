@@ -31,6 +31,15 @@ export interface TlsRules {
   tlsMin?: TlsVersion | undefined;
 }
 
+/** Outcome of an echo request. `unsupported`: nothing was sent, since this process lacks the permission. */
+export interface PingOutcome {
+  outcome: "answered" | "silent" | "unsupported";
+  /** Checked address. */
+  address: string;
+  /** Time until the reply, in whole ms; 0 without one. */
+  latencyMs: number;
+}
+
 export interface ConnectTarget extends ResolveTarget, TlsRules {
   port: number;
   /** Name or address by which the server is known in TLS; the host if omitted. */

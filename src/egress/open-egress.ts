@@ -4,6 +4,7 @@ import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
 import { checkedCertificate, Connector, type Opened, tlsFault, tlsOptions } from "./connect";
 import { queryDns } from "./dns-query";
 import { inspectContainer } from "./docker";
+import { createEcho } from "./echo";
 import type { Egress, EgressDependencies } from "./egress";
 import { Fault, type FaultKind } from "./fault";
 import { HandedSocket } from "./handed-socket";
@@ -32,6 +33,7 @@ export function openEgress(deps: EgressDependencies): Egress {
   );
   const secureContexts = createSecureContexts(trust);
   const connector = new Connector(clock, secureContexts());
+  const sendEcho = deps.echo ?? createEcho(clock);
 
   /** Returns the context of a connection; a fault for certificates that cannot be used. */
   function contextOf(rules: TlsRules): SecureContext | undefined | Fault {
@@ -46,6 +48,21 @@ export function openEgress(deps: EgressDependencies): Egress {
     async resolve(target) {
       const resolved = await checked(resolve(parsed(target)), target);
       return resolved instanceof Fault ? resolved : resolved.addresses;
+    },
+
+    async ping(target) {
+      const resolved = await checked(resolve(parsed(target)), target);
+      if (resolved instanceof Fault) return resolved;
+      const [address = ""] = resolved.addresses;
+      const { signal, steps } = target;
+      steps?.begin("ping", address);
+      const echo = await sendEcho(address, signal);
+      const { outcome } = echo;
+      if (outcome === "unsupported" && !hasFreeDescriptor()) return NO_DESCRIPTOR;
+      if (outcome !== "unreachable") {
+        return { outcome, address, latencyMs: outcome === "answered" ? echo.latencyMs : 0 };
+      }
+      return checked(Promise.resolve(UNREACHABLE), target);
     },
 
     async connect(target) {
@@ -113,6 +130,8 @@ export function openEgress(deps: EgressDependencies): Egress {
     },
   };
 }
+
+const UNREACHABLE = new Fault("connect", "The echo request could not be sent to the host.");
 
 /** Returns the name by which a server is known in TLS: its own one, or the host that was reached. */
 function namesIn({ serverName }: ConnectTarget, reached: Host) {

@@ -51,6 +51,7 @@ function createRegistries(answers: Record<string, Answer | Promise<Answer>>) {
   const egress: Egress = {
     connect: unexpected,
     resolve: unexpected,
+    ping: unexpected,
     socket: unexpected,
     query: unexpected,
     inspectContainer: unexpected,

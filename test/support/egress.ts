@@ -29,6 +29,8 @@ export async function createTestEgress(
     clock,
     allowedNetworks: parseNetworks(outboundAllow),
     ...(env && { config: testConfig(env) }),
+    // Tests replace the program, which is used only without the permission.
+    echo: async () => ({ outcome: "unsupported" }),
     trust: [await certificateText("root")],
     async lookup(name) {
       const answers = names[name];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, expectProblem } from "../../support/app";
+import { canSendEcho } from "../../../src/egress";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { usePingProgram } from "../../support/ping-program";
 import { shareSite } from "../../support/shared-site";
@@ -197,21 +198,24 @@ describe("invalid input for a new monitor", () => {
     });
   }
 
-  test("a ping monitor is rejected with a reason if the program ping is not installed", async () => {
-    await using api = await createMonitorApi();
-    const body = { type: "ping", name: "Gateway", config: { host: "gateway.example.com" } };
-    {
-      using _none = usePingProgram(undefined);
-      const before = api.written();
-      const { errors } = expectProblem(await api.post(body), "validation_failed");
-      expect(errors).toHaveLength(1);
-      expect(errors[0].detail).toContain("needs the program ping, which is not installed");
-      expect(api.written()).toEqual(before);
-      expect((await api.post({ ...body, paused: true })).status).toBe(201);
-    }
-    using _ping = usePingProgram("exit 1");
-    expect((await api.post(body)).status).toBe(201);
-  });
+  test.skipIf(canSendEcho())(
+    "a ping monitor is rejected with a reason if the program ping is not installed",
+    async () => {
+      await using api = await createMonitorApi();
+      const body = { type: "ping", name: "Gateway", config: { host: "gateway.example.com" } };
+      {
+        using _none = usePingProgram(undefined);
+        const before = api.written();
+        const { errors } = expectProblem(await api.post(body), "validation_failed");
+        expect(errors).toHaveLength(1);
+        expect(errors[0].detail).toContain("needs the program ping, which is not installed");
+        expect(api.written()).toEqual(before);
+        expect((await api.post({ ...body, paused: true })).status).toBe(201);
+      }
+      using _ping = usePingProgram("exit 1");
+      expect((await api.post(body)).status).toBe(201);
+    },
+  );
 });
 
 describe("invalid changes of a monitor", () => {

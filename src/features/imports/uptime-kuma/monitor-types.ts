@@ -39,7 +39,7 @@ export const MONITOR_TYPES: Readonly<Record<string, TypeMapping>> = {
   },
   ping: {
     to: "ping",
-    rule: "One request of the usual size. Switched off while the program `ping` is missing.",
+    rule: "One request of the usual size. Switched off where this server can send none.",
     read: readPing,
   },
   dns: { to: "dns", rule: "The first resolver is asked.", read: readDns },

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Fault } from "../../../egress";
+import { canSendEcho, Fault } from "../../../egress";
 import type { Probe, ProbeResult } from "../probe";
 import { elapsedMs, failed, HostText, validateHostField, mergeFields } from "./fields";
 
@@ -10,9 +10,8 @@ const PingConfig = Type.Object(
 type PingConfig = Static<typeof PingConfig>;
 
 /**
- * Checks that a host answers an echo request. The system's `ping` sends it, since it has the
- * permission that this process may lack. It receives a checked address and never typed text, which
- * could be an option or resolve to another host.
+ * Checks that a host answers an echo request. If this process lacks the permission for it, the system's `ping` sends
+ * it. That receives a checked address and never typed text, which could be an option or resolve to another host.
  */
 export const pingProbe = {
   type: "ping",
@@ -20,21 +19,20 @@ export const pingProbe = {
   config: PingConfig,
   shown: PingConfig,
   validate: validateHostField,
-  findMissingProgram: () => (findPing() === null ? "ping" : undefined),
+  findMissingProgram: () => (findPing() === null && !canSendEcho() ? "ping" : undefined),
   present: (config) => config,
   merge: mergeFields,
   targetOf: ({ host }) => host,
   async run({ host }, context) {
     const { egress, clock, signal, steps } = context;
-    const addresses = await egress.resolve({ host, policy: "monitor", signal, steps });
-    if (addresses instanceof Fault) return failed(addresses);
+    const own = await egress.ping({ host, policy: "monitor", signal, steps });
+    if (own instanceof Fault) return failed(own);
+    const { outcome, address, latencyMs } = own;
+    if (outcome === "answered") return { outcome: "ok", latencyMs, message: null };
+    if (outcome === "silent") return notAnswered(SILENT);
     const program = findPing();
-    if (program === null) {
-      return { ...notAnswered("The program ping is not installed."), isOwnFault: true };
-    }
+    if (program === null) return { ...notAnswered(NO_WAY), isOwnFault: true };
     const startedAt = clock.monotonic();
-    const [address = ""] = addresses;
-    steps?.begin("ping", address);
     const answer = await ping(program, address, signal);
     if (answer.exitCode !== 0) {
       const isOwnFault = NOT_PERMITTED.test(answer.errors);
@@ -96,12 +94,17 @@ export function roundTripMs(output: string): number | undefined {
 const NOT_PERMITTED = /not permitted|permission denied/i;
 
 function reasonOf({ exitCode, errors }: PingAnswer, signal: AbortSignal): string {
-  if (signal.aborted || (exitCode === 1 && errors === "")) return "The host did not answer.";
+  if (signal.aborted || (exitCode === 1 && errors === "")) return SILENT;
   if (NOT_PERMITTED.test(errors)) {
     return "The program ping is not allowed to send echo requests. It needs the capability CAP_NET_RAW.";
   }
   return `The program ping failed (exit status ${exitCode}).`;
 }
+
+const SILENT = "The host did not answer.";
+
+const NO_WAY =
+  "This server may not send echo requests (net.ipv4.ping_group_range), and the program ping is not installed.";
 
 function notAnswered(message: string): ProbeResult {
   return { outcome: "failed", latencyMs: null, message };

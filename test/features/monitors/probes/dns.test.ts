@@ -15,6 +15,7 @@ function knows(records: string[]) {
     },
     connect: unexpected,
     resolve: unexpected,
+    ping: unexpected,
     socket: unexpected,
     request: unexpected,
     inspectContainer: unexpected,

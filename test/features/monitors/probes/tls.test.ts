@@ -14,6 +14,7 @@ function shows(expiresAt: number): Egress {
   return {
     connect: async () => ({ address: "127.0.0.1", certificate, close() {} }),
     resolve: unexpected,
+    ping: unexpected,
     socket: unexpected,
     request: unexpected,
     inspectContainer: unexpected,
