@@ -61,6 +61,33 @@ export function fitted<T>(
   return beginning(largestCount(lengthOf(blocks), (length) => fits(beginning(length))));
 }
 
+/** Parts of a message in their order. */
+interface MessageParts {
+  facts: readonly Block[];
+  body: readonly Block[];
+  components: readonly Block[];
+}
+
+/**
+ * Writes as much of a message as fits. The body is cut first, then the list of components, whose names can grow when
+ * they are escaped, then the facts.
+ */
+export function fittedMessage<T>(
+  { facts, body, components }: MessageParts,
+  write: (blocks: readonly Block[]) => T,
+  fits: (written: T) => boolean,
+): T {
+  const cuts = [
+    () => fitted(body, (part) => write([...facts, ...part, ...components]), fits),
+    () => fitted(components, (part) => write([...facts, ...part]), fits),
+  ];
+  for (const cut of cuts) {
+    const written = cut();
+    if (fits(written)) return written;
+  }
+  return fitted(facts, write, fits);
+}
+
 function lengthOf(blocks: readonly Block[]): number {
   let length = 0;
   for (const { spans } of blocks) for (const { text } of spans) length += text.length;

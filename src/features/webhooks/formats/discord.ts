@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { toIso } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
-import { fitted, paragraph } from "./blocks";
+import { fitted, fittedMessage, paragraph } from "./blocks";
 import { clipTo } from "./clean";
 import { MARKDOWN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
@@ -38,10 +38,10 @@ export const discord: Format = {
   write(event, context) {
     const notification = buildNotification(event, context);
     if (!notification) return undefined;
-    const { title, tone, facts, body, components, url, source } = notification;
-    const description = fitted(
-      body,
-      (part) => writeBlocks([...facts, ...part, ...components], MARKDOWN),
+    const { title, tone, url, source } = notification;
+    const description = fittedMessage(
+      notification,
+      (blocks) => writeBlocks(blocks, MARKDOWN),
       ({ length }) => length <= DESCRIPTION_MAX,
     );
     return jsonMessage({

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
 import { type Format, jsonMessage } from "./format";
-import { fitted } from "./blocks";
+import { fittedMessage } from "./blocks";
 import { clipTo } from "./clean";
 import { writeBlocks, PLAIN } from "./markup";
 import { buildNotification } from "./notification";
@@ -82,7 +82,7 @@ export const ntfy: Format = {
   write(event, context) {
     const notification = buildNotification(event, context);
     if (!notification) return undefined;
-    const { title, tone, facts, body, components, url, source } = notification;
+    const { title, tone, url, source } = notification;
     const { token, authorization = token && `Bearer ${token}` } = context.settings as Static<
       typeof Settings
     >;
@@ -103,9 +103,9 @@ export const ntfy: Format = {
           headers: authorization === undefined ? {} : { authorization },
         },
       );
-    const message = fitted(
-      body,
-      (part) => `${writeBlocks([...facts, ...part, ...components], PLAIN)}\n\n${source}`.trim(),
+    const message = fittedMessage(
+      notification,
+      (blocks) => `${writeBlocks(blocks, PLAIN)}\n\n${source}`.trim(),
       (text) =>
         Buffer.byteLength(text) <= MESSAGE_MAX && Buffer.byteLength(write(text).body) <= BODY_MAX,
     );

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { type Format, jsonMessage } from "./format";
-import { type Block, fitted, paragraph } from "./blocks";
+import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";
 import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "../../../domain/tone";
@@ -70,10 +70,10 @@ export const slack: Format = {
   write(event, context) {
     const notification = buildNotification(event, context);
     if (!notification) return undefined;
-    const { title, tone, facts, body, components, url, source } = notification;
-    const text = fitted(
-      body,
-      (part) => writeBlocks([...facts, ...part, ...components], MRKDWN),
+    const { title, tone, url, source } = notification;
+    const text = fittedMessage(
+      notification,
+      (blocks) => writeBlocks(blocks, MRKDWN),
       ({ length }) => length <= TEXT_MAX,
     );
     return jsonMessage({

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { type Format, jsonMessage } from "./format";
-import { type Block, bold, fitted, paragraph, type Span } from "./blocks";
+import { type Block, bold, fittedMessage, paragraph, type Span } from "./blocks";
 import { buildNotification } from "./notification";
 import type { Tone } from "../../../domain/tone";
 
@@ -12,8 +12,16 @@ import type { Tone } from "../../../domain/tone";
  * adaptivecards.io/explorer/TextRun.html.
  */
 
-/** Bytes. The connector's limit is "about 28 KB": learn.microsoft.com/connectors/teams. */
-const BODY_MAX = 24_000;
+/**
+ * Maximum size of a post. The connector's limit is "about 28 KB": learn.microsoft.com/connectors/teams. The rest is for
+ * what the workflow adds.
+ */
+const POST_MAX_BYTES = 27_000;
+
+/** Returns the size of a body as it is counted: workflows pass the card on as a text inside of JSON. */
+function postBytes(body: string): number {
+  return Buffer.byteLength(JSON.stringify(body));
+}
 
 /** Container styles, since cards have no colours of their own. */
 const STYLES: Readonly<Record<Tone, string>> = {
@@ -42,14 +50,14 @@ export const teams: Format = {
   write(event, context) {
     const notification = buildNotification(event, context);
     if (!notification) return undefined;
-    const { title, tone, facts, body, components, url, source } = notification;
+    const { title, tone, url, source } = notification;
     const head = {
       type: "Container",
       style: STYLES[tone],
       bleed: true,
       items: richText(paragraph(bold(title)), { size: "Large" }),
     };
-    const write = (part: readonly Block[]) =>
+    const write = (blocks: readonly Block[]) =>
       jsonMessage({
         type: "message",
         attachments: [
@@ -64,7 +72,7 @@ export const teams: Format = {
               fallbackText: title,
               body: [
                 head,
-                ...[...facts, ...part, ...components].flatMap((block) => richText(block)),
+                ...blocks.flatMap((block) => richText(block)),
                 ...richText(paragraph(source), { isSubtle: true, size: "Small" }),
               ],
               actions: [{ type: "Action.OpenUrl", title: "Open the status page", url }],
@@ -72,7 +80,7 @@ export const teams: Format = {
           },
         ],
       });
-    return fitted(body, write, (message) => Buffer.byteLength(message.body) <= BODY_MAX);
+    return fittedMessage(notification, write, ({ body }) => postBytes(body) <= POST_MAX_BYTES);
   },
 };
 

@@ -3,13 +3,13 @@ import { type FieldError, pointer } from "../../../errors";
 import type { Tone } from "../../../domain/tone";
 import { Text } from "../../../kernel/schema";
 import { type Format, jsonMessage } from "./format";
-import { type Block, fitted, paragraph } from "./blocks";
+import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";
 import { buildNotification } from "./notification";
 
 /** Telegram's Bot API: core.telegram.org/bots/api#sendmessage. */
 
-/** Maximum number of characters without markup; the markup is counted too, which is stricter. */
+/** Maximum number of characters after the markup was read, here in UTF-16 units, the strictest reading. */
 const TEXT_MAX = 4_096;
 const TITLE_MAX = 1_000;
 
@@ -88,25 +88,25 @@ export const telegram: Format = {
   write(event, context) {
     const notification = buildNotification(event, context);
     if (!notification) return undefined;
-    const { title, tone, facts, body, components, url, source } = notification;
+    const { title, tone, url, source } = notification;
     const settings = context.settings as Static<typeof Settings>;
     const { bot_token, ...where } = settings;
     const head = fitted(
       [paragraph(title)],
       (part) => `${EMOJI[tone]} <b><a href="${escape(url)}">${inline(part)}</a></b>`,
-      ({ length }) => length <= TITLE_MAX,
+      (text) => shownLength(text) <= TITLE_MAX,
     );
     const { origin, pathname } = new URL(context.url);
     return jsonMessage(
       {
         ...where,
-        text: fitted(
-          body,
-          (part) =>
-            [head, writeBlocks([...facts, ...part, ...components], HTML), HTML.text(source)]
+        text: fittedMessage(
+          notification,
+          (blocks) =>
+            [head, writeBlocks(blocks, HTML), HTML.text(source)]
               .filter((paragraphs) => paragraphs !== "")
               .join("\n\n"),
-          ({ length }) => length <= TEXT_MAX,
+          (text) => shownLength(text) <= TEXT_MAX,
         ),
         parse_mode: "HTML",
         link_preview_options: { is_disabled: true },
@@ -115,6 +115,11 @@ export const telegram: Format = {
     );
   },
 };
+
+/** Returns the length of a text without its tags, in which an entity is one character. */
+function shownLength(html: string): number {
+  return html.replace(/<[^>]*>/g, "").replace(/&(?:amp|lt|gt|quot);/g, "x").length;
+}
 
 function inline(blocks: readonly Block[]): string {
   return writeBlocks(blocks, HTML);

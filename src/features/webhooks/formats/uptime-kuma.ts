@@ -6,7 +6,7 @@ import type { RecordedEvent } from "../../../events";
 import { Text } from "../../../kernel/schema";
 import { parseJson } from "../../../kernel/text";
 import { parseInstant, SECOND_MS, toIso } from "../../../kernel/time";
-import { type Block, fitted, paragraph } from "./blocks";
+import { type Block, fittedMessage, paragraph } from "./blocks";
 import { type Format, jsonMessage } from "./format";
 import { PLAIN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
@@ -58,13 +58,12 @@ export const uptimeKuma: Format = {
     // Programs also get events of which people are not told.
     const notification = buildNotification({ ...event, data: { ...data, notify: true } }, context);
     if (!notification) return undefined;
-    const { title, facts, body, components } = notification;
+    const { title } = notification;
     const { headers = "{}" } = context.settings as Static<typeof Settings>;
     const status = STATUSES[event.type];
-    const message = (blocks: readonly Block[]) => writeBlocks(blocks, PLAIN).trim();
-    const text = (part: readonly Block[]) =>
-      message([paragraph(title), ...facts, ...part, ...components]);
-    const msg = fitted(body, text, ({ length }) => length <= TEXT_MAX);
+    const text = (blocks: readonly Block[]) =>
+      writeBlocks([paragraph(title), ...blocks], PLAIN).trim();
+    const msg = fittedMessage(notification, text, ({ length }) => length <= TEXT_MAX);
     if (status === undefined) return send({ heartbeat: null, monitor: null, msg }, headers);
     const monitor = recordOf(data, "monitor") ?? data;
     const id = textOf(monitor, "id") ?? event.subjectId;
