@@ -1,4 +1,4 @@
-import { optionNames } from "../config";
+import { optionNames, PROXY_OPTION_NAMES } from "../config";
 import { IMPORT_SOURCES, type ImportSource, type SourceOption } from "../domain/import-sources";
 import { type Command, type Flag, type Invocation, JSON_FLAG } from "./command";
 
@@ -58,7 +58,7 @@ export const importCommands: readonly Command[] = [
     positionals: [placeholderOf(source)],
     flags: [...source.options.map(declareFlag), ...IMPORT_FLAGS],
     options: source.takes.includes("url")
-      ? [...optionNames("import"), "outboundAllow" as const]
+      ? [...optionNames("import"), "outboundAllow" as const, ...PROXY_OPTION_NAMES]
       : optionNames("import"),
     run: async (invocation: Invocation) =>
       (await import("./import-run")).runImport(source, invocation),

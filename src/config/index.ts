@@ -6,6 +6,7 @@ export { FLEET_STORE_OPTION_NAMES } from "./fleet-options";
 export type { Option } from "./option";
 export type { PurgeHeader } from "./cdn-options";
 export { certificatesError, trustedAuthorities } from "./certificates";
+export { PROXY_OPTION_NAMES } from "./proxy-options";
 export {
   CONNECTIONS_MAX,
   DEFAULT_PORTS,

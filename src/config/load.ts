@@ -6,6 +6,7 @@ import { mirrorProblems } from "./mirror-options";
 import { nodeProblems } from "./node-options";
 import type { Option } from "./option";
 import { type Config, type OptionName, OPTIONS, type OptionSource } from "./options";
+import { proxyProblems } from "./proxy-options";
 import { valkeyProblems } from "./valkey-options";
 
 /** Values of flags on the command line, by option. */
@@ -48,6 +49,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     ...mirrorProblems(config, isGiven, nameGiven),
     ...fleetProblems(config, isGiven, nameGiven),
     ...nodeProblems(isGiven),
+    ...proxyProblems(config, (name) => sources[name]),
     ...valkeyProblems(config, (name) => sources[name]),
   );
   return problems.length > 0

@@ -18,6 +18,7 @@ import {
   parseTargets,
   text,
 } from "./parse";
+import { PROXY_OPTIONS } from "./proxy-options";
 import { VALKEY_OPTIONS, type ValkeyOptionName } from "./valkey-options";
 
 /**
@@ -124,6 +125,7 @@ export const OPTIONS = {
     help: "Certificates (PEM) of authorities that all outgoing connections trust as well, such as that of your own network.",
     scope: "everywhere",
   }),
+  ...PROXY_OPTIONS,
   referenceTargets: option({
     flag: "reference-targets",
     env: "ALLCLEAR_REFERENCE_TARGETS",
@@ -212,6 +214,7 @@ type Optional =
   | "baseUrl"
   | "outboundAllow"
   | "caFile"
+  | "outboundProxy"
   | "dockerTlsDir"
   | CdnOptionName
   | MirrorOptionName

@@ -15,6 +15,7 @@ import type {
   PingOutcome,
   ResolveTarget,
 } from "./model";
+import type { ProxyConfig } from "./outbound-proxy";
 import type { OpenSocket } from "./socket";
 
 /** All outgoing connections. Each method returns once its signal aborts, at the latest, and never throws. */
@@ -41,12 +42,13 @@ export interface EgressDependencies {
   readonly allowedNetworks: readonly Network[];
   /**
    * Options that decide which authorities are trusted, which addresses mail may reach, only public ones if omitted,
-   * and the Docker hosts.
+   * the Docker hosts, and the proxy.
    */
   readonly config?: Pick<
     Config,
     "caFile" | "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir"
-  >;
+  > &
+    Partial<ProxyConfig>;
   /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
   /** Sender of echo requests; that of the system if omitted. */

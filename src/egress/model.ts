@@ -119,8 +119,8 @@ export interface HttpRequest extends Recorded, TlsRules {
   /** False to accept any certificate; true if omitted. */
   verifyTls?: boolean | undefined;
   clientCertificate?: ClientCertificate | undefined;
-  /** The request goes through this proxy. */
-  proxy?: Proxy | undefined;
+  /** The request goes through this proxy; `outbound`: through that of the operator, if there is one. */
+  proxy?: Proxy | "outbound" | undefined;
   /** Limit of bytes of the body as sent; 256 KiB if omitted. */
   maxBodyBytes?: number | undefined;
   /**

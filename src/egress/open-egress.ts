@@ -11,6 +11,7 @@ import { HandedSocket } from "./handed-socket";
 import { type Host, parseHost } from "./host";
 import { boundedLookup, systemLookup } from "./lookup";
 import type { ConnectTarget, ResolveTarget, TlsRules } from "./model";
+import { outboundProxyOf } from "./outbound-proxy";
 import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
@@ -33,6 +34,7 @@ export function openEgress(deps: EgressDependencies): Egress {
   );
   const secureContexts = createSecureContexts(trust);
   const connector = new Connector(clock, secureContexts());
+  const outbound = outboundProxyOf(deps.config);
   const sendEcho = deps.echo ?? createEcho(clock);
 
   /** Returns the context of a connection; a fault for certificates that cannot be used. */
@@ -120,7 +122,7 @@ export function openEgress(deps: EgressDependencies): Egress {
     },
 
     request: (request) =>
-      checked(sendRequest(request, { resolve, connector, secureContexts }), request),
+      checked(sendRequest(request, { resolve, connector, secureContexts, outbound }), request),
 
     query: (query) => checked(queryDns(query, policies[query.policy]), query),
 

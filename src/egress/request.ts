@@ -1,9 +1,10 @@
 import type { SecureContext } from "node:tls";
 import { type Connector, type Opened, SPEAKS_NO_HTTP1, tlsFault, type TlsOptions } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
-import { hostOf, parseHost } from "./host";
+import { type Host, hostOf, parseHost } from "./host";
 import { bodyFact, BROKEN, HttpReader, SPEAKS_HTTP2 } from "./http-reader";
 import { type HttpAnswer, type HttpRequest, type Proxy, DEFAULT_BODY_MAX_BYTES } from "./model";
+import type { OutboundProxy } from "./outbound-proxy";
 import { openTunnel } from "./proxy";
 import { headerError, headersOf, headersToSend, namedUrl } from "./request-headers";
 import type { Resolve } from "./resolve";
@@ -17,22 +18,30 @@ interface RequestDependencies {
   resolve: Resolve;
   connector: Connector;
   secureContexts: SecureContexts;
+  /** Proxy of the operator. */
+  outbound: OutboundProxy | undefined;
 }
 
 /** Sends one request over a connection of its own, to a checked address. */
 export async function sendRequest(
   request: HttpRequest,
-  { resolve, connector, secureContexts }: RequestDependencies,
+  { resolve, connector, secureContexts, outbound }: RequestDependencies,
 ): Promise<HttpAnswer | Fault> {
   const rejection = requestError(request);
   if (rejection) return new Fault("refused", rejection);
-  const { url, connectTo, family, policy, signal, steps, proxy } = request;
+  const { url, connectTo, family, policy, signal, steps } = request;
   const { verifyTls: verify = true } = request;
+  const own = request.proxy === "outbound" ? outbound : undefined;
   const reached = connectTo ? parseHost(connectTo.host) : hostOf(url.hostname);
-  const resolved = await resolve({ host: reached, family, policy, signal, steps });
+  const resolved =
+    own?.resolvesNames && reached && !reached.isAddress && !own.isExempt(reached, [])
+      ? unresolved(reached)
+      : await resolve({ host: reached, family, policy, signal, steps });
   if (resolved instanceof Fault) return resolved;
   const { addresses } = resolved;
   const host = hostOf(namedUrl(request).hostname) ?? resolved.host;
+  const isOwnUsed = own !== undefined && !own.isExempt(resolved.host, addresses);
+  const proxy = isOwnUsed ? own.proxy : request.proxy === "outbound" ? undefined : request.proxy;
   const isTls = url.protocol === "https:";
   const secureContext = contextOf(request, secureContexts);
   if (secureContext instanceof Fault) return secureContext;
@@ -64,7 +73,9 @@ export async function sendRequest(
     const ofProxy = contextOf({ ...request, clientCertificate: undefined }, secureContexts);
     if (ofProxy instanceof Fault) return ofProxy;
     const deps = { resolve, connector, secureContext: ofProxy };
-    const tunnel = await openTunnel(target, request, deps);
+    // The operator names the proxy, so that it may be in a private network.
+    const asked = isOwnUsed ? { ...request, policy: "monitor" as const } : request;
+    const tunnel = await openTunnel(target, asked, deps);
     if (tunnel instanceof Fault || !tls) return tunnel;
     const secured = await secureSocket(tunnel.socket, tls, {
       secureContext: context,
@@ -73,6 +84,17 @@ export async function sendRequest(
     });
     return secured instanceof Fault ? secured : { ...tunnel, ...secured };
   }
+}
+
+/** Names by which a proxy could reach itself, or the metadata of its cloud. */
+const OF_PROXY =
+  /^(?:(?:.*\.)?localhost|metadata(?:\.google\.internal)?|instance-data(?:\..*)?)\.?$/i;
+
+/** Returns a host whose name the proxy resolves. */
+function unresolved(host: Host): { host: Host; addresses: string[] } | Fault {
+  return OF_PROXY.test(host.name)
+    ? new Fault("refused", "The host's name would lead the proxy to itself or to its cloud.")
+    : { host, addresses: [host.name] };
 }
 
 /** Returns the context of a request with TLS rules of its own; undefined for that of the installation. */

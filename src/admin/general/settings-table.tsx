@@ -58,6 +58,20 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ config }) => config.caFile?.path ?? NONE,
   },
+  outboundProxy: {
+    label: "Proxy of outgoing requests",
+    isCode: true,
+    show: ({ config }) => config.outboundProxy?.url ?? NONE,
+  },
+  noProxy: {
+    label: "Hosts without the proxy",
+    isCode: true,
+    show: ({ config }) => listOf([...config.noProxy]),
+  },
+  outboundProxyTarget: {
+    label: "Target that the proxy gets",
+    show: ({ config }) => config.outboundProxyTarget,
+  },
   referenceTargets: {
     label: "Reference targets",
     isCode: true,

@@ -46,6 +46,7 @@ export function createPurgeRequests(
         },
         body: JSON.stringify({ tags }),
         policy: "monitor",
+        proxy: "outbound",
         signal: deadline.signal,
       });
       if (answer instanceof Fault) return { error: answer.message, retryAfterMs: 0 };

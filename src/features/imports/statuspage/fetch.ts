@@ -92,6 +92,7 @@ async function requestOnce(
       },
       maxBodyBytes: BYTES_MAX,
       policy: "webhook",
+      proxy: "outbound",
       signal: deadline.signal,
     });
     if (answer instanceof Fault) throw failure(url, `cannot be read: ${answer.message}`);

@@ -112,6 +112,7 @@ export function createAttempt(
           body,
           maxBodyBytes: ANSWER_BYTES_MAX,
           policy: "webhook",
+          proxy: "outbound",
           signal: deadline.signal,
         });
         if (answer instanceof Fault) {

@@ -168,6 +168,7 @@ export class RdapClient {
         method: "GET",
         headers: { Accept: "application/rdap+json, application/json" },
         policy: "monitor",
+        proxy: "outbound",
         signal,
         steps,
       });
