@@ -111,7 +111,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           id: "updateWebhook",
           summary: "Change a webhook",
           description:
-            "Omitted fields keep their values, also inside `settings`. A disabled webhook receives no events: pending deliveries are cancelled and can be redelivered. A URL on another server needs its tokens again, and another format needs a secret URL again.",
+            "Omitted fields keep their values, also inside `settings`. A disabled webhook receives no events: pending deliveries are cancelled and can be redelivered. Another URL, chat or topic needs its tokens again, and another format needs a secret URL again.",
           answers: { 200: { description: "The webhook as it is now.", schema: Webhook } },
           errors: ["not_found"],
           conditional: "if-match",

@@ -141,22 +141,28 @@ function hiddenUrlError(
     : undefined;
 }
 
-/** Adds an error for each secret setting that would be sent to another server than before. */
+/** Adds an error for each secret setting that would be sent to another address, or used for another recipient. */
 function validateKeptSecrets(
   errors: FieldErrors,
   before: WebhookRow,
   desired: DesiredWebhook,
   input: UpdateWebhookBody,
 ): void {
-  if (desired.format !== before.format || !isOtherOrigin(before.url, desired.url)) return;
-  for (const setting of FORMATS[before.format].secretSettings) {
+  if (desired.format !== before.format) return;
+  const { secretSettings } = FORMATS[before.format];
+  const isOther =
+    URL.parse(desired.url)?.href !== new URL(before.url).href ||
+    Object.entries(desired.settings).some(
+      ([name, value]) =>
+        !secretSettings.includes(name) && (before.settings[name] ?? null) !== (value ?? null),
+    );
+  if (!isOther) return;
+  for (const setting of secretSettings) {
     const isKept = setting in desired.settings && input.settings?.[setting] === undefined;
-    if (isKept) errors.add(["settings", setting], "must be entered again for another server");
+    if (isKept) {
+      errors.add(["settings", setting], "must be entered again for another address or recipient");
+    }
   }
-}
-
-function isOtherOrigin(before: string, desired: string): boolean {
-  return URL.parse(desired)?.origin !== new URL(before).origin;
 }
 
 /**

@@ -70,7 +70,7 @@ describe("the form that edits a webhook", () => {
     const answer = await dashboard.edit(id, { url, setting_token: "" });
     expect(answer.status).toBe(422);
     expect(fieldErrorsOn(answer.text)).toEqual({
-      setting_token: "Token must be entered again for another server.",
+      setting_token: "Token must be entered again for another address or recipient.",
     });
     expect(dashboard.state()).toEqual(before);
     expect((await dashboard.edit(id, { url, setting_token: "tk_two" })).status).toBe(303);

@@ -170,11 +170,11 @@ describe("secrets of a webhook in a file", () => {
     );
   });
 
-  test("a secret must be entered again for another server", async () => {
+  test("a secret must be entered again for another address or recipient", async () => {
     await using app = await createSite();
     const elsewhere = (text: string) => text.replace("https://ntfy.sh/", "https://ntfy.example/");
     expect(await rejectionOf(app, elsewhere(LEFT_OUT))).toBe(
-      "line 16: settings.token must be entered again for another server",
+      "line 16: settings.token must be entered again for another address or recipient",
     );
     await apply(app, elsewhere(FILE), false, ENV);
     expect(kept(app)["phones"]).toMatchObject({

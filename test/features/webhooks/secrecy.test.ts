@@ -140,11 +140,36 @@ describe("secret tokens among the settings", () => {
     const elsewhere = { url: "https://collector.example.com" };
     const { errors } = expectProblem(await site.patch(id, elsewhere), "validation_failed");
     expect(errors).toEqual([
-      { pointer: "#/settings/token", detail: "must be entered again for another server" },
+      {
+        pointer: "#/settings/token",
+        detail: "must be entered again for another address or recipient",
+      },
     ]);
     expect(await site.state()).toEqual(before);
-    expect((await site.patch(id, { url: `${url}/below` })).status).toBe(200);
+    expectProblem(await site.patch(id, { url: `${url}/below` }), "validation_failed");
+    expect(await site.state()).toEqual(before);
+    expect((await site.patch(id, { description: "On call" })).status).toBe(200);
     expect((await site.patch(id, { ...elsewhere, settings })).status).toBe(200);
+  });
+
+  test("a change to another recipient requires the token again", async () => {
+    await using site = await createWebhookSite();
+    const { url, settings } = SECRET_DESTINATIONS.telegram ?? { url: "" };
+    const { id } = await site.create({ url, settings, format: "telegram" });
+    const before = await site.state();
+    for (const other of [{ chat_id: "-100999" }, { message_thread_id: 7 }]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const answer = await site.patch(id, { settings: other });
+      expect(expectProblem(answer, "validation_failed").errors).toEqual([
+        {
+          pointer: "#/settings/bot_token",
+          detail: "must be entered again for another address or recipient",
+        },
+      ]);
+    }
+    expect(await site.state()).toEqual(before);
+    const again = { ...settings, chat_id: "-100999" };
+    expect((await site.patch(id, { settings: again })).status).toBe(200);
   });
 
   test("a change to another server can clear an optional token", async () => {

@@ -64,7 +64,7 @@ describe("changes of a webhook", () => {
       settings: { bot_token: "123456:ABC", chat_id: "@acme", message_thread_id: 5 },
     });
     const { body } = await site.patch(id, {
-      settings: { chat_id: "@other", message_thread_id: null },
+      settings: { bot_token: "123456:ABC", chat_id: "@other", message_thread_id: null },
     });
     expect(body).toMatchObject({ settings: { chat_id: "@other" }, secret_settings: ["bot_token"] });
     expect(body.settings).toEqual({ chat_id: "@other" });
