@@ -5,7 +5,6 @@
  */
 export { readBody } from "./body";
 export { createEgress, type Egress } from "./egress";
-export { canSendEcho } from "./echo";
 export { ABORTED, Fault, timedOut, UNREADABLE, untilAborted } from "./fault";
 export { hostError, parseHost, parseResolver } from "./host";
 export {

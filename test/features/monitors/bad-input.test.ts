@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, expectProblem } from "../../support/app";
-import { canSendEcho } from "../../../src/egress";
+import { canSendEcho } from "../../../src/egress/echo";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { usePingProgram } from "../../support/ping-program";
 import { shareSite } from "../../support/shared-site";

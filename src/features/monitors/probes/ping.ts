@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { canSendEcho, Fault } from "../../../egress";
+import { Fault } from "../../../egress";
+import { canSendEcho } from "../../../egress/echo";
 import type { Probe, ProbeResult } from "../probe";
 import { elapsedMs, failed, HostText, validateHostField, mergeFields } from "./fields";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { canSendEcho } from "../../../../src/egress";
+import { canSendEcho } from "../../../../src/egress/echo";
 import { probeOf } from "../../../../src/features/monitors/probes";
 import { pingArguments, roundTripMs } from "../../../../src/features/monitors/probes/ping";
 import { settle } from "../../../support/clock";
