@@ -1,5 +1,5 @@
 import type { AppContext } from "./context";
-import type { Db } from "./db";
+import { returnFreePages, type Tx } from "./db";
 import { deleteAuditAddresses, deleteOldAudits } from "./events";
 import { sweepAuth } from "./features/auth";
 import { sweepAnswers } from "./features/idempotency";
@@ -10,44 +10,74 @@ import { sweepSubscribers } from "./features/subscribers";
 import { sweepUserMails } from "./features/users";
 import { trimDeliveries } from "./features/webhooks";
 import type { Timer } from "./kernel/clock";
-import { DAY_MS, HOUR_MS } from "./kernel/time";
+import { repeatWithRests } from "./kernel/rests";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./kernel/time";
+
+/** Time from the start to the first run, which should not compete with the first requests. */
+export const FIRST_RUN_MS = 5 * MINUTE_MS;
+
+/** Deletes some rows in one transaction. Returns true if there may be more. */
+type Step = (tx: Tx) => boolean;
 
 /**
- * Deletes obsolete data once an hour: expired sessions and links, old forms and stored responses,
- * and data past its configured retention. Each run deletes a bounded number of rows, which keeps
- * transactions short.
+ * Deletes obsolete data five minutes after the start and then every hour: expired sessions and links, old forms and
+ * stored responses, and data past its configured retention. Afterwards the file gives free space back.
+ *
+ * Each transaction changes a bounded number of rows, and a rest follows it. A run that is interrupted continues with
+ * the next one, since what is left is found in the database.
  */
 export function startHousekeeping(ctx: AppContext): Timer {
-  return ctx.clock.every(HOUR_MS, () => {
-    sweep(ctx).catch((error: unknown) => {
+  let isCancelled = false;
+  let timer = ctx.clock.after(FIRST_RUN_MS, () => void run());
+
+  async function run(): Promise<void> {
+    try {
+      const steps = stepsOf(ctx);
+      await repeatWithRests(ctx.clock, async () => {
+        const [step] = steps;
+        if (isCancelled || !step) return false;
+        const hasMore = await ctx.db.write(step);
+        if (!hasMore) steps.shift();
+        return true;
+      });
+    } catch (error) {
+      if (isCancelled) return;
       ctx.log.warn({ err: error }, "what has ended could not be cleared away; trying in an hour");
-    });
-  });
+    }
+    if (!isCancelled) timer = ctx.clock.after(HOUR_MS, () => void run());
+  }
+
+  return {
+    cancel() {
+      isCancelled = true;
+      timer.cancel();
+    },
+  };
 }
 
-async function sweep({ clock, config, db }: AppContext): Promise<void> {
+/** Returns the steps of one run in order. Each is repeated until it returns false. */
+function stepsOf({ clock, config }: AppContext): Step[] {
   const now = clock.now();
-  await db.write((tx) => sweepAuth(tx, now));
-  // There can be more of these in an hour than one transaction should delete.
-  while (await db.write((tx) => sweepSubmissions(tx, now)));
-  while (await db.write((tx) => sweepAnswers(tx, now)));
   const eventsUntil = now - config.keepEventsDays * DAY_MS;
-  while (await db.write((tx) => trimDeliveries(tx, eventsUntil)));
-  while (await db.write((tx) => trimMails(tx, { before: eventsUntil, now })));
-  while (await db.write((tx) => deleteOldAudits(tx, now - config.keepAuditDays * DAY_MS)));
+  const auditsUntil = now - config.keepAuditDays * DAY_MS;
   const addressesUntil = now - config.keepAddressesDays * DAY_MS;
-  while (await db.write((tx) => deleteAuditAddresses(tx, addressesUntil)));
-  while (await db.write((tx) => sweepSubscribers(tx, { now, addressesUntil })));
-  while (await db.write((tx) => sweepUserMails(tx, now)));
   const kept = {
     now,
     hoursDays: config.keepKeyHoursDays,
     addressesDays: config.keepAddressesDays,
   };
   let key: string | undefined = "";
-  while (key !== undefined) key = await trimNext(db, kept, key);
-}
-
-function trimNext(db: Db, kept: Parameters<typeof trimKeyUse>[1], after: string) {
-  return db.write((tx) => trimKeyUse(tx, kept, after));
+  return [
+    (tx) => sweepAuth(tx, now),
+    (tx) => sweepSubmissions(tx, now),
+    (tx) => sweepAnswers(tx, now),
+    (tx) => trimDeliveries(tx, eventsUntil),
+    (tx) => trimMails(tx, { before: eventsUntil, now }),
+    (tx) => deleteOldAudits(tx, auditsUntil),
+    (tx) => deleteAuditAddresses(tx, addressesUntil),
+    (tx) => sweepSubscribers(tx, { now, addressesUntil }),
+    (tx) => sweepUserMails(tx, now),
+    (tx) => (key = trimKeyUse(tx, kept, key ?? "")) !== undefined,
+    returnFreePages,
+  ];
 }

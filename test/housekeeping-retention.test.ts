@@ -6,7 +6,7 @@ import { auditLog, events } from "../src/db/tables/events";
 import { deleteAuditAddresses, recordAudits, deleteOldAudits } from "../src/events";
 import { createKey } from "../src/features/keys";
 import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
-import { startHousekeeping } from "../src/housekeeping";
+import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
 import { CLI_ACTOR } from "../src/domain/actor";
 import { DAY_MS, HOUR_MS, startOfDay } from "../src/kernel/time";
 import { settle, TEST_START } from "./support/clock";
@@ -24,16 +24,16 @@ const listValues = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(apiKeyValues).orderBy(asc(apiKeyValues.createdAt)),
 );
 
-/** Lets an hour pass in which what has ended is cleared away; answers when that is done. */
+/** Waits for the first run of housekeeping, and until it has ended. */
 async function runHousekeeping(store: MonitorStore): Promise<void> {
   const keeping = startHousekeeping(store.ctx);
-  await store.clock.advance(HOUR_MS);
+  await store.clock.advance(FIRST_RUN_MS);
   for (let turn = 0; turn < ALL_TURNS; turn++) await settle();
   keeping.cancel();
 }
 
-/** Returns the time that is this many days before a housekeeping run in one hour. */
-const daysAgo = (days: number) => TEST_START + HOUR_MS - days * DAY_MS;
+/** Returns the time that is this many days before the first run of housekeeping. */
+const daysAgo = (days: number) => TEST_START + FIRST_RUN_MS - days * DAY_MS;
 
 describe("housekeeping", () => {
   test("events are kept for 30 days, however many there are", async () => {

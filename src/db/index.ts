@@ -7,6 +7,7 @@ export { countChanges } from "./change-count";
 export { createDb, type Db } from "./database";
 export { type DiskSpace, readDiskSpace } from "./disk";
 export { isResourceFailure, OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
+export { returnFreePages } from "./free-pages";
 export type { Orm } from "./statement-cache";
 export {
   changedRow,

@@ -139,13 +139,14 @@ const ROWS_PER_BATCH = 500;
 
 /**
  * Deletes expired sessions and links at `now` (unix ms), at most 500 rows per call, to keep the
- * transaction short.
+ * transaction short. Returns true if there may be more.
  */
-export function sweepAuth(tx: Tx, now: number): void {
+export function sweepAuth(tx: Tx, now: number): boolean {
   const sessions = deleteDeadSessions(tx, {
     seenUntil: now - SESSION_IDLE_MS,
     createdUntil: now - SESSION_LIFETIME_MS,
     limit: ROWS_PER_BATCH,
   });
-  deleteDeadLinks(tx, { now, limit: ROWS_PER_BATCH - sessions });
+  const links = deleteDeadLinks(tx, { now, limit: ROWS_PER_BATCH - sessions });
+  return sessions + links === ROWS_PER_BATCH;
 }

@@ -1,6 +1,6 @@
 /* Old counts of key usage. None is hot; each takes a range of one key's rows by its index. */
 import { and, asc, eq, gt, isNotNull, lt, sql } from "drizzle-orm";
-import { mutate, selectMany } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
 import { DAY_MS } from "../../kernel/time";
 
@@ -13,6 +13,16 @@ export const listKeyIdsAfter = selectMany((orm, $: { after: string; limit: numbe
     .where(gt(apiKeys.id, $.after))
     .orderBy(asc(apiKeys.id))
     .limit($.limit),
+);
+
+/** Finds the first of a key's hours that is not the first hour of its day. */
+export const findFirstUnmerged = selectOne((orm, $: { keyId: string }) =>
+  orm
+    .select({ hour: apiKeyHours.hour })
+    .from(apiKeyHours)
+    .where(and(eq(apiKeyHours.keyId, $.keyId), sql`${apiKeyHours.hour} % ${day} <> 0`))
+    .orderBy(asc(apiKeyHours.hour))
+    .limit(1),
 );
 
 /** Adds a key's hours older than `before` (start of a day) to the first hour of their day. */

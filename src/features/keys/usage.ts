@@ -8,6 +8,7 @@ import type { LastUse } from "./model";
 import { addToHour, touchKeyValue } from "./store";
 import {
   addHoursToDays,
+  findFirstUnmerged,
   blankAddressesOfKey,
   deleteHoursBefore,
   deleteHoursOfDays,
@@ -152,6 +153,10 @@ function countsAt({ hours }: Gathered, now: number): HourCounts {
 }
 
 const KEYS_PER_BATCH = 50;
+/** Limit of changed rows per call, exceeded by at most those of `DAYS_AT_ONCE` of one key. */
+const ROWS_PER_BATCH = 500;
+/** Number of days of one key whose hours are merged at once. */
+const DAYS_AT_ONCE = 20;
 /** Number of days for which daily counts of requests are kept. */
 const DAYS_KEPT = 400;
 
@@ -164,17 +169,26 @@ interface KeyRetention {
 }
 
 /**
- * Trims the usage of 50 keys with ids above `after`: old hours are merged into one row per day, at
- * its first hour, and old addresses are removed. Returns the last id, or undefined at the end.
+ * Trims the usage of up to 50 keys with ids above `after`: old hours are merged into one row per day, at
+ * its first hour, and old addresses are removed. Changes about 500 rows at most. Returns the last id that is
+ * done, or undefined at the end.
  */
 export function trimKeyUse(tx: Tx, kept: KeyRetention, after: string): string | undefined {
   const { now, hoursDays, addressesDays } = kept;
   const keys = listKeyIdsAfter(tx, { after, limit: KEYS_PER_BATCH });
+  const mergedUntil = startOfDay(now - hoursDays * DAY_MS);
+  let done = after;
+  let changed = 0;
   for (const { id: keyId } of keys) {
-    const before = startOfDay(now - hoursDays * DAY_MS);
-    if (addHoursToDays(tx, { keyId, before }) > 0) deleteHoursOfDays(tx, { keyId, before });
-    deleteHoursBefore(tx, { keyId, before: startOfDay(now - DAYS_KEPT * DAY_MS) });
-    blankAddressesOfKey(tx, { keyId, before: now - addressesDays * DAY_MS });
+    if (changed >= ROWS_PER_BATCH) return done;
+    changed += deleteHoursBefore(tx, { keyId, before: startOfDay(now - DAYS_KEPT * DAY_MS) });
+    const first = findFirstUnmerged(tx, { keyId })?.hour ?? mergedUntil;
+    const before = Math.min(mergedUntil, startOfDay(first) + DAYS_AT_ONCE * DAY_MS);
+    changed += addHoursToDays(tx, { keyId, before });
+    changed += deleteHoursOfDays(tx, { keyId, before });
+    if (before < mergedUntil) return done;
+    changed += blankAddressesOfKey(tx, { keyId, before: now - addressesDays * DAY_MS });
+    done = keyId;
   }
-  return keys.length === KEYS_PER_BATCH ? keys.at(-1)?.id : undefined;
+  return keys.length === KEYS_PER_BATCH ? done : undefined;
 }

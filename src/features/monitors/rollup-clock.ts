@@ -1,11 +1,12 @@
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
+import { restAfter } from "../../kernel/rests";
 import { MINUTE_MS } from "../../kernel/time";
 import { retentionOf, rollUp } from "./rollup";
 
 /** Interval of checking for completed hours. */
 const LOOK_MS = MINUTE_MS;
-/** Pause between two steps, so that checks and requests are not delayed noticeably. */
+/** Shortest pause between two steps, so that checks and requests are not delayed noticeably. */
 const REST_MS = 100;
 
 /** Progress of writing results. */
@@ -26,13 +27,15 @@ export function startRollUps(ctx: AppContext, writing: Writing): Timer {
 
   /** Runs a step. Returns the pause until the next one, in ms. */
   async function work(): Promise<number> {
+    const startedAt = ctx.clock.monotonic();
     try {
       const isMore = await ctx.db.write((tx) => {
         const moment = { now: ctx.clock.now(), oldestUnwritten: writing.oldestUnwritten() };
         return rollUp(tx, moment, kept);
       });
       isFailing = false;
-      return isMore ? REST_MS : LOOK_MS;
+      const restMs = restAfter(ctx.clock.monotonic() - startedAt);
+      return isMore ? Math.max(REST_MS, restMs) : LOOK_MS;
     } catch (error) {
       // Logged once, since it may last for hours.
       if (!isFailing && !isCancelled) ctx.log.error({ err: error }, "results wait to be rolled up");

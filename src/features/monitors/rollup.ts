@@ -23,6 +23,8 @@ export const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 const RESULTS_PER_BATCH = 500;
 /** Fixed cost of a step, in the unit of one result's cost. */
 const STEP_COST = 5;
+/** Number of rows whose deletion costs as much as reading one result. */
+const DELETED_PER_UNIT = 8;
 const MONITORS_PER_BATCH = 50;
 /**
  * Maximum number of rows of each kind deleted with an hour: more than an hour of a job with the
@@ -78,7 +80,7 @@ export function rollUp(
       budget -= STEP_COST + step.results;
     }
     saveRolledUntil(tx, { monitorNum, at: until });
-    trim(tx, monitorNum, { now, until }, kept);
+    budget -= trim(tx, monitorNum, { now, until }, kept) / DELETED_PER_UNIT;
     if (budget <= 0) return true;
   }
   return behind.length === MONITORS_PER_BATCH;
@@ -123,21 +125,23 @@ function save(tx: Tx, monitorNum: number, size: number, at: number, figures: Fig
 
 /**
  * Deletes expired results by whole hours, so that an hour is complete or empty. Keeps results that
- * are not rolled up.
+ * are not rolled up. Returns the number of deleted rows.
  */
 function trim(
   tx: Tx,
   monitorNum: number,
   { now, until }: { now: number; until: number },
   { resultsMs, minutesMs, hoursMs }: Retention,
-): void {
+): number {
   const limit = TRIMMED_PER_BATCH;
   const before = (keptMs: number) => Math.min(startOfHour(now - keptMs), until);
-  deleteChecksBefore(tx, { monitorNum, before: before(resultsMs), limit });
-  deleteRollupsBefore(tx, { monitorNum, size: MINUTE_MS, before: before(minutesMs), limit });
   // Hours of a day are kept until the day is rolled up.
   const hoursBefore = Math.min(startOfDay(now - hoursMs), startOfDay(until));
-  deleteRollupsBefore(tx, { monitorNum, size: HOUR_MS, before: hoursBefore, limit });
+  return (
+    deleteChecksBefore(tx, { monitorNum, before: before(resultsMs), limit }) +
+    deleteRollupsBefore(tx, { monitorNum, size: MINUTE_MS, before: before(minutesMs), limit }) +
+    deleteRollupsBefore(tx, { monitorNum, size: HOUR_MS, before: hoursBefore, limit })
+  );
 }
 
 function startOfHour(ms: number): number {

@@ -1,14 +1,15 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
+import { repeatWithRests } from "../../kernel/rests";
 
 /** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */
 export class QueueChanges {
-  readonly #ctx: Pick<AppContext, "db" | "log">;
+  readonly #ctx: Pick<AppContext, "clock" | "db" | "log">;
   #underWay = 0;
   #isStopped = false;
 
   constructor(
-    ctx: Pick<AppContext, "db" | "log">,
+    ctx: Pick<AppContext, "clock" | "db" | "log">,
     /** Log line of a failed change. */
     readonly failed: string,
     /** Called after each change. */
@@ -46,15 +47,21 @@ export class QueueChanges {
   }
 
   /**
-   * Repeats a change of at most `limit` rows, which returns their number, until one changes fewer. Returns the
-   * number of all changed rows.
+   * Repeats a change of at most `limit` rows, which returns their number, until one changes fewer, with a rest after
+   * each. Returns the number of all changed rows.
    */
   async runAll(limit: number, change: (tx: Tx) => number): Promise<number> {
     let all = 0;
-    for (;;) {
-      const changed = this.#isStopped ? undefined : await this.run(change);
-      all += changed ?? 0;
-      if (changed === undefined || changed < limit) return all;
-    }
+    await this.repeat(async () => {
+      const changed = (await this.run(change)) ?? 0;
+      all += changed;
+      return changed >= limit;
+    });
+    return all;
+  }
+
+  /** Repeats a step until it resolves to false or the changes are stopped, with a rest after each. */
+  async repeat(step: () => Promise<boolean>): Promise<void> {
+    await repeatWithRests(this.#ctx.clock, async () => !this.#isStopped && (await step()));
   }
 }

@@ -1,6 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { Timer } from "../../kernel/clock";
+import { repeatWithRests } from "../../kernel/rests";
 import type { Signal } from "../../kernel/signal";
 import { MINUTE_MS } from "../../kernel/time";
 
@@ -43,7 +44,11 @@ export function startWaitingRows(
     isRunning = true;
     try {
       // Read again each time, since one may have arrived during the last transaction.
-      while (!isCancelled && hasWaiting()) await ctx.db.write(work);
+      await repeatWithRests(ctx.clock, async () => {
+        if (isCancelled || !hasWaiting()) return false;
+        await ctx.db.write(work);
+        return true;
+      });
       isFailing = false;
     } catch (error) {
       // Logged once per series of failures, which can last for hours.

@@ -3,6 +3,7 @@ import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import type { ImportReport } from "../../../domain/import-report";
 import { conflict } from "../../../errors";
+import { repeatWithRests } from "../../../kernel/rests";
 import { DAY_MS, HOUR_MS, startOfDay, toIso } from "../../../kernel/time";
 import {
   findFirstSpan,
@@ -184,8 +185,12 @@ async function write(
   if (length + rows.rollups.length + rows.spans.length > ROWS_PER_WRITE) {
     // If the import is interrupted, the next one must know which spans were there before.
     if (!target.progress.part) await save(phase, target, begun(target.progress, part));
-    // oxlint-disable-next-line no-await-in-loop
-    for (const step of steps.splice(0)) await db.write(step);
+    const first = steps.splice(0);
+    await repeatWithRests(phase.ctx.clock, async () => {
+      const step = first.shift();
+      if (step) await db.write(step);
+      return first.length > 0;
+    });
   }
   await save(phase, target, progressAfter(target.progress, part, rows, isDone), (tx) => {
     for (const step of steps) step(tx);

@@ -52,7 +52,7 @@ export class QueueCleanup {
     while (this.#hasNewBatches) {
       // Reset before the transaction, so that a batch added meanwhile causes another pass.
       this.#hasNewBatches = false;
-      while (!this.#changes.isStopped && (await this.#changes.run(writeSome)) === true);
+      await this.#changes.repeat(async () => (await this.#changes.run(writeSome)) === true);
     }
     this.#isWritingBatches = false;
   }
