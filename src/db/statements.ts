@@ -162,14 +162,18 @@ function insertRows<Table extends SQLiteTable>(
   };
 }
 
-/** Declares a statement that replaces a whole row by its `id`: `const updatePage = updateById(pages)`. */
+/**
+ * Declares a statement that replaces a whole row by its `id`: `const updatePage = updateById(pages)`. Unique numbers
+ * of a table never change and are left out: SQLite would read all rows that refer to them, such as a monitor's
+ * results.
+ */
 export function updateById<Table extends SQLiteTable & { $inferSelect: { id: unknown } }>(
   table: Table,
 ): (tx: Tx, row: Table["$inferSelect"]) => void {
   const columns = getTableColumns(table);
   const id = columns["id"];
   if (!id) throw new Error("the table has no column id");
-  const names = Object.keys(columns).filter((name) => name !== "id");
+  const names = Object.keys(columns).filter((name) => !columns[name]?.isUnique && name !== "id");
   const update = mutate((orm, $: Record<string, unknown>) =>
     orm
       .update(table)
