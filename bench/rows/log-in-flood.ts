@@ -37,6 +37,8 @@ export async function measureLogInFlood(workspace: Workspace): Promise<Figure[]>
 function present(outcomes: readonly Outcome[], addresses: Addresses): Figure[] {
   const middle = (of: (outcome: Outcome) => number) => median(outcomes.map(of));
   const p99 = middle((outcome) => outcome.p99);
+  const worst = Math.max(...outcomes.map((outcome) => outcome.p99));
+  const work = Math.max(...outcomes.map((outcome) => outcome.mostWorkMs));
   const slowest = Math.max(...outcomes.map((outcome) => outcome.slowest));
   const unanswered = outcomes.reduce((sum, { flood }) => sum + flood.unanswered, 0);
   const answered = (status: number) => middle(({ flood }) => flood.answers[status] ?? 0);
@@ -48,9 +50,9 @@ function present(outcomes: readonly Outcome[], addresses: Addresses): Figure[] {
     {
       what: `the public page, every ${PACE_MS} ms, while ${SIGN_INS} wrong sign-ins come at once from ${from}, p99 from when it was due`,
       target: `${REACH_MS[addresses]} ms`,
-      measured: `${p99.toFixed(1)} ms (slowest ${slowest.toFixed(0)} ms)`,
-      isReached: p99 <= REACH_MS[addresses],
-      numbers: { "p99 in ms": p99 },
+      measured: `${p99.toFixed(1)} ms, at most ${worst.toFixed(1)} ms in ${RUNS} runs (slowest read ${slowest.toFixed(0)} ms; at most ${work.toFixed(0)} ms of the server's thread in one read)`,
+      isReached: worst <= REACH_MS[addresses],
+      numbers: { "p99 in ms": p99, "most processor time in one read in ms": work },
     },
     {
       what: "of those sign-ins",

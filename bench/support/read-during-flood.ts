@@ -1,6 +1,7 @@
 import { openConnection, requestText } from "./connection";
 import { forgetPeak, peakResidentBytes, residentBytes } from "./memory";
 import { readUntil } from "./paced-reads";
+import { mainThreadMs } from "./processor-time";
 import type { Seed } from "./seed";
 import { startAllclear } from "./server";
 import type { Workspace } from "./workspace";
@@ -17,6 +18,8 @@ export interface FloodOutcome<Flood> {
   flood: Flood;
   /** Reads of the page while the program ran. */
   reads: { due: number; ms: number }[];
+  /** Most processor time of the server's thread during one read, in ms, which other programs do not change. */
+  mostWorkMs: number;
   idleBytes: number;
   peakBytes: number;
 }
@@ -50,10 +53,16 @@ export async function readDuringFlood<Flood>(
     const idleBytes = residentBytes(server.pid);
     forgetPeak(server.pid);
 
+    let mostWorkMs = 0;
+    const readAndMeasure = async () => {
+      const before = mainThreadMs(server.pid);
+      await read();
+      mostWorkMs = Math.max(mostWorkMs, mainThreadMs(server.pid) - before);
+    };
     const child = Bun.spawn(command(server.url), { stdout: "pipe", stderr: "inherit" });
-    const reads = await readUntil(child.exited, PACE_MS, read);
+    const reads = await readUntil(child.exited, PACE_MS, readAndMeasure);
     const flood = JSON.parse(await new Response(child.stdout).text()) as Flood;
-    return { flood, reads, idleBytes, peakBytes: peakResidentBytes(server.pid) };
+    return { flood, reads, mostWorkMs, idleBytes, peakBytes: peakResidentBytes(server.pid) };
   } finally {
     reader.close();
     await server.stop();

@@ -1,6 +1,9 @@
 import { createPasswords, type Passwords } from "../../src/features/auth";
 import { settle } from "./clock";
 
+/** Number of cores with which two passwords are verified at a time. */
+const CORES = 4;
+
 /** Passwords whose verifications the test completes. */
 export interface GatedPasswords extends Passwords {
   /** Passwords whose verification has begun, in order. */
@@ -20,7 +23,7 @@ export function createGatedPasswords(right: string): GatedPasswords {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     ends.push(() => resolve(password === right));
     return promise;
-  });
+  }, CORES);
   async function endBegun(): Promise<void> {
     const due = ends;
     ends = [];

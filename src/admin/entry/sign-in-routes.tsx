@@ -49,13 +49,17 @@ export function signInAdminRoutes({
   }
 
   /**
-   * Rejects an attempt from a throttled client address, before the form is read. An attempt with a kept form
-   * is left to `rejectThrottledWithForm`.
+   * Rejects an attempt from a throttled client address, before the form is read, and throws `unavailable` if it
+   * could not be verified. An attempt with a kept form is left to `rejectThrottledWithForm`.
    */
   function rejectThrottled(request: Request, address: ClientAddress): Response | undefined {
     if (hasKeptForm(request)) return undefined;
     const seconds = throttle.takeAttempt(address);
-    if (seconds === 0) return undefined;
+    if (seconds === 0) {
+      // Hundreds of sign-ins can arrive in one turn of the event loop, and most of them find no place.
+      passwords.requirePlace(throttle.turnOf(address));
+      return undefined;
+    }
     const error = waitText(seconds);
     const page = waitPages(signInPages.propsFor(request, { email: "", next: HOME_PATH, error }));
     return sendHtml(request, page, waitResponseOptions(seconds));

@@ -12,10 +12,12 @@ export interface Turn {
 /** `busy`: the source has the maximum of waiting work. `full`: all places are taken. */
 export type RefusalReason = "busy" | "full";
 
-/**
- * Runs work now or in its turn. Throws the error of `refuse` if the work gets no place or loses it.
- */
-type BoundedQueue = <T>(turn: Turn, work: () => Promise<T>) => Promise<T>;
+interface BoundedQueue {
+  /** Runs work now or in its turn. Throws the error of `refuse` if the work gets no place or loses it. */
+  run<T>(turn: Turn, work: () => Promise<T>): Promise<T>;
+  /** Throws the error of `refuse` if all places are taken and work in this turn would be refused at once. */
+  requirePlace(turn: Turn): void;
+}
 
 interface Waiter {
   turn: Turn;
@@ -63,14 +65,21 @@ export function createBoundedQueue(limits: {
     return taken && queue.splice(taken.arrival, 1)[0];
   }
 
-  return async (turn, work) => {
-    await takePlace(turn);
-    try {
-      return await work();
-    } finally {
-      const next = take("first");
-      if (next) next.begin();
-      else running -= 1;
-    }
+  return {
+    async run(turn, work) {
+      await takePlace(turn);
+      try {
+        return await work();
+      } finally {
+        const next = take("first");
+        if (next) next.begin();
+        else running -= 1;
+      }
+    },
+    requirePlace(turn) {
+      if (queue.length < limits.waiting) return;
+      const rank = turn.rank();
+      if (queue.every((waiter) => waiter.turn.rank() <= rank)) throw limits.refuse("full");
+    },
   };
 }

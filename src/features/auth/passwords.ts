@@ -5,6 +5,7 @@ import { createBoundedQueue, type RefusalReason, type Turn } from "./bounded-que
 // One of the equivalent minimums of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one
 // lane. Each at work holds that memory and a thread of the pool.
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+/** Most verifications at a time. One core is left to the thread that serves requests. */
 const VERIFICATION_CONCURRENCY = 2;
 const WAITING = 100;
 const RETRY_AFTER_SECONDS = 5;
@@ -29,8 +30,8 @@ const DUMMY_HASH =
 type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 
 /**
- * Hashing and verification in other threads. Two sign-ins are verified at a time, to leave the
- * machine to other work. A hundred sources can wait, each with one verification. Hashing has a
+ * Hashing and verification in other threads. Two sign-ins are verified at a time, one with two cores, to leave
+ * the machine to other work. A hundred sources can wait, each with one verification. Hashing has a
  * separate queue, since its callers have a session or a link.
  */
 export interface Passwords {
@@ -46,11 +47,16 @@ export interface Passwords {
    * `rate_limited` when the source has a verification waiting, `unavailable` when too many sources wait.
    */
   verify(password: string, hash: string | undefined | null, turn?: Turn): Promise<boolean>;
+  /** Throws `unavailable` if too many sources wait for a verification in this turn to get a place. */
+  requirePlace(turn: Turn): void;
 }
 
-export function createPasswords(verifyHash: VerifyHash = Bun.password.verify): Passwords {
+export function createPasswords(
+  verifyHash: VerifyHash = Bun.password.verify,
+  cores: number = navigator.hardwareConcurrency,
+): Passwords {
   const verifying = createBoundedQueue({
-    concurrency: VERIFICATION_CONCURRENCY,
+    concurrency: Math.min(VERIFICATION_CONCURRENCY, Math.max(1, cores - 1)),
     waiting: WAITING,
     waitingPerSource: 1,
     refuse: rejection,
@@ -63,14 +69,15 @@ export function createPasswords(verifyHash: VerifyHash = Bun.password.verify): P
   });
   return {
     hash: (password) =>
-      hashing(UNKNOWN_TURN, () => Bun.password.hash(normalise(password), ARGON2ID)),
+      hashing.run(UNKNOWN_TURN, () => Bun.password.hash(normalise(password), ARGON2ID)),
     async verify(password, hash, turn = UNKNOWN_TURN) {
       // No user has a longer password, so this reveals nothing and takes no work.
       if (isTooLong(password)) return false;
       const normalised = normalise(password);
-      const isRight = await verifying(turn, () => verifyHash(normalised, hash ?? DUMMY_HASH));
+      const isRight = await verifying.run(turn, () => verifyHash(normalised, hash ?? DUMMY_HASH));
       return isRight && typeof hash === "string";
     },
+    requirePlace: verifying.requirePlace,
   };
 }
 

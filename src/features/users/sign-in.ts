@@ -32,7 +32,7 @@ type Authentication =
  */
 export async function authenticate(
   ctx: Pick<AppContext, "db" | "log">,
-  { passwords, throttle }: { passwords: Passwords; throttle: LoginThrottle },
+  { passwords, throttle }: { passwords: Pick<Passwords, "verify">; throttle: LoginThrottle },
   input: { email: string; password: string },
   address: ClientAddress,
 ): Promise<Authentication> {

@@ -171,10 +171,28 @@ describe("attempts of one address", () => {
   });
 });
 
-test("attempts that find the queue full get 503 with Retry-After", async () => {
+test("attempts that find the queue full get 503 with Retry-After, before their form is read", async () => {
   await using site = await openSite();
   const { passwords } = site;
   const answers = await flood(site);
+  let wasRead = false;
+  const raw = new ReadableStream(
+    {
+      pull(controller) {
+        wasRead = true;
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = {
+    ...HTML,
+    origin: "http://status.test",
+    "content-type": "application/x-www-form-urlencoded",
+    "transfer-encoding": "chunked",
+  };
+  const late = { method: "POST", raw, headers, from: HOSTILE[0] ?? "" };
+  expect([(await site.app.call("/admin/sign-in", late)).status, wasRead]).toEqual([503, false]);
   await passwords.endAll();
   const rejected = (await Promise.all(answers)).filter(({ status }) => status === 503);
   // Two are at work, and a hundred wait.

@@ -3,7 +3,7 @@ import { createBoundedQueue } from "../../../src/features/auth/bounded-queue";
 import { settle } from "../../support/clock";
 
 function setUp(concurrency: number, waiting: number, waitingPerSource = waiting) {
-  const inTurn = createBoundedQueue({
+  const queue = createBoundedQueue({
     concurrency,
     waiting,
     waitingPerSource,
@@ -14,13 +14,19 @@ function setUp(concurrency: number, waiting: number, waitingPerSource = waiting)
   const ranks: Record<string, number> = {};
   const ends = new Map<string, (error?: Error) => void>();
   const work = (name: string, source = "", rank = 0) =>
-    inTurn({ source, rank: () => ranks[source] ?? rank }, () => {
+    queue.run({ source, rank: () => ranks[source] ?? rank }, () => {
       begun.push(name);
       return new Promise<string>((resolve, reject) => {
         ends.set(name, (error) => (error ? reject(error) : resolve(name)));
       });
     });
-  return { work, begun, ranks, end: (name: string, error?: Error) => ends.get(name)?.(error) };
+  return {
+    work,
+    queue,
+    begun,
+    ranks,
+    end: (name: string, error?: Error) => ends.get(name)?.(error),
+  };
 }
 
 describe("a bounded queue", () => {
@@ -118,6 +124,22 @@ describe("a bounded queue", () => {
     }
     expect(await Promise.all([running, first, kept])).toEqual(["running", "first", "kept"]);
     expect(begun).toEqual(["running", "first", "kept"]);
+  });
+
+  test("a place is refused in advance only to work that would be refused at once", async () => {
+    const { work, queue, begun, end } = setUp(1, 2);
+    const requirePlace = (rank: number) => queue.requirePlace({ source: "z", rank: () => rank });
+    const all = [work("running"), work("a", "a", 1)];
+    requirePlace(9);
+    all.push(work("b", "b", 3));
+    expect(() => requirePlace(3)).toThrow("full");
+    requirePlace(2);
+    for (const name of ["running", "a", "b"]) {
+      await settle();
+      end(name);
+    }
+    await Promise.all(all);
+    expect(begun).toEqual(["running", "a", "b"]);
   });
 
   test("a waiter's rank is read when a place becomes free", async () => {

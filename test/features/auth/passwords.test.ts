@@ -1,8 +1,12 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { createPasswords, passwordError } from "../../../src/features/auth";
+import { settle } from "../../support/clock";
 import { rejectionOf } from "../../support/rejection";
 
 const PASSWORD = "correct horse battery";
+
+/** Number of cores with which two passwords are verified at a time. */
+const CORES = 4;
 
 const turnOf = (source: string) => ({ source, rank: () => 0 });
 
@@ -78,7 +82,7 @@ describe("verification without a hash", () => {
 
 describe("concurrent verifications", () => {
   test("at most a hundred verifications wait, and further ones are unavailable", async () => {
-    const passwords = createPasswords();
+    const passwords = createPasswords(Bun.password.verify, CORES);
     const hash = await Bun.password.hash(PASSWORD, {
       algorithm: "argon2id",
       memoryCost: 64,
@@ -98,7 +102,7 @@ describe("concurrent verifications", () => {
   });
 
   test("one source can have one waiting verification, and does not block others", async () => {
-    const passwords = createPasswords();
+    const passwords = createPasswords(Bun.password.verify, CORES);
     // Two at work and one waiting.
     const one = turnOf("one");
     const accepted = Array.from({ length: 3 }, () => passwords.verify(PASSWORD, undefined, one));
@@ -107,6 +111,27 @@ describe("concurrent verifications", () => {
     expect(rejection.headers).toEqual({ "Retry-After": "1" });
     expect(await passwords.verify(PASSWORD, undefined, turnOf("another"))).toBe(false);
     expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
+  });
+
+  test.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [64, 2],
+  ])("with %d cores, at most %d passwords are verified at a time", async (cores, most) => {
+    let running = 0;
+    let peak = 0;
+    const verify = async () => {
+      running += 1;
+      peak = Math.max(peak, running);
+      await settle();
+      running -= 1;
+      return true;
+    };
+    const passwords = createPasswords(verify, cores);
+    const all = Array.from({ length: 10 }, (_, i) => passwords.verify("x", "y", turnOf(`${i}`)));
+    expect(await Promise.all(all)).toEqual(all.map(() => true));
+    expect(peak).toBe(most);
   });
 
   test("a failed verification frees its slot", async () => {
