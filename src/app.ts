@@ -139,6 +139,8 @@ export function createApp(
     const dashboard = createDashboard({ ...pages().shared, ...own });
     addRoutes(dashboard.elysia);
     answerRefusedForm = dashboard.answerRefusedForm;
+    // The first screen is made in another turn of the event loop, since this one has taken 50 ms.
+    await new Promise<void>((resolve) => setImmediate(resolve));
   });
 
   /** Returns the status pages. Throws before they are loaded. */

@@ -88,7 +88,7 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(rootFileRoutes(requestContexts))
     .use(feedRoutes(ctx, requestContexts, snapshots, readIncidents))
     .use(badgeRoutes(ctx, requestContexts, snapshots))
-    .use(summaryRoutes(requestContexts, snapshots))
+    .use(summaryRoutes(ctx, requestContexts, snapshots))
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
     .use(gatusRoutes(ctx, requestContexts, snapshots))
     .use(kumaMetricsRoutes(ctx, requestContexts))

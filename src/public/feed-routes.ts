@@ -59,8 +59,10 @@ export function feedRoutes(
     return ({ request, requestContext }: Omit<Call, "params">) => {
       const page = requestContext.domain ?? snapshots.defaultPage();
       if (!page) throw notFound("status page");
-      const snapshot = readPublic(snapshots, page.slug, requestContext);
-      return respond(representationOf(snapshot), request, requestContext);
+      return snapshots.whenReady(page.slug, requestContext.now, () => {
+        const snapshot = readPublic(snapshots, page.slug, requestContext);
+        return respond(representationOf(snapshot), request, requestContext);
+      });
     };
   }
 

@@ -43,13 +43,14 @@ export interface Call {
  */
 export function createFileServer(snapshots: Snapshots) {
   return (file: string, representationOf: RepresentationOf) =>
-    ({ params, request, requestContext }: Call) => {
-      const snapshot = readPublic(snapshots, params.slug, requestContext);
-      const { slug } = snapshot.document.page;
-      return slug === params.slug
-        ? respond(representationOf(snapshot), request, requestContext)
-        : moved(slug, file);
-    };
+    ({ params, request, requestContext }: Call) =>
+      snapshots.whenReady(params.slug, requestContext.now, () => {
+        const snapshot = readPublic(snapshots, params.slug, requestContext);
+        const { slug } = snapshot.document.page;
+        return slug === params.slug
+          ? respond(representationOf(snapshot), request, requestContext)
+          : moved(slug, file);
+      });
 }
 
 export const MOVED = { description: "The page now has another slug." };

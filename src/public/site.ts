@@ -121,7 +121,7 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
 
   return {
     answer(pageRequest, make, stepsOf) {
-      const { rest, variant = "", request, requestContext } = pageRequest;
+      const { slug, rest, variant = "", request, requestContext } = pageRequest;
       const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
       /** Answers as of `now`, in unix ms. */
       function answerAt(now: number, preparationsLeft: number): Response | Promise<Response> {
@@ -136,7 +136,8 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
           ? cached(snapshot, cacheKey, () => make(snapshot)).respond(request, requestContext)
           : sendHtml(request, make(snapshot));
       }
-      return answerAt(requestContext.now, PREPARATIONS_MAX);
+      const { now } = requestContext;
+      return snapshots.whenReady(slug, now, () => answerAt(now, PREPARATIONS_MAX));
     },
 
     answerVersion(pageRequest) {

@@ -127,6 +127,8 @@ export function* statusPageSteps(
 ): Generator<number, void> {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
+  // The turn before has built the snapshot.
+  yield WHOLE_TURN;
   const latency = readLatency(reader, document, latencyUntil(snapshot, now));
   const names = readNames(reader, snapshot, now);
   for (const component of shownComponents(snapshot)) {

@@ -1,11 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { AppContext } from "../context";
 import { uptimeOfDays } from "../features/components";
 import { INDICATORS, type Snapshot, type Snapshots } from "../features/status";
 import type { ComponentStatus } from "../domain/component-status";
+import { makeInSlices } from "../kernel/in-slices";
 import { Nullable, OneOf } from "../kernel/schema";
 import { Elysia } from "elysia";
 import { type RequestContexts, operation } from "../http";
-import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
+import { jsonRepresentation, PUBLIC_JSON, readPublic } from "./answers";
+import { respond } from "./page-files";
 
 const UPTIME_DAYS = 30;
 
@@ -31,12 +34,28 @@ const Summary = Type.Object(
 );
 
 /** `/status/{slug}/summary.json`. */
-export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snapshots) {
-  const json = publicJson(summarize);
+export function summaryRoutes(
+  ctx: Pick<AppContext, "clock">,
+  requestContexts: RequestContexts,
+  snapshots: Snapshots,
+) {
+  const jsonOf = makeInSlices(function* (snapshot: Snapshot) {
+    const { components, page } = snapshot.document;
+    for (const { id } of components) {
+      snapshot.daysOf(id);
+      yield 1;
+    }
+    // Caches may keep the answer, so the page must still be public.
+    readPublic(snapshots, page.slug, { now: ctx.clock.now() });
+    return jsonRepresentation(summarize(snapshot));
+  });
   return new Elysia().use(requestContexts.plugin).get(
     "/status/:slug/summary.json",
     ({ params, request, requestContext }) =>
-      json(readPublic(snapshots, params.slug, requestContext)).respond(request, requestContext),
+      snapshots.whenReady(params.slug, requestContext.now, () => {
+        const snapshot = readPublic(snapshots, params.slug, requestContext);
+        return respond(jsonOf(snapshot), request, requestContext);
+      }),
     operation({
       ...PUBLIC_JSON,
       id: "getSummary",

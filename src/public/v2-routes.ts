@@ -3,7 +3,7 @@ import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { ReadRecords } from "../features/incidents";
 import type { Snapshots } from "../features/status";
-import { type RequestContexts, operation } from "../http";
+import { type RequestContext, type RequestContexts, operation } from "../http";
 import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
 import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
 
@@ -18,6 +18,15 @@ export function v2Routes(
   snapshots: Snapshots,
   readIncidents: ReadRecords,
 ) {
+  const answer = (
+    json: ReturnType<typeof publicJson>,
+    slug: string,
+    request: Request,
+    at: RequestContext,
+  ) =>
+    snapshots.whenReady(slug, at.now, () =>
+      json(readPublic(snapshots, slug, at)).respond(request, at),
+    );
   const routes = new Elysia().use(requestContexts.plugin);
   for (const document of V2_DOCUMENTS) {
     const json = publicJson((snapshot) =>
@@ -28,17 +37,13 @@ export function v2Routes(
       ({ request, requestContext }) => {
         const page = requestContext.domain ?? snapshots.defaultPage();
         if (!page) throw notFound("status page");
-        return json(readPublic(snapshots, page.slug, requestContext)).respond(
-          request,
-          requestContext,
-        );
+        return answer(json, page.slug, request, requestContext);
       },
       declare(document, "Default", "of the default page"),
     );
     routes.get(
       `/status/:slug/api/v2/${document.path}`,
-      ({ params, request, requestContext }) =>
-        json(readPublic(snapshots, params.slug, requestContext)).respond(request, requestContext),
+      ({ params, request, requestContext }) => answer(json, params.slug, request, requestContext),
       declare(document, "", "of a page"),
     );
   }

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { makeInSlices, runInSlices } from "../../src/kernel/in-slices";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { updatePage } from "../../src/features/pages";
 import { createLargePage } from "../support/large-page";
 
 /** Returns the number of turns of the event loop that other work gets until a request is answered. */
@@ -26,6 +28,47 @@ test("a status page of 1,000 components lets other work run 20 times while its r
   const page = await read();
   expect(page.status).toBe(200);
   expect(page.text.match(/<li class="component">/g)).toHaveLength(1_000);
+});
+
+test.each([
+  ["/api/v1/status/large", 5],
+  ["/status/large/api/v2/components.json", 5],
+  ["/status/large/summary.json", 20],
+])("the first read of %s of 1,000 components lets other work run %d times", async (path, turns) => {
+  await using large = await createLargePage();
+  const { app, key } = large;
+  const read = () => app.call(path, path.startsWith("/api/v1/") ? { key } : {});
+  // Loads the routes.
+  expect((await app.call(path.replace("large", "none"), { key })).status).toBe(404);
+  expect(await turnsDuring(read)).toBeGreaterThanOrEqual(turns);
+  expect(await turnsDuring(read)).toBeLessThan(5);
+  expect((await read()).status).toBe(200);
+});
+
+test("a large page that becomes private while it is prepared is not found", async () => {
+  await using large = await createLargePage();
+  const { app, page } = large;
+  await app.call("/status/none/summary.json");
+  for (const file of ["summary.json", "api/v2/components.json", "feed.atom"]) {
+    const reading = app.call(`/status/large/${file}`);
+    await app.ctx.db.write((tx) =>
+      updatePage(app.ctx, tx, page.id, { visibility: "private" }, CLI_ACTOR),
+    );
+    expect((await reading).status, file).toBe(404);
+    await app.ctx.db.write((tx) =>
+      updatePage(app.ctx, tx, page.id, { visibility: "public" }, CLI_ACTOR),
+    );
+  }
+});
+
+test("a change while a large page is prepared is part of the answer", async () => {
+  await using large = await createLargePage();
+  const { app, key } = large;
+  await app.call("/api/v1/status/none", { key });
+  const reading = app.call("/api/v1/status/large", { key });
+  await large.openIncidents(1, { status: "major_outage" });
+  const { text } = await reading;
+  expect(text.match(/"status":"major_outage"/g)?.length).toBeGreaterThanOrEqual(1_000);
 });
 
 test("a feed lets other work run after each of its entries", async () => {

@@ -84,6 +84,7 @@ export {
   findComponents,
   findGroup,
   type GroupRow,
+  findComponentAt,
   listComponentsOfPage,
   listGroups,
 } from "./store";

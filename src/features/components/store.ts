@@ -153,6 +153,16 @@ export const listComponentsOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(components.position), asc(components.id)),
 );
 
+/** Finds the component of a page at an offset, to compare their number with it without counting all. */
+export const findComponentAt = selectOne((orm, $: { pageId: string; offset: number }) =>
+  orm
+    .select({ id: components.id })
+    .from(components)
+    .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt)))
+    .limit(1)
+    .offset($.offset),
+);
+
 /** Lists components of all pages with ids below `before`, newest first. */
 export const listComponentsBefore = selectMany((orm, $: { before: string; limit: number }) =>
   selectOnPage(orm)

@@ -39,7 +39,7 @@ export interface ComponentHistory {
 }
 
 /** Query of histories. */
-interface HistoryQuery {
+export interface HistoryQuery {
   /** Page, whose `historyDays` is the number of UTC days shown, including today. */
   page: PageRow;
   /** Components of the page. */
@@ -62,7 +62,7 @@ export type ReadHistories = (
 ) => ReadonlyMap<string, ComponentHistory>;
 
 /** Times without data by component id. */
-type Gaps = ReadonlyMap<string, readonly Interval[]>;
+export type Gaps = ReadonlyMap<string, readonly Interval[]>;
 
 /** Returns the time to which the figures of a component apply, in unix ms. */
 export function figuresAt({ now, isShared }: HistoryQuery, { updatedAt }: ComponentRow): number {

@@ -1,10 +1,14 @@
 import { LRUCache } from "lru-cache";
+import type { Reader } from "../../db";
+import { WHOLE_TURN } from "../../kernel/in-slices";
 import { SECOND_MS } from "../../kernel/time";
-import type { Interval } from "../components";
+import type { ComponentRow, Interval } from "../components";
 import {
   type ComponentHistory,
   figuresAt,
   foldHistories,
+  type Gaps,
+  type HistoryQuery,
   holdsUntil,
   readGaps,
   type ReadHistories,
@@ -28,6 +32,18 @@ interface CachedHistory {
   history: ComponentHistory;
 }
 
+/** Number of components whose histories are read in one turn of the event loop. */
+const COMPONENTS_PER_STEP = 200;
+
+export interface HistoryCache {
+  read: ReadHistories;
+  /**
+   * Reads the histories that `read` would read, in several turns of the event loop for `runInSlices`. What changes
+   * between two turns is read again by `read`.
+   */
+  steps(reader: Reader, query: HistoryQuery): Generator<number, void>;
+}
+
 /**
  * Creates a reader that caches histories by the component's version, which every change of causes
  * raises (`refreshStatuses`). Gaps do not raise it and are compared. The result is the same object
@@ -38,42 +54,73 @@ interface CachedHistory {
  * Without this cache, the status page after a change takes 4.1 times the processor time (200
  * components, 1,000 incidents), since the rows of components cannot be reused either.
  */
-export function createHistoryCache(): ReadHistories {
+export function createHistoryCache(): HistoryCache {
   const cache = new LRUCache<string, CachedHistory>({
     maxSize: KEPT_MAX_SIZE,
     sizeCalculation: ({ history }) => history.size + 1,
   });
-  return (reader, query) => {
-    const { page, open, now } = query;
-    const gaps = readGaps(reader, query);
-    const valid = new Map<string, ComponentHistory>();
-    for (const component of query.components) {
-      const { id, version } = component;
-      const cached = cache.get(id);
-      const isValid =
-        cached?.version === version &&
-        (query.isShared
-          ? cached.history.readAt === figuresAt(query, component)
-          : cached.history.readAt <= now &&
-            now < holdsUntil(cached.history.readAt) &&
-            cached.history.uptime !== null &&
-            (!open.has(id) || now < cached.history.readAt + MARKED_HOLD_MS)) &&
-        cached.dayCount === page.historyDays &&
-        isSame(cached.gaps, gaps.get(id) ?? []);
-      if (isValid) valid.set(id, cached.history);
-    }
-    const components = query.components.filter(({ id }) => !valid.has(id));
-    if (components.length === 0) return valid;
+
+  /** Finds the history of a component if its figures are valid. */
+  function findValid(
+    query: HistoryQuery,
+    component: ComponentRow,
+    gaps: Gaps,
+  ): ComponentHistory | undefined {
+    const { page, open, now, isShared } = query;
+    const { id, version } = component;
+    const cached = cache.get(id);
+    const isValid =
+      cached?.version === version &&
+      (isShared
+        ? cached.history.readAt === figuresAt(query, component)
+        : cached.history.readAt <= now &&
+          now < holdsUntil(cached.history.readAt) &&
+          cached.history.uptime !== null &&
+          (!open.has(id) || now < cached.history.readAt + MARKED_HOLD_MS)) &&
+      cached.dayCount === page.historyDays &&
+      isSame(cached.gaps, gaps.get(id) ?? []);
+    return isValid ? cached.history : undefined;
+  }
+
+  /** Reads and caches the histories of some components. */
+  function fold(
+    reader: Reader,
+    query: HistoryQuery,
+    components: readonly ComponentRow[],
+    gaps: Gaps,
+  ): Map<string, ComponentHistory> {
     const fresh = foldHistories(reader, { ...query, components }, gaps);
     for (const { id, version } of components) {
       const history = fresh.get(id);
       if (!history) continue;
-      const dayCount = page.historyDays;
-      const own = gaps.get(id) ?? [];
-      cache.set(id, { version, dayCount, gaps: own, history });
-      valid.set(id, history);
+      const dayCount = query.page.historyDays;
+      cache.set(id, { version, dayCount, gaps: gaps.get(id) ?? [], history });
     }
-    return valid;
+    return fresh;
+  }
+
+  return {
+    read(reader, query) {
+      const gaps = readGaps(reader, query);
+      const valid = new Map<string, ComponentHistory>();
+      for (const component of query.components) {
+        const history = findValid(query, component, gaps);
+        if (history) valid.set(component.id, history);
+      }
+      const components = query.components.filter(({ id }) => !valid.has(id));
+      if (components.length === 0) return valid;
+      for (const [id, history] of fold(reader, query, components, gaps)) valid.set(id, history);
+      return valid;
+    },
+    *steps(reader, query) {
+      const gaps = readGaps(reader, query);
+      const missing = query.components.filter((one) => !findValid(query, one, gaps));
+      for (let start = 0; start < missing.length; start += COMPONENTS_PER_STEP) {
+        yield WHOLE_TURN;
+        fold(reader, query, missing.slice(start, start + COMPONENTS_PER_STEP), gaps);
+      }
+      yield WHOLE_TURN;
+    },
   };
 }
 

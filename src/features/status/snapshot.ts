@@ -74,6 +74,11 @@ interface SnapshotOptions {
   readIncidents?: ReadRecords;
 }
 
+/** Reads the open causes of a page's components by component id. */
+export function openCausesByComponent(reader: Reader, pageId: string) {
+  return Map.groupBy(listOpenCausesOfPage(reader, { pageId }), ({ componentId }) => componentId);
+}
+
 /** Builds the snapshot of one page from the database, as it stands at `now` (unix ms). */
 export function buildSnapshot(
   reader: Reader,
@@ -84,7 +89,7 @@ export function buildSnapshot(
 ): Snapshot {
   const pageId = page.id;
   const rows = listComponentsOfPage(reader, { pageId });
-  const open = Map.groupBy(listOpenCausesOfPage(reader, { pageId }), (cause) => cause.componentId);
+  const open = openCausesByComponent(reader, pageId);
   const openOf = (row: ComponentRow) => open.get(row.id) ?? [];
   const histories = readHistories(reader, { page, components: rows, open, now, isShared });
   const records = {

@@ -1,10 +1,15 @@
 import type { AppContext } from "../../context";
 import { isResourceFailure } from "../../db";
 import { Problem } from "../../errors";
+import { runInSlices, WHOLE_TURN } from "../../kernel/in-slices";
+import { findComponentAt, listComponentsOfPage } from "../components";
 import { createIncidentCache, type ReadRecords } from "../incidents";
-import { findDefaultPage, findPageBySlug } from "../pages";
+import { findDefaultPage, findPageBySlug, type PageRow } from "../pages";
 import { createHistoryCache } from "./history-cache";
-import { buildSnapshot, type Snapshot } from "./snapshot";
+import { buildSnapshot, openCausesByComponent, type Snapshot } from "./snapshot";
+
+/** Number of components whose histories are read together with the snapshot. */
+const READ_AT_ONCE = 200;
 
 export interface Snapshots {
   /**
@@ -12,6 +17,17 @@ export interface Snapshots {
    * database is unavailable.
    */
   read(slug: string, now: number): Snapshot | undefined;
+  /**
+   * Prepares `read` for a page of more than 200 components that must be built: the histories of its components are
+   * read in several turns of the event loop. Undefined if there is nothing to prepare. Never rejects.
+   */
+  prepare(slug: string, now: number): Promise<void> | undefined;
+  /** Calls `answer`, which reads the snapshot, at once or after what `prepare` returns. */
+  whenReady<Answer>(
+    slug: string,
+    now: number,
+    answer: () => Answer | Promise<Answer>,
+  ): Answer | Promise<Answer>;
   /** Returns the default page; undefined if there is no page. */
   defaultPage(): DefaultPage | undefined;
 }
@@ -34,7 +50,9 @@ export function createSnapshots(
 ): Snapshots {
   const bySlug = new Map<string, Snapshot>();
   const isShared = ctx.config.fleetStore !== undefined;
-  const options = { readHistories: createHistoryCache(), readIncidents, isShared };
+  const histories = createHistoryCache();
+  const options = { readHistories: histories.read, readIncidents, isShared };
+  const preparing = new Map<string, Promise<void>>();
   let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
     byDefault = undefined;
@@ -55,7 +73,49 @@ export function createSnapshots(
     return snapshot;
   }
 
+  function* historySteps(page: PageRow, now: number): Generator<number, void> {
+    const { id: pageId } = page;
+    const components = listComponentsOfPage(ctx.db, { pageId });
+    yield WHOLE_TURN;
+    const open = openCausesByComponent(ctx.db, pageId);
+    yield* histories.steps(ctx.db, { page, components, open, now, isShared });
+  }
+
+  /** Reads the histories of a large page. Those that cannot be read are read again with the snapshot. */
+  async function readHistoriesOf(page: PageRow, now: number): Promise<void> {
+    try {
+      await runInSlices(historySteps(page, now));
+    } catch (error) {
+      ctx.log.warn({ err: error }, "the histories of a page could not be read in advance");
+    }
+  }
+
+  /** Returns the large page that must be built to be read; undefined for all others, and if that is not known. */
+  function findLarge(slug: string): PageRow | undefined {
+    try {
+      const page = findPageBySlug(ctx.db, { slug });
+      return page && findComponentAt(ctx.db, { pageId: page.id, offset: READ_AT_ONCE }) && page;
+    } catch {
+      // The snapshot may be in memory, although it is outdated.
+      return undefined;
+    }
+  }
+
+  function prepare(slug: string, now: number): Promise<void> | undefined {
+    const cached = bySlug.get(slug);
+    if (cached && now < cached.staleAt) return undefined;
+    const running = preparing.get(slug);
+    if (running) return running;
+    const page = findLarge(slug);
+    if (!page) return undefined;
+    const started = readHistoriesOf(page, now).finally(() => preparing.delete(slug));
+    preparing.set(slug, started);
+    return started;
+  }
+
   return {
+    prepare,
+    whenReady: (slug, now, answer) => prepare(slug, now)?.then(answer) ?? answer(),
     read(slug, now) {
       const cached = bySlug.get(slug);
       if (cached && now < cached.staleAt) return cached;
