@@ -23,6 +23,8 @@ import { hasDeadline, type ScheduledMonitor } from "./scheduled-monitor";
 const LIVENESS_INTERVAL_MS = 15_000;
 /** Checks due within this time start together: one that starts alone costs a fifth more. */
 const COARSENESS_MS = 50;
+/** Maximum number of changed monitors that one turn of the event loop reads, about 10 ms of work. */
+const MONITORS_PER_TICK = 500;
 /** Minimum interval between two reads of changed monitors. */
 const REFRESH_MS = 250;
 
@@ -173,7 +175,9 @@ export class Engine implements Monitoring {
       return;
     }
     try {
-      this.#refresh();
+      // Before the first check all are read, since time without data is recorded for all.
+      const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
+      this.#refresh(isFirst ? undefined : MONITORS_PER_TICK);
       this.#checkLiveness();
       for (const scheduled of this.#results.refreshMaintenance(this.#registry)) {
         if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
@@ -208,12 +212,13 @@ export class Engine implements Monitoring {
     this.#wakeTimer.at(this.#results.recorder.dueAt);
   }
 
-  /** Reads changed monitors. New and changed ones are checked at once. */
-  #refresh(): void {
+  /** Reads changed monitors, at most `limit`. New and changed ones are checked at once. */
+  #refresh(limit?: number): void {
     if (!this.#isRegistryStale) return;
     const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
-    const { changed, removed } = this.#registry.refresh(this.#ctx.db);
-    this.#isRegistryStale = false;
+    const { changed, removed, hasMore } = this.#registry.refresh(this.#ctx.db, limit);
+    this.#isRegistryStale = hasMore;
+    if (hasMore) this.#wakeTimer.at(this.#ctx.clock.monotonic());
     this.#refreshedAt = this.#ctx.clock.monotonic();
     for (const scheduled of [...removed, ...changed]) this.#dependencies.endWait(scheduled);
     for (const scheduled of removed) this.#runner.drop(scheduled);

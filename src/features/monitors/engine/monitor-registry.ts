@@ -9,6 +9,8 @@ interface RegistryChange {
   /** New, changed, paused or resumed. */
   changed: readonly ScheduledMonitor[];
   removed: readonly ScheduledMonitor[];
+  /** True if further monitors have changed. */
+  hasMore: boolean;
 }
 
 /** All monitors in memory. */
@@ -40,8 +42,11 @@ export class MonitorRegistry {
     return this.#dependents.get(id) ?? [];
   }
 
-  /** Updates the monitors from the database: reads all versions, and the rows of changed ones. */
-  refresh(reader: Reader): RegistryChange {
+  /**
+   * Updates the monitors from the database: reads all versions, and the rows of changed ones, at most of `limit`
+   * monitors.
+   */
+  refresh(reader: Reader, limit: number = Number.POSITIVE_INFINITY): RegistryChange {
     this.#dependents = undefined;
     const seen = new Set<number>();
     const stale: number[] = [];
@@ -55,8 +60,9 @@ export class MonitorRegistry {
       this.#byId.delete(id);
     }
     const changed: ScheduledMonitor[] = [];
-    for (let start = 0; start < stale.length; start += ROWS_PER_BATCH) {
-      const nums = JSON.stringify(stale.slice(start, start + ROWS_PER_BATCH));
+    const end = Math.min(stale.length, limit);
+    for (let start = 0; start < end; start += ROWS_PER_BATCH) {
+      const nums = JSON.stringify(stale.slice(start, Math.min(end, start + ROWS_PER_BATCH)));
       for (const row of listScheduledMonitors(reader, { nums })) {
         const existing = this.#byNum.get(row.num);
         if (existing) renew(existing, row);
@@ -66,7 +72,7 @@ export class MonitorRegistry {
         changed.push(scheduled);
       }
     }
-    return { changed, removed };
+    return { changed, removed, hasMore: end < stale.length };
   }
 }
 
