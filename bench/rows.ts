@@ -1,6 +1,7 @@
 import type { Figure } from "./support/figure";
 import type { Workspace } from "./support/workspace";
 import { measureAcknowledgedWrites } from "./rows/acknowledged-writes";
+import { measureApply } from "./rows/apply";
 import { measureAssertions } from "./rows/assertions";
 import { measureBesideSubscribers } from "./rows/beside-subscribers";
 import { measureCheckCost } from "./rows/check-cost";
@@ -31,6 +32,7 @@ import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureReplicaReads } from "./rows/replica-reads";
 import { measureResidentMemory } from "./rows/resident-memory";
+import { measureRetention } from "./rows/retention";
 import { measureSharedLimits } from "./rows/shared-limits";
 import { measureSlowDisk } from "./rows/slow-disk";
 import { measureSignInBesideHostile } from "./rows/sign-in-beside-hostile";
@@ -86,6 +88,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "many-results": measureManyResults,
   "status-beside-checks": measureStatusBesideChecks,
   import: measureImport,
+  apply: measureApply,
+  retention: measureRetention,
   "slow-disk": measureSlowDisk,
   peers: measurePeers,
 };

@@ -1,7 +1,8 @@
 /**
  * Target of monitors in a measurement: a server that answers every path with a few bytes. `/seen`
  * returns the number of requests and of paths, and the time of the last new path. Paths that begin
- * with `/text` return 64 KiB of the letters a and b with a final c, a different text each time.
+ * with `/text` return 64 KiB of the letters a and b with a final c, a different text each time. Those with `/flaky`
+ * in them fail for half a minute in three.
  */
 export interface Seen {
   requests: number;
@@ -9,6 +10,9 @@ export interface Seen {
   /** Unix ms. */
   lastNewAt: number;
 }
+
+const FLAKY_MS = 180_000;
+const FAILING_MS = 30_000;
 
 const paths = new Set<string>();
 const seen: Seen = { requests: 0, paths: 0, lastNewAt: 0 };
@@ -26,6 +30,8 @@ const server = Bun.serve({
       seen.paths = paths.size;
       seen.lastNewAt = Date.now();
     }
+    const isFailing = request.url.includes("/flaky/") && Date.now() % FLAKY_MS < FAILING_MS;
+    if (isFailing) return new Response("It is broken.", { status: 503 });
     return new Response(request.url.includes("/text") ? randomText() : "It works.");
   },
 });

@@ -10,6 +10,12 @@ export function peakResidentBytes(pid: number): number {
   return readStatus(pid, "VmHWM");
 }
 
+/** The bytes in memory that are no pages of files. The system cannot drop them and read them again. */
+export function privateBytes(pid: number): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  return Number(/^Anonymous: +(\d+) kB$/m.exec(rollup)?.[1]) * 1_024;
+}
+
 /** Lets the peak of a process begin anew. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
