@@ -60,6 +60,27 @@ async function flood({ app }: Site): Promise<Promise<Answer>[]> {
   return answers;
 }
 
+/** Returns the options of a call with a form that notes if its body was read. */
+function watchedForm() {
+  let wasRead = false;
+  const raw = new ReadableStream(
+    {
+      pull(controller) {
+        wasRead = true;
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = {
+    ...HTML,
+    origin: "http://status.test",
+    "content-type": "application/x-www-form-urlencoded",
+    "transfer-encoding": "chunked",
+  };
+  return { options: { method: "POST", raw, headers }, wasRead: () => wasRead };
+}
+
 describe("200 addresses that make ten attempts a minute each", () => {
   test("an owner on a known address is verified next while 200 addresses attack", async () => {
     await using site = await openSite();
@@ -140,26 +161,10 @@ describe("attempts of one address", () => {
       void (await site.attempt("wrong", HOME));
       await passwords.endAll();
     }
-    let wasRead = false;
-    const raw = new ReadableStream(
-      {
-        pull(controller) {
-          wasRead = true;
-          controller.close();
-        },
-      },
-      { highWaterMark: 0 },
-    );
-    const headers = {
-      ...HTML,
-      origin: "http://status.test",
-      "content-type": "application/x-www-form-urlencoded",
-      "transfer-encoding": "chunked",
-    };
-    const send = (from: string) =>
-      app.call("/admin/sign-in", { method: "POST", raw, headers, from });
+    const form = watchedForm();
+    const send = (from: string) => app.call("/admin/sign-in", { ...form.options, from });
     const rejected = await send(HOME);
-    expect([rejected.status, wasRead]).toEqual([429, false]);
+    expect([rejected.status, form.wasRead()]).toEqual([429, false]);
     const seconds = rejected.headers.get("retry-after");
     expect(readHtml(rejected.text).texts('[role="alert"]')).toEqual([
       `Too many attempts. Wait ${seconds} seconds, then try again.`,
@@ -167,7 +172,7 @@ describe("attempts of one address", () => {
     const verified = send("203.0.113.5");
     await settle();
     await passwords.endAll();
-    expect([(await verified).status, wasRead]).toEqual([422, true]);
+    expect([(await verified).status, form.wasRead()]).toEqual([422, true]);
   });
 });
 
@@ -175,24 +180,10 @@ test("attempts that find the queue full get 503 with Retry-After, before their f
   await using site = await openSite();
   const { passwords } = site;
   const answers = await flood(site);
-  let wasRead = false;
-  const raw = new ReadableStream(
-    {
-      pull(controller) {
-        wasRead = true;
-        controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  const headers = {
-    ...HTML,
-    origin: "http://status.test",
-    "content-type": "application/x-www-form-urlencoded",
-    "transfer-encoding": "chunked",
-  };
-  const late = { method: "POST", raw, headers, from: HOSTILE[0] ?? "" };
-  expect([(await site.app.call("/admin/sign-in", late)).status, wasRead]).toEqual([503, false]);
+  const form = watchedForm();
+  const late = { ...form.options, from: HOSTILE[0] ?? "" };
+  expect((await site.app.call("/admin/sign-in", late)).status).toBe(503);
+  expect(form.wasRead()).toBe(false);
   await passwords.endAll();
   const rejected = (await Promise.all(answers)).filter(({ status }) => status === 503);
   // Two are at work, and a hundred wait.
