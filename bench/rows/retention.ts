@@ -28,7 +28,7 @@ export async function measureRetention(workspace: Workspace): Promise<Figure[]> 
   const { dataDir, slug } = await seed(workspace.path("data"));
   const file = join(dataDir, "allclear.db");
   seedOldRows(file);
-  const before = statSync(file).size;
+  const sizeBefore = statSync(file).size;
   const server = await startAllclear(workspace, dataDir, {
     env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
   });
@@ -41,8 +41,11 @@ export async function measureRetention(workspace: Workspace): Promise<Figure[]> 
     const request = requestText(server.url, `/status/${slug}`, {
       headers: { "Accept-Encoding": "gzip" },
     });
+    let mostWorkMs = 0;
     const reads = await readUntil(untilSwept(database), PACE_MS, async () => {
+      const before = mainThreadMs(server.pid);
       const { status } = await connection.send(request);
+      mostWorkMs = Math.max(mostWorkMs, mainThreadMs(server.pid) - before);
       if (status !== 200) throw new Error(`the public page answered ${status}`);
     });
     connection.close();
@@ -58,14 +61,14 @@ export async function measureRetention(workspace: Workspace): Promise<Figure[]> 
       {
         what: `the public page, every ${PACE_MS} ms, while ${deleted} past their retention are deleted, p99 from when it was due`,
         target: `${REACH_MS} ms`,
-        measured: `${p99.toFixed(1)} ms (median ${percentile(waits, 50).toFixed(1)} ms, ${(seconds / 60).toFixed(1)} min, ${share.toFixed(2)} of a core)`,
+        measured: `${p99.toFixed(1)} ms (median ${percentile(waits, 50).toFixed(1)} ms, ${(seconds / 60).toFixed(1)} min, ${share.toFixed(2)} of a core, at most ${mostWorkMs.toFixed(0)} ms of the server's thread in one read)`,
         isReached: p99 <= REACH_MS,
         numbers: { "p99 in ms": p99, seconds },
       },
       {
         what: "size of the database before and after that",
         target: "",
-        measured: `${megabytes(before)} and ${megabytes(statSync(file).size)}`,
+        measured: `${megabytes(sizeBefore)} and ${megabytes(statSync(file).size)}`,
       },
     ];
   } finally {
