@@ -20,6 +20,7 @@ import { ByTag, Nullable, OneOf, Text } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { ComponentReference } from "../components";
 import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
+import { named, typeText } from "./model";
 
 /* Bodies of requests about monitors. The config comes from the probe of the type. */
 
@@ -155,12 +156,13 @@ export interface CreateMonitorBody extends Settings {
 
 /** Returns the schema of a new monitor of a type, with its config and further fields. */
 export function creationOf(type: MonitorType, config: TSchema, more: TProperties): TObject {
+  const namedConfig = named(`${capitalised(type)}Config`, config);
   return Type.Object(
     {
-      type: Type.Literal(type),
+      type: typeText(type),
       name: Name,
       // Optional if no field of the config is required.
-      config: Check(config, {}) ? Type.Optional(config) : config,
+      config: Check(config, {}) ? Type.Optional(namedConfig) : namedConfig,
       ...OptionalSettings,
       interval_seconds: Type.Optional(intervalOf(type)),
       paused: Type.Optional(Paused),
@@ -224,7 +226,10 @@ export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(
         Type.Object(
           {},
           {
-            anyOf: SUPPORTED_TYPES.map(changeSchemaOf),
+            anyOf: SUPPORTED_TYPES.map((type) => ({
+              ...changeSchemaOf(type),
+              title: `Update${capitalised(type)}Config`,
+            })),
             maxProperties: CONFIG_FIELDS_MAX,
             description:
               "Fields of the monitor's type, which cannot be changed. Omitted fields keep their values, including secrets; null clears an optional field.",

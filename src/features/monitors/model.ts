@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import {
   CHECK_OUTCOMES,
   MONITOR_STATES,
@@ -125,13 +125,21 @@ const Secrets = {
 
 function shapeOf(type: MonitorType, title: string, more: TObject["properties"] = {}): TObject {
   const { id, ref, name, ...rest } = CommonFields.properties;
-  return Type.Object(
-    { id, ref, name, type: Type.Literal(type), config: probeOf(type).shown, ...rest, ...more },
-    { title },
-  );
+  const config = named(`${capitalised(type)}ConfigShown`, probeOf(type).shown);
+  return Type.Object({ id, ref, name, type: typeText(type), config, ...rest, ...more }, { title });
 }
 
 const nameOf = (type: MonitorType) => `${capitalised(type)}Monitor`;
+
+/** Returns the schema of one type of monitors, with a name for generated clients. */
+export function typeText<Type extends MonitorType>(type: Type) {
+  return OneOf([type], { title: `${nameOf(type)}Type` });
+}
+
+/** Gives a schema a name for generated clients, unless it has one. */
+export function named(title: string, schema: TSchema): TSchema {
+  return { title, ...schema };
+}
 
 const SHAPES = Object.fromEntries(
   SUPPORTED_TYPES.map((type) => [type, shapeOf(type, nameOf(type))]),

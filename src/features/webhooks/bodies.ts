@@ -2,6 +2,7 @@ import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@si
 import { EVENTS, type EventType } from "../../events";
 import { DescriptionText } from "../../domain/texts";
 import { Nullable, OneOf, Text } from "../../kernel/schema";
+import { capitalised } from "../../kernel/text";
 import { ANY_EVENT, WEBHOOK_FORMATS } from "../../domain/webhook";
 import { FORMATS } from "./formats";
 
@@ -67,17 +68,27 @@ function SettingsOf(shapes: readonly TSchema[], description: string) {
   );
 }
 
-const shapes = WEBHOOK_FORMATS.map((name) => FORMATS[name].settings as TObject);
-const NONE = Type.Object({}, { additionalProperties: false });
-const SHAPES = [NONE, ...shapes.filter(({ properties }) => Object.keys(properties).length > 0)];
+const SHAPES = [
+  Type.Object({}, { additionalProperties: false, title: "NoSettings" }),
+  ...WEBHOOK_FORMATS.map((name) => {
+    const title = `${name.split("-").map(capitalised).join("")}Settings`;
+    return Type.Object((FORMATS[name].settings as TObject).properties, {
+      additionalProperties: false,
+      title,
+    });
+  }).filter(({ properties }) => Object.keys(properties).length > 0),
+];
 
 /** Returns the schema of changed settings: null clears an optional one. */
-function changeOf({ properties }: TObject): TSchema {
+function changeOf({ properties, title }: TObject): TSchema {
   const fields = Object.entries(properties).map(([name, schema]) => [
     name,
     Type.Optional(OptionalKind in schema ? Nullable(schema) : schema),
   ]);
-  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+  return Type.Object(Object.fromEntries(fields), {
+    additionalProperties: false,
+    title: `Update${title}`,
+  });
 }
 
 const { url: Url, ...Others } = Fields.properties;

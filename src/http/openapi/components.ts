@@ -1,32 +1,113 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERROR_CODES, ERRORS, type ErrorCode } from "../../errors";
+import { capitalised } from "../../kernel/text";
 
 /** A part of the document. */
 export type Json = Record<string, unknown>;
 
-/** Collects schemas with a title under `components/schemas` and refers to them. */
+/**
+ * Collects schemas with a title under `components/schemas` and refers to them. Schemas are written in the form that
+ * generators of clients read: a nullable type as a list of types, a map as `additionalProperties`, and unambiguous
+ * names for the values of enums. There are no discriminators, since openapi-generator 7.14 omits imports for them.
+ */
 export class NamedSchemas {
   readonly #named: Record<string, Json> = {};
 
+  /** Throws if two different schemas have the same title. */
   refer(schema: TSchema): Json {
-    return this.#hoist(toPlain(schema)) as Json;
+    return this.#hoist(toPlain(schema));
   }
 
   all(): Record<string, Json> {
     return this.#named;
   }
 
-  #hoist(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((item) => this.#hoist(item));
-    if (typeof value !== "object" || value === null) return value;
-    const hoisted = Object.fromEntries(
-      Object.entries(value).map(([key, child]) => [key, this.#hoist(child)]),
-    );
-    const { title, ...rest } = hoisted;
-    if (typeof title !== "string") return hoisted;
-    this.#named[title] = rest;
-    return { $ref: `#/components/schemas/${title}` };
+  #hoist(plain: Json): Json {
+    const schema = withValueNames(asMap(this.#asNullable(this.#hoistParts(plain))));
+    const { title } = schema;
+    if (typeof title !== "string") return schema;
+    const named = this.#named[title];
+    if (named !== undefined && !Bun.deepEquals(named, schema)) {
+      throw new Error(`two different schemas have the title ${title}`);
+    }
+    this.#named[title] = schema;
+    return { $ref: refTo(title) };
   }
+
+  #hoistParts(schema: Json): Json {
+    return Object.fromEntries(
+      Object.entries(schema).map(([key, part]) => {
+        if (SCHEMAS_BY_NAME.has(key)) return [key, this.#hoistEach(part as Record<string, Json>)];
+        if (SCHEMA_LISTS.has(key)) return [key, (part as Json[]).map((one) => this.#hoist(one))];
+        const isSchema = SCHEMA_PARTS.has(key) && typeof part === "object" && part !== null;
+        return [key, isSchema ? this.#hoist(part as Json) : part];
+      }),
+    );
+  }
+
+  /** Writes a value or null as a value of two types, or as a choice of exactly one if the value is a named object. */
+  #asNullable({ anyOf, ...rest }: Json): Json {
+    if (anyOf === undefined) return rest;
+    const [option = {}, none, ...others] = anyOf as Json[];
+    if (none?.["type"] !== "null" || others.length > 0) return { anyOf, ...rest };
+    const schema = this.#withoutName(option);
+    const { type, enum: values } = schema;
+    if (typeof type !== "string") return { oneOf: anyOf, ...rest };
+    const isEnum = Array.isArray(values);
+    return { ...schema, ...rest, type: [type, "null"], ...(isEnum && { enum: [...values, null] }) };
+  }
+
+  /** Returns a named enum as it would be without its name, since enums do not contain null; others unchanged. */
+  #withoutName(schema: Json): Json {
+    const named = this.#named[String(schema["$ref"]).slice(refTo("").length)];
+    if (!named?.["enum"]) return schema;
+    const { title: _title, "x-enum-varnames": _names, ...rest } = named;
+    return rest;
+  }
+
+  #hoistEach(schemas: Record<string, Json>): Json {
+    return Object.fromEntries(
+      Object.entries(schemas).map(([name, schema]) => [name, this.#hoist(schema)]),
+    );
+  }
+}
+
+/** Keywords of JSON Schema whose values contain schemas. */
+const SCHEMAS_BY_NAME = new Set(["properties", "patternProperties"]);
+const SCHEMA_LISTS = new Set(["anyOf", "oneOf", "allOf"]);
+const SCHEMA_PARTS = new Set(["items", "additionalProperties", "not"]);
+
+function refTo(title: string): string {
+  return `#/components/schemas/${title}`;
+}
+
+/** Writes an object of any keys, which TypeBox declares by a pattern, by its values. */
+function asMap({ patternProperties, ...rest }: Json): Json {
+  if (patternProperties === undefined) return rest;
+  const [[pattern, values] = [], ...others] = Object.entries(patternProperties as Json);
+  if (pattern === undefined || others.length > 0) throw new Error("an object has several patterns");
+  const names = pattern === ANY_KEY_PATTERN ? {} : { propertyNames: { pattern } };
+  return { ...rest, ...names, additionalProperties: values };
+}
+
+/** TypeBox's pattern for the keys of a record of texts. */
+const ANY_KEY_PATTERN = "^(.*)$";
+
+/**
+ * Names the values of a named enum after the enum as well, since generators of Go declare them all in one
+ * namespace.
+ */
+function withValueNames(schema: Json): Json {
+  const { title, enum: values } = schema;
+  if (typeof title !== "string" || !Array.isArray(values)) return schema;
+  return { ...schema, "x-enum-varnames": values.map((value) => `${title}${pascalCase(value)}`) };
+}
+
+function pascalCase(text: string): string {
+  return text
+    .split(/[^0-9A-Za-z]+/)
+    .map(capitalised)
+    .join("");
 }
 
 /** Returns a schema as plain JSON, without TypeBox's symbols. */

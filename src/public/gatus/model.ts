@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Instant } from "../../kernel/schema";
+import { Instant, OneOf } from "../../kernel/schema";
 
 /* Schemas of Gatus' public JSON. Optional fields of results that tell about targets are never present. */
 
@@ -29,11 +29,7 @@ export const GatusEndpointStatus = Type.Object(
     ...Endpoint,
     events: Type.Array(
       Type.Object({
-        type: Type.Union([
-          Type.Literal("START"),
-          Type.Literal("HEALTHY"),
-          Type.Literal("UNHEALTHY"),
-        ]),
+        type: OneOf(["START", "HEALTHY", "UNHEALTHY"]),
         timestamp: Instant,
       }),
       { description: "The 50 newest, oldest first." },

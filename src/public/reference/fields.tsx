@@ -116,10 +116,8 @@ export function TypeName({ schema }: { schema: Schema }) {
 }
 
 /** Returns the type of the values of an object with any keys. */
-function valueOf({ properties, patternProperties, additionalProperties }: Schema) {
-  if (properties) return undefined;
-  const values = [...Object.values(patternProperties ?? {}), additionalProperties];
-  return values.find((value) => typeof value === "object");
+function valueOf({ properties, additionalProperties }: Schema): Schema | undefined {
+  return !properties && typeof additionalProperties === "object" ? additionalProperties : undefined;
 }
 
 function Options({ options }: { options: readonly Schema[] }) {

@@ -41,7 +41,6 @@ export interface Schema {
   items?: Schema;
   properties?: Readonly<Record<string, Schema>>;
   additionalProperties?: boolean | Schema;
-  patternProperties?: Readonly<Record<string, Schema>>;
   required?: readonly string[];
   description?: string;
   default?: unknown;

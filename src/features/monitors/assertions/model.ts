@@ -1,6 +1,7 @@
-import { type TObject, type TSchema, type TUnion, Type } from "@sinclair/typebox";
+import { type TObject, type TProperties, type TSchema, type TUnion, Type } from "@sinclair/typebox";
 import { LineText } from "../../../domain/texts";
 import { ByTag, OneOf, Text } from "../../../kernel/schema";
+import { capitalised } from "../../../kernel/text";
 
 const NUMBER_OPS = ["eq", "ne", "lt", "lte", "gt", "gte"] as const;
 const TEXT_OPS = ["eq", "ne", "contains", "not_contains", "matches"] as const;
@@ -51,7 +52,14 @@ export function isLengthOp(op: Op): op is LengthOp {
   return Object.hasOwn(LENGTH_OPS, op);
 }
 
-const STRICT = { additionalProperties: false };
+/** Returns the shape of conditions on a source. Names are for generated clients. */
+function shapeOf(source: Assertion["source"], description: string, fields: TProperties): TObject {
+  const title = `${source.split("_").map(capitalised).join("")}Assertion`;
+  return Type.Object(
+    { source: OneOf([source], { description, title: `${title}Source` }), ...fields },
+    { additionalProperties: false, title },
+  );
+}
 
 const ExpectedText = Text({ maxLength: 1_000 });
 
@@ -61,15 +69,8 @@ function listOf(item: TSchema) {
   return Type.Array(item, { minItems: 1, maxItems: VALUES_MAX });
 }
 
-function ofNumber(source: string, op: string, range: { minimum: number; maximum: number }) {
-  return Type.Object(
-    {
-      source: OneOf([source], { description: op }),
-      op: OneOf(NUMBER_OPS),
-      value: Type.Integer(range),
-    },
-    STRICT,
-  );
+function ofNumber(range: { minimum: number; maximum: number }): TProperties {
+  return { op: OneOf(NUMBER_OPS), value: Type.Integer(range) };
 }
 
 /** Returns the schema of an expected value, which is a list of such values for `in`. */
@@ -78,68 +79,49 @@ function valueOf(scalar: TUnion) {
 }
 
 const SHAPES: Record<Assertion["source"], TObject> = {
-  status: Type.Object(
-    {
-      source: OneOf(["status"], { description: "Status code of the response." }),
-      op: OneOf(STATUS_OPS),
-      value: Type.Union([Status, listOf(Type.Union([Status, Text({ maxLength: 7 })]))], {
-        description: "For `in` a list, in which a range is a text.",
-        examples: [200, ["200-299", 304]],
-      }),
-    },
-    STRICT,
-  ),
-  latency: ofNumber(
+  status: shapeOf("status", "Status code of the response.", {
+    op: OneOf(STATUS_OPS),
+    value: Type.Union([Status, listOf(Type.Union([Status, Text({ maxLength: 7 })]))], {
+      description: "For `in` a list, in which a range is a text.",
+      examples: [200, ["200-299", 304]],
+    }),
+  }),
+  latency: shapeOf(
     "latency",
     "Response time from the first step to the last byte, including redirects, in ms.",
-    {
-      minimum: 0,
-      maximum: 600_000,
-    },
+    ofNumber({ minimum: 0, maximum: 600_000 }),
   ),
-  certificate_days: ofNumber(
+  certificate_days: shapeOf(
     "certificate_days",
     "Whole days until the first certificate, including those of redirects, expires.",
-    { minimum: -36_500, maximum: 36_500 },
+    ofNumber({ minimum: -36_500, maximum: 36_500 }),
   ),
-  header: Type.Object(
+  header: shapeOf(
+    "header",
+    "Header of the response; several with one name are joined by a comma.",
     {
-      source: OneOf(["header"], {
-        description: "Header of the response; several with one name are joined by a comma.",
-      }),
       property: LineText({ minLength: 1, maxLength: 255, description: "Name of the header." }),
       op: OneOf(HEADER_OPS),
       value: Type.Optional(valueOf(Type.Union([ExpectedText, Type.Number(), Type.Boolean()]))),
     },
-    STRICT,
   ),
-  body: Type.Object(
-    {
-      source: OneOf(["body"], {
-        description: "Body up to `max_body_kb`, in the character set that it declares.",
-      }),
-      op: OneOf(TEXT_OPS),
-      value: ExpectedText,
-    },
-    STRICT,
-  ),
-  json: Type.Object(
-    {
-      source: OneOf(["json"], { description: "Value in the body, which must be JSON." }),
-      property: LineText({
-        minLength: 1,
-        maxLength: 255,
-        description:
-          "JSONPath (RFC 9535) to one value, with names and indexes only, such as `$.checks[0].status`.",
-        examples: ["$.status"],
-      }),
-      op: OneOf(JSON_OPS),
-      value: Type.Optional(
-        valueOf(Type.Union([ExpectedText, Type.Number(), Type.Boolean(), Type.Null()])),
-      ),
-    },
-    STRICT,
-  ),
+  body: shapeOf("body", "Body up to `max_body_kb`, in the character set that it declares.", {
+    op: OneOf(TEXT_OPS),
+    value: ExpectedText,
+  }),
+  json: shapeOf("json", "Value in the body, which must be JSON.", {
+    property: LineText({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        "JSONPath (RFC 9535) to one value, with names and indexes only, such as `$.checks[0].status`.",
+      examples: ["$.status"],
+    }),
+    op: OneOf(JSON_OPS),
+    value: Type.Optional(
+      valueOf(Type.Union([ExpectedText, Type.Number(), Type.Boolean(), Type.Null()])),
+    ),
+  }),
 };
 
 export const AssertionBody = ByTag<Assertion>("source", SHAPES, {
