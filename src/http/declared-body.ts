@@ -83,7 +83,7 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
       : unsupportedMediaType(`${rawMediaType} or application/json`);
   }
   if (schema[Kind] === FORM_KIND) {
-    const accepted = schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
+    const accepted = formMediaTypes(schema);
     return accepted.includes(mediaTypeOf(headers))
       ? undefined
       : unsupportedMediaType(accepted.join(" or "));
@@ -93,6 +93,11 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
     return undefined;
   }
   return mediaTypeProblem(headers);
+}
+
+/** Returns the media types in which a form may be sent. */
+export function formMediaTypes(schema: TSchema): string[] {
+  return schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
 }
 
 /** Returns false if the headers say that there is no body. */

@@ -39,7 +39,15 @@ export { jsonBody, noBody, optionalJsonBody } from "./json-body";
 export { jsonOrRawBody } from "./raw-body";
 export { acceptsHtml, KEPT_FORM_MAX_BYTES } from "./refused-form";
 export { isLiveRefresh, sendLive } from "./live-refresh";
-export { ANY_KEY, type FindLink, type Operation, operation, scope, session } from "./operation";
+export {
+  ANY_KEY,
+  answersPrograms,
+  type FindLink,
+  type Operation,
+  operation,
+  scope,
+  session,
+} from "./operation";
 export { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "./pagination";
 export { buildOpenApi } from "./openapi/document";
 export { errorsOf } from "./openapi/operation";

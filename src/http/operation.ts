@@ -1,4 +1,4 @@
-import type { TSchema } from "@sinclair/typebox";
+import type { TObject, TProperties, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { ErrorCode, Problem } from "../errors";
 import type { Scope } from "../features/keys";
@@ -21,7 +21,12 @@ export type Access =
   | { kind: "session"; role: Role }
   | { kind: "public" }
   | { kind: "heartbeat" }
-  | { kind: "imported-heartbeat"; tokensOf(request: Request): readonly ImportedToken[] }
+  | {
+      kind: "imported-heartbeat";
+      tokensOf(request: Request): readonly ImportedToken[];
+      /** True if the token is a bearer token; by default it is in the path. */
+      isBearer?: true;
+    }
   | { kind: "link"; find: FindLink }
   | { kind: "reporter"; isToken(token: string): boolean }
   | { kind: "health" }
@@ -49,12 +54,15 @@ export function session(role: Role): Access {
   return { kind: "session", role };
 }
 
-/** A successful answer in the documentation. */
+/** An answer of the handler in the documentation. */
 interface Answer {
   description: string;
+  /** Schema of its body. A page has none, only its media type. */
   schema?: TSchema;
   /** `application/json` if omitted. */
   mediaType?: string;
+  /** Descriptions of further headers by name. */
+  headers?: Readonly<Record<string, string>>;
   /** Further media types that the Accept header can select. */
   alsoAs?: readonly string[];
 }
@@ -70,6 +78,12 @@ export interface Operation {
   description?: string;
   tag: string;
   access: Access;
+  /** Schemas of parameters in the path, in addition to those that every route has. */
+  path?: TProperties;
+  /** Query parameters that the handler reads by itself and never rejects; others are declared to Elysia. */
+  query?: TObject;
+  /** Fields of the form that the handler reads by itself. */
+  form?: TObject;
   answers: Record<number, Answer>;
   /** Errors in addition to those that follow from its access and its schemas. */
   errors?: readonly ErrorCode[];
@@ -105,6 +119,11 @@ export interface Operation {
 export function operation(declared: Operation): { detail: DocumentDecoration } {
   // Elysia keeps `detail` unchanged with the route; its type lists only the fields of OpenAPI.
   return { detail: { operation: declared } as never };
+}
+
+/** Returns true if a route has an answer in JSON or for another program, not only pages. */
+export function answersPrograms({ answers }: Operation): boolean {
+  return Object.values(answers).some(({ schema }) => schema !== undefined);
 }
 
 /** Returns the declaration of a route; undefined without one. */

@@ -1,9 +1,11 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { maskAddress } from "../domain/mail-address";
 import { invalidFields } from "../errors";
 import { confirmAlerts, declineAlerts, openAlertLink } from "../features/webhooks";
 import { formBody, type RequestContexts, sendHtml } from "../http";
+import { OneOf } from "../kernel/schema";
 import type { HtmlDocument } from "../ui";
 import { linkOperation } from "./link-operation";
 import { renderMailDocument } from "./mail-document";
@@ -20,7 +22,8 @@ const ENDS = {
 /** `/mail/alerts/…`: the link by which an address confirms alerts for the team. Only its buttons change anything. */
 export function alertRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const { db } = ctx;
-  const declared = (summary: string) => linkOperation(db, summary, openAlertLink);
+  const declared = (id: string, summary: string, more?: Parameters<typeof linkOperation>[3]) =>
+    linkOperation(db, { id, summary }, openAlertLink, more);
 
   return new Elysia()
     .use(requestContexts.plugin)
@@ -31,7 +34,7 @@ export function alertRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         const { host } = new URL(ctx.baseUrl);
         return sendHtml(request, renderQuestion({ host, address: mail.recipient, isOn }));
       },
-      declared("Ask if an address wants alerts"),
+      declared("showAlertLink", "Ask if an address wants alerts"),
     )
     .post(
       "/mail/alerts/:token",
@@ -48,7 +51,12 @@ export function alertRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         });
         return sendHtml(request, renderEnd(undefined, ENDS[action]));
       },
-      { ...formBody(), ...declared("Confirm or decline alerts to an address") },
+      {
+        ...formBody(),
+        ...declared("answerAlertLink", "Confirm or decline alerts to an address", {
+          form: Type.Object({ action: OneOf(["confirm", "decline"]) }),
+        }),
+      },
     );
 }
 

@@ -52,6 +52,15 @@ export const PUBLIC_JSON = {
   isCrossOrigin: true,
 } as const;
 
+/** An HTML page as the answer of a route. */
+export const HTML_ANSWER = { description: "HTML.", mediaType: "text/html" } as const;
+
+/** The answer to an earlier slug of a page. */
+export const MOVED = {
+  description: "The page now has another slug.",
+  headers: { Location: "Path with the current slug." },
+} as const;
+
 /** Returns the representation of an HTML page that caches may store. */
 export function htmlRepresentation(document: SentPage): Representation {
   return new Representation(document.html, {

@@ -11,9 +11,9 @@ import {
   type RequestContexts,
   WIDGET_CACHE,
 } from "../http";
-import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
+import { MOVED, PUBLIC_JSON, publicJson, readPublic } from "./answers";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
-import { createFileServer, document, MOVED, moved, represent } from "./page-files";
+import { createFileServer, document, moved, represent } from "./page-files";
 import { renderWidget } from "./render-widget";
 
 const SVG = "image/svg+xml";

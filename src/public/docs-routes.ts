@@ -11,7 +11,7 @@ import type { Assets } from "../ui";
 import { renderErrorDocs, renderExplorer } from "./docs";
 import type { OpenApi } from "./reference/openapi";
 import { referenceSteps } from "./reference/reference";
-import { htmlRepresentation } from "./answers";
+import { HTML_ANSWER, htmlRepresentation } from "./answers";
 
 const LICENCES = `Inter\n\n${interLicence}\n\nLucide\n\n${lucideLicence}`;
 
@@ -119,8 +119,10 @@ export function docsRoutes(
       },
       operation({
         ...PAGE,
+        id: "showReference",
         summary: "Show the API reference",
-        answers: { 200: { description: "HTML." } },
+        answers: { 200: HTML_ANSWER },
+        conditional: "etag",
       }),
     )
     .get(
@@ -131,8 +133,10 @@ export function docsRoutes(
       },
       operation({
         ...PAGE,
+        id: "showForms",
         summary: "Show a form for each operation of the API",
-        answers: { 200: { description: "HTML." } },
+        answers: { 200: HTML_ANSWER },
+        conditional: "etag",
       }),
     )
     .get(
@@ -144,8 +148,10 @@ export function docsRoutes(
         ),
       operation({
         ...PAGE,
+        id: "showErrors",
         summary: "Show the errors",
-        answers: { 200: { description: "HTML." } },
+        answers: { 200: HTML_ANSWER },
+        conditional: "etag",
       }),
     )
     .get(
@@ -153,8 +159,10 @@ export function docsRoutes(
       async ({ request, requestContext }) => (await comingFrom()).respond(request, requestContext),
       operation({
         ...PAGE,
+        id: "showMoves",
         summary: "Show how to move from other products",
-        answers: { 200: { description: "HTML." } },
+        answers: { 200: HTML_ANSWER },
+        conditional: "etag",
       }),
     )
     .get(
@@ -170,8 +178,10 @@ export function docsRoutes(
         ).respond(request, requestContext),
       operation({
         ...PAGE,
+        id: "getLicences",
         summary: "Show the licences of the typeface and the icons",
-        answers: { 200: { description: "Plain text." } },
+        answers: { 200: { description: "Plain text.", mediaType: "text/plain" } },
+        conditional: "etag",
       }),
     );
 }

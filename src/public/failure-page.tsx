@@ -1,5 +1,6 @@
 import { type ErrorCode, ERRORS, type Problem } from "../errors";
 import {
+  answersPrograms,
   type GatewayContext,
   readTheme,
   type Route,
@@ -32,26 +33,25 @@ export function createFailurePage(): (
   context: GatewayContext,
 ) => Response | undefined {
   const loadPages = createPageCache(renderFailure);
-  /** Results of `answersJson`, cached since answers under load must stay cheap. */
-  const jsonRoutes = new Map<Route, boolean>();
+  /** Results of `answersPrograms`, cached since answers under load must stay cheap. */
+  const routesOfPrograms = new Map<Route, boolean>();
 
-  /** Returns true if a route has an answer in JSON. */
-  function answersJson(route: Route): boolean {
-    let isJson = jsonRoutes.get(route);
-    if (isJson === undefined) {
-      isJson = Object.values(route.operation.answers).some(({ schema }) => schema !== undefined);
-      jsonRoutes.set(route, isJson);
+  function isForPrograms(route: Route): boolean {
+    let isIt = routesOfPrograms.get(route);
+    if (isIt === undefined) {
+      isIt = answersPrograms(route.operation);
+      routesOfPrograms.set(route, isIt);
     }
-    return isJson;
+    return isIt;
   }
 
   /** Returns true if a browser requested a path that is not for programs, or a part of a page is missing. */
   function needsHtml(context: GatewayContext, status: number, path: string): boolean {
     const { request, route } = context;
-    if (route && context.isMissingPart(status)) return !answersJson(route);
+    if (route && context.isMissingPart(status)) return !isForPrograms(route);
     const accept = request.headers.get("accept") ?? "";
     if (!accept.includes("text/html") || path.startsWith("/api/")) return false;
-    return !route || (route.operation.access.kind !== "health" && !answersJson(route));
+    return !route || (route.operation.access.kind !== "health" && !isForPrograms(route));
   }
 
   function render(failure: Problem, context: GatewayContext, path: string): HtmlDocument {

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Snapshots } from "../features/status";
-import { operation, type RequestContexts } from "../http";
+import { type Operation, operation, type RequestContexts } from "../http";
 import type { Call } from "./gatus/call";
 import { createReads, type Read } from "./gatus/reads";
 
@@ -34,16 +34,35 @@ export function gatusRoutes(
   return routes;
 }
 
+const PATH = {
+  key: Type.String({
+    description: "The key of the endpoint: its group and name as Gatus writes them.",
+    examples: ["core_api"],
+  }),
+  duration: Type.String({
+    description: "`30d`, `7d` or `24h`, and for single figures `1h`, which means two hours.",
+    examples: ["24h"],
+  }),
+};
+
 /** Declares a read; without `suffix` it is not in the OpenAPI document. */
-function declare({ name, summary, schema, mediaType, more }: Read, suffix: string | undefined) {
+function declare(
+  { path, name, summary, schema, mediaType, more, query }: Read,
+  suffix: string | undefined,
+) {
   const text = { schema: Type.String(), mediaType: "text/plain" };
   const found = schema ? { schema } : { schema: Type.String(), mediaType: mediaType ?? "" };
+  const rejected: Operation["answers"] = path.includes("/:duration")
+    ? { 400: { description: "The duration is not supported.", ...text } }
+    : {};
   return operation({
     id: suffix === undefined ? undefined : `getGatus${name}${suffix}`,
     summary,
     description: "In the form of Gatus.",
     tag: "Compatibility",
     access: { kind: "public" },
+    path: PATH,
+    ...(query ? { query } : {}),
     onCustomDomain: "page",
     conditional: "etag",
     isCrossOrigin: true,
@@ -51,7 +70,7 @@ function declare({ name, summary, schema, mediaType, more }: Read, suffix: strin
     answers: {
       200: { description: `${summary}.`, ...found },
       ...more,
-      400: { description: "The duration is not supported.", ...text },
+      ...rejected,
       404: { description: "There is no such page or component.", ...text },
     },
   });

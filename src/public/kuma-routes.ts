@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { findCompatPage, findEntry, readEntries } from "../features/compat";
@@ -14,9 +14,10 @@ import {
   type RequestContexts,
   RESULTS_CACHE,
 } from "../http";
-import { jsonRepresentation, publicJson } from "./answers";
+import { OneOf } from "../kernel/schema";
+import { jsonRepresentation, MOVED, publicJson } from "./answers";
 import { holdDocument } from "./held-document";
-import { type BadgeContent, drawBadge } from "./kuma/badge-picture";
+import { BADGE_STYLES, type BadgeContent, drawBadge } from "./kuma/badge-picture";
 import {
   BadgeError,
   type BadgeQuery,
@@ -36,7 +37,7 @@ import {
   KumaManifest,
   KumaPage,
 } from "./kuma/model";
-import { moved, MOVED, represent } from "./page-files";
+import { moved, represent } from "./page-files";
 
 const SVG = "image/svg+xml";
 
@@ -87,6 +88,7 @@ export function kumaRoutes(
       id: "getKumaPage",
       summary: "Read a page",
       schema: KumaPage,
+      error: 404,
       answer: onPage((snapshot, call) => send(call, pageOf(snapshot))),
     },
     {
@@ -107,8 +109,11 @@ export function kumaRoutes(
       path: "/api/status-page/:slug/incident-history",
       id: "getKumaIncidentHistory",
       summary: "List the incidents of a page, ten at a time",
-      description: "`cursor` is the `nextCursor` of the part before.",
+      query: Type.Object({
+        cursor: Type.Optional(Type.String({ description: "The `nextCursor` of the part before." })),
+      }),
       schema: KumaIncidentHistory,
+      error: 404,
       answer: onPage((snapshot, call) => {
         const cursor = queryOf(call.request).get("cursor") || null;
         return send(call, jsonRepresentation(historyOf(snapshot, cursor)));
@@ -119,12 +124,14 @@ export function kumaRoutes(
       id: "getKumaManifest",
       summary: "Read the description of a page as an app",
       schema: KumaManifest,
+      error: 404,
       answer: onPage((snapshot, call) => send(call, manifestOf(snapshot)), "Not Found"),
     },
     {
       path: "/api/status-page/:slug/badge",
       id: "getKumaPageBadge",
       summary: "Read the badge of a page",
+      query: queryOfBadge(["maintenanceColor", "partialColor", "upColor", "downColor"]),
       answer: (call) =>
         badge(call, (query) => {
           const snapshot = find(call);
@@ -138,6 +145,7 @@ export function kumaRoutes(
       id: "getKumaFeed",
       summary: "Read the RSS feed of a page",
       answers: { 308: MOVED },
+      error: 404,
       answer: onPage((snapshot) => moved(snapshot.document.page.slug, "feed.rss")),
     },
     {
@@ -154,6 +162,8 @@ export function kumaRoutes(
           path: `/api/badge/:number/${name}${end}`,
           id: `getKumaBadge${operationName(name)}${end === "" ? "" : "Of"}`,
           summary: `Read the badge of a component: ${name}`,
+          query: queryOfBadge(BADGE_PARAMETERS[name] ?? TIME_PARAMETERS),
+          error: 403 as const,
           answer: (call: Call) => {
             const number = Number.parseInt(call.params["number"] ?? "", 10);
             if (Number.isNaN(number)) return failed(403, "Invalid monitor ID");
@@ -195,25 +205,74 @@ interface Read {
   /** Schema of JSON; without it the answer is a picture. */
   schema?: TSchema;
   answers?: Operation["answers"];
+  query?: TObject;
+  /** Status of its errors in the form of Uptime Kuma; undefined if it has none. */
+  error?: 403 | 404;
   answer(call: Call): Answer;
 }
 
-function declare({ id, summary, description, schema, answers }: Read, more = {}) {
+/** Parameters of the badge of a component. */
+const BADGE_PATH = {
+  number: Type.Integer({
+    description: "The number of the component, by which Uptime Kuma calls monitors.",
+    examples: [1],
+  }),
+  duration: Type.String({
+    pattern: "^\\d+[mhdwMy]?$",
+    description: "Hours, or a number with the unit m, h, d, w, M or y.",
+    examples: ["24h"],
+  }),
+};
+
+const TIME_PARAMETERS = ["labelPrefix", "labelSuffix", "prefix", "suffix", "color", "labelColor"];
+
+/** Query parameters by the name of the badge, besides `label` and `style`. */
+const BADGE_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  status: ["up", "down", "pending", "maintenance"].flatMap((status) => [
+    `${status}Label`,
+    `${status}Color`,
+  ]),
+  "cert-exp": [
+    ...TIME_PARAMETERS.filter((name) => name !== "color"),
+    ...["date", "warnDays", "downDays", "upColor", "warnColor", "downColor"],
+  ],
+};
+
+/** Returns the schema of a badge's query. What makes no sense has its default. */
+function queryOfBadge(names: readonly string[]): TObject {
+  const text = (name: string) => [name, Type.Optional(Type.String())] as const;
+  return Type.Object({
+    label: Type.Optional(Type.String({ description: "Text on the left." })),
+    style: Type.Optional(OneOf(BADGE_STYLES, { description: "Default: flat." })),
+    ...Object.fromEntries(names.map(text)),
+  });
+}
+
+const ERROR_DESCRIPTIONS = {
+  403: "The number or the duration makes no sense.",
+  404: "There is no such page.",
+};
+
+function declare({ id, summary, description, schema, answers, query, error }: Read, more = {}) {
   const picture = { description: "The badge.", schema: Type.String(), mediaType: SVG };
   const found = schema ? { description: `${summary}.`, schema } : picture;
   return operation({
     id,
     summary,
-    description: `In the form of Uptime Kuma. ${description ?? ""}`.trim(),
+    description:
+      `In the form of Uptime Kuma. Also below \`/compat/kuma\`. ${description ?? ""}`.trim(),
     tag: "Compatibility",
     access: { kind: "public" },
+    path: BADGE_PATH,
+    ...(query ? { query } : {}),
     onCustomDomain: "page",
     conditional: "etag",
     isCrossOrigin: true,
     answers: {
       ...(answers ?? { 200: found }),
-      403: { description: "An error in the form of Uptime Kuma.", schema: KumaError },
-      404: { description: "There is no such page.", schema: KumaError },
+      ...(error === undefined
+        ? {}
+        : { [error]: { description: ERROR_DESCRIPTIONS[error], schema: KumaError } }),
     },
     ...more,
   });

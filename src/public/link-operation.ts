@@ -1,6 +1,7 @@
 import type { Reader } from "../db";
 import { Problem } from "../errors";
-import { type FindLink, operation } from "../http";
+import { type FindLink, type Operation, operation } from "../http";
+import { HTML_ANSWER } from "./answers";
 
 /** Circumstances of the use of a link, as the gateway knows them. */
 type LinkUse = Parameters<FindLink>[1];
@@ -11,13 +12,16 @@ type LinkUse = Parameters<FindLink>[1];
  */
 export function linkOperation(
   db: Reader,
-  summary: string,
+  { id, summary }: { id: string; summary: string },
   open: (reader: Reader, token: string, use: LinkUse) => unknown,
-  more: { description?: string; redirects?: boolean } = {},
+  more: Pick<Operation, "form"> & { answers?: Operation["answers"] } = {},
 ) {
   return operation({
+    id,
     tag: "E-mail",
     summary,
+    description:
+      "A link in a mail, whose token is the credential. Reading changes nothing, since programs that check mails follow all links.",
     access: {
       kind: "link",
       find(token, use) {
@@ -31,8 +35,7 @@ export function linkOperation(
       },
     },
     onCustomDomain: "shared",
-    answers: more.redirects
-      ? { 303: { description: "Redirects." } }
-      : { 200: { description: more.description ?? "HTML." } },
+    answers: { 200: HTML_ANSWER },
+    ...more,
   });
 }

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
@@ -50,11 +51,22 @@ export function logoRoutes(
       return logoOf(snapshot).respond(request, requestContext);
     },
     operation({
+      id: "getLogo",
       tag: "Pages",
       access: { kind: "file" },
       onCustomDomain: "page",
       summary: "Read the logo of a page",
-      answers: { 200: { description: "PNG, JPEG or WebP." } },
+      description:
+        "`logo` of a page has its address. The logo of a private page is sent to signed-in users.",
+      conditional: "etag",
+      path: { file: Type.String({ description: "Name of the file, which contains its hash." }) },
+      answers: {
+        200: {
+          description: "The logo.",
+          mediaType: "image/png",
+          alsoAs: ["image/jpeg", "image/webp"],
+        },
+      },
       errors: ["not_found"],
     }),
   );

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { invalidFields, Problem } from "../errors";
@@ -31,6 +32,7 @@ import {
   seeOther,
   sendHtml,
 } from "../http";
+import { HTML_ANSWER } from "./answers";
 import { linkOperation } from "./link-operation";
 import { isOpen } from "./mail-document";
 import {
@@ -40,7 +42,13 @@ import {
   renderManagement,
   renderUnsubscribing,
 } from "./mail-pages";
-import { errorsByInput, type InputErrors, readTypedChoices } from "./subscription-fields";
+import { OneOf } from "../kernel/schema";
+import {
+  ChoiceFields,
+  errorsByInput,
+  type InputErrors,
+  readTypedChoices,
+} from "./subscription-fields";
 
 /** Number of open incidents that the page for managing lists. */
 const OPEN_SHOWN = 10;
@@ -66,10 +74,11 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const useOf = ({ requestContext: { domain } }: Call): LinkUse => ({ domain, now: now() });
 
   const link = (
+    id: string,
     summary: string,
     open: Parameters<typeof linkOperation>[2],
     more?: Parameters<typeof linkOperation>[3],
-  ) => linkOperation(db, summary, open, more);
+  ) => linkOperation(db, { id, summary }, open, more);
 
   function managementPage(
     call: Call,
@@ -153,7 +162,7 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         const shown = { page, address, choices, choosable, isConfirmed: state === "confirmed" };
         return sendHtml(call.request, renderConfirmation(shown));
       },
-      link("Show a sign-up for e-mail", openConfirmation),
+      link("showSignUp", "Show a sign-up for e-mail", openConfirmation),
     )
     .post(
       "/mail/confirm/:token",
@@ -164,16 +173,24 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         });
         return seeOther(managePath(db, subscriber));
       },
-      { ...formBody(), ...link("Confirm a sign-up for e-mail", openConfirmation, REDIRECTS) },
+      {
+        ...formBody(),
+        ...link("confirmSignUp", "Confirm a sign-up for e-mail", openConfirmation, REDIRECTS),
+      },
     )
     .get(
       "/mail/manage/:token",
       (call) => managementPage(call, openManagement(db, call.params.token, useOf(call))),
-      link("Show a subscription by e-mail", openManagement),
+      link("showSubscription", "Show a subscription by e-mail", openManagement),
     )
     .post("/mail/manage/:token", manage, {
       ...formBody(),
-      ...link("Change or end a subscription by e-mail", openManagement),
+      ...link(
+        "changeSubscription",
+        "Change or end a subscription by e-mail",
+        openManagement,
+        MANAGE,
+      ),
     })
     .get(
       "/mail/unsubscribe/:token",
@@ -181,11 +198,16 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         const found = openUnsubscribing(db, call.params.token, useOf(call));
         return sendHtml(call.request, renderUnsubscribing(found?.page));
       },
-      link("Ask to unsubscribe from e-mail", openUnsubscribing),
+      link("showUnsubscribing", "Ask to unsubscribe from e-mail", openUnsubscribing),
     )
     .post("/mail/unsubscribe/:token", unsubscribeBy, {
       ...formBody({ files: true }),
-      ...link("Unsubscribe from e-mail, also by one click in a mail program", openUnsubscribing),
+      ...link(
+        "unsubscribe",
+        "Unsubscribe from e-mail, also by one click in a mail program",
+        openUnsubscribing,
+        UNSUBSCRIBE,
+      ),
     })
     .get(
       "/mail/decline/:token",
@@ -193,7 +215,7 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         const { request: signUp, page } = openDecline(db, call.params.token, useOf(call));
         return sendHtml(call.request, renderDecline(page, signUp.address));
       },
-      link("Ask to decline sign-up mails", openDecline),
+      link("showDecline", "Ask to decline sign-up mails", openDecline),
     )
     .post(
       "/mail/decline/:token",
@@ -209,11 +231,38 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         };
         return sendHtml(call.request, renderEnd(page, end));
       },
-      { ...formBody(), ...link("Decline all sign-up mails to an address", openDecline) },
+      {
+        ...formBody(),
+        ...link("declineSignUps", "Decline all sign-up mails to an address", openDecline),
+      },
     );
 }
 
-const REDIRECTS = { redirects: true } as const;
+/** Answer of a form that leads to the page for managing. */
+const MANAGED = {
+  303: { description: "The change was made.", headers: { Location: "Page for managing." } },
+};
+
+const REDIRECTS = { answers: MANAGED };
+
+const MANAGE = {
+  form: Type.Object({ action: OneOf(["save", "unsubscribe", "erase"]), ...ChoiceFields }),
+  answers: {
+    200: HTML_ANSWER,
+    ...MANAGED,
+    422: { description: "The form with its errors.", mediaType: "text/html" },
+  },
+};
+
+const UNSUBSCRIBE = {
+  form: Type.Object({
+    action: Type.Optional(OneOf(["unsubscribe"], { description: "Sent by the button." })),
+    "List-Unsubscribe": Type.Optional(
+      OneOf(["One-Click"], { description: "Sent by a mail program (RFC 8058)." }),
+    ),
+  }),
+  answers: { 200: { ...HTML_ANSWER, alsoAs: ["text/plain"] } },
+};
 
 function unknownAction(): Problem {
   const detail = "must be one of the actions of the form";

@@ -7,7 +7,7 @@ import {
   Representation,
   type RequestContext,
 } from "../http";
-import { PUBLIC_JSON, readPublic } from "./answers";
+import { MOVED, PUBLIC_JSON, readPublic } from "./answers";
 
 /** Returns the representation of a file, or a promise while it is created. */
 export type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<Representation>;
@@ -52,8 +52,6 @@ export function createFileServer(snapshots: Snapshots) {
           : moved(slug, file);
       });
 }
-
-export const MOVED = { description: "The page now has another slug." };
 
 /** Declares the route of a file. */
 export function document(

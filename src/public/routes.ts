@@ -14,7 +14,7 @@ import {
   splitUrl,
 } from "../http";
 import { OneOf, Text } from "../kernel/schema";
-import { htmlRepresentation } from "./answers";
+import { HTML_ANSWER, htmlRepresentation, MOVED } from "./answers";
 import { createDocuments } from "./documents";
 import { createRowCache } from "./row-cache";
 import { EMBED_THEMES } from "./embed";
@@ -31,8 +31,12 @@ const PAGE = {
   tag: "Pages",
   access: { kind: "public" },
   onCustomDomain: "page",
-  answers: { 200: { description: "HTML." } },
+  conditional: "etag",
+  errors: ["not_found"],
+  answers: { 200: HTML_ANSWER, 308: MOVED },
 } as const;
+
+const PRIVATE = "A private page needs a signed-in user; to everyone else it does not exist.";
 
 // Other sites append their own parameters to links. These are ignored.
 const ANY_PARAMETERS = { additionalProperties: true };
@@ -127,7 +131,13 @@ export function publicRoutes(
               );
         return answer;
       },
-      operation({ ...PAGE, summary: "Show the default page, or the page of a custom domain" }),
+      operation({
+        ...PAGE,
+        id: "showHome",
+        summary: "Show the default page, or the page of a custom domain",
+        answers: { 200: HTML_ANSWER },
+        errors: [],
+      }),
     )
     .get(
       "/status",
@@ -160,7 +170,12 @@ export function publicRoutes(
         );
         return answer;
       },
-      operation({ ...PAGE, summary: "Show a status page", errors: ["not_found"] }),
+      operation({
+        ...PAGE,
+        id: "showPage",
+        summary: "Show a status page",
+        description: PRIVATE,
+      }),
     )
     .get(
       "/status/:slug/version",
@@ -168,10 +183,10 @@ export function publicRoutes(
         site.answerVersion({ slug, rest: "/version", request, requestContext }),
       operation({
         ...PAGE,
+        id: "getPageVersion",
         summary: "Read the version of a status page's content",
-        answers: { 200: { description: "The version.", mediaType: "text/plain" } },
-        errors: ["not_found"],
-        conditional: "etag",
+        description: `A short text that changes with the content. ${PRIVATE}`,
+        answers: { 200: { description: "The version.", mediaType: "text/plain" }, 308: MOVED },
       }),
     )
     .get(
@@ -188,7 +203,12 @@ export function publicRoutes(
         ),
       {
         query: CursorQuery,
-        ...operation({ ...PAGE, summary: "Show the open incidents", errors: ["not_found"] }),
+        ...operation({
+          ...PAGE,
+          id: "showOpenIncidents",
+          summary: "Show the open incidents, 25 at a time",
+          description: PRIVATE,
+        }),
       },
     )
     .get(
@@ -200,7 +220,12 @@ export function publicRoutes(
         ),
       {
         query: PermalinkQuery,
-        ...operation({ ...PAGE, summary: "Show an incident", errors: ["not_found"] }),
+        ...operation({
+          ...PAGE,
+          id: "showIncident",
+          summary: "Show an incident",
+          description: PRIVATE,
+        }),
       },
     )
     .get(
@@ -212,7 +237,12 @@ export function publicRoutes(
         ),
       {
         query: PermalinkQuery,
-        ...operation({ ...PAGE, summary: "Show a maintenance", errors: ["not_found"] }),
+        ...operation({
+          ...PAGE,
+          id: "showMaintenance",
+          summary: "Show a maintenance",
+          description: PRIVATE,
+        }),
       },
     )
     .get(
@@ -226,8 +256,8 @@ export function publicRoutes(
         query: EmbedQuery,
         ...operation({
           ...PAGE,
+          id: "showEmbed",
           summary: "Show a small status page for frames of other sites",
-          errors: ["not_found"],
         }),
       },
     )
@@ -244,7 +274,12 @@ export function publicRoutes(
       },
       {
         query: MonthQuery,
-        ...operation({ ...PAGE, summary: "Show the history of a month", errors: ["not_found"] }),
+        ...operation({
+          ...PAGE,
+          id: "showHistory",
+          summary: "Show the history of a month",
+          description: PRIVATE,
+        }),
       },
     );
 }

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { parseMailAddress } from "../domain/mail-address";
@@ -17,11 +18,12 @@ import {
   sendHtml,
   toProblem,
 } from "../http";
+import { HTML_ANSWER, MOVED } from "./answers";
 import { pathsOf } from "./page-paths";
 import { createSite } from "./site";
 import { EMPTY_FORM, type SubscribeFormState } from "./subscribe-form";
 import { renderSentPage, renderSubscribePage } from "./subscribe-page";
-import { errorsByInput, readTypedChoices } from "./subscription-fields";
+import { ChoiceFields, errorsByInput, readTypedChoices } from "./subscription-fields";
 
 const PAGE = {
   tag: "Pages",
@@ -29,7 +31,7 @@ const PAGE = {
   onCustomDomain: "page",
   errors: ["not_found"],
 } as const;
-const SHOWN = { 200: { description: "HTML." } };
+const SHOWN = { 200: HTML_ANSWER, 308: MOVED };
 
 /** `/status/{slug}/subscribe`: all ways to subscribe to a page, and the form for e-mail. */
 export function subscribeRoutes(
@@ -122,7 +124,9 @@ export function subscribeRoutes(
       },
       operation({
         ...PAGE,
+        id: "showSubscribe",
         summary: "Show all ways to subscribe",
+        conditional: "etag",
         answers: SHOWN,
         isOfPrimary: true,
       }),
@@ -131,8 +135,21 @@ export function subscribeRoutes(
       ...formBody(),
       ...operation({
         ...PAGE,
+        id: "subscribe",
         summary: "Sign up for e-mail",
-        answers: { 303: { description: "The same for every address." } },
+        description: "The form of the page. A mail with a link asks the owner of the address.",
+        form: Type.Object({
+          email: Type.String({ examples: ["jo@example.com"] }),
+          website: Type.Optional(Type.String({ description: "Left empty by people." })),
+          ...ChoiceFields,
+        }),
+        answers: {
+          303: {
+            description: "The same for every address.",
+            headers: { Location: "Page that says so." },
+          },
+          422: { description: "The form with its errors.", mediaType: "text/html" },
+        },
       }),
     })
     .get(
@@ -142,7 +159,13 @@ export function subscribeRoutes(
           requirePublic(snapshot);
           return renderSentPage(snapshot.document);
         }),
-      operation({ ...PAGE, summary: "Show the page after a sign-up", answers: SHOWN }),
+      operation({
+        ...PAGE,
+        id: "showSubscribed",
+        summary: "Show the page after a sign-up",
+        conditional: "etag",
+        answers: SHOWN,
+      }),
     );
 }
 

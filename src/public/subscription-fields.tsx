@@ -1,7 +1,9 @@
+import { Type } from "@sinclair/typebox";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../domain/mail";
 import type { FieldError } from "../errors";
 import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers";
 import type { Form } from "../http";
+import { OneOf } from "../kernel/schema";
 import { Icon } from "../ui";
 
 /** Labels of the kinds of messages. */
@@ -20,6 +22,16 @@ export const INITIAL_CHOICES: TypedChoices = {
   components: [],
   groups: [],
   events: ["incidents", "maintenance"],
+};
+
+/** Fields of a form with choices. */
+export const ChoiceFields = {
+  scope: Type.Optional(
+    OneOf(["page", "selection"], { description: "`selection` for components. Default: page." }),
+  ),
+  component: Type.Optional(Type.Array(Type.String({ description: "Ids of components." }))),
+  group: Type.Optional(Type.Array(Type.String({ description: "Ids of groups." }))),
+  events: Type.Optional(Type.Array(OneOf(SUBSCRIBER_EVENTS))),
 };
 
 /** Reads the choices of a form as they were typed. A form without a scope is for the whole page. */

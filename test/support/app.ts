@@ -19,7 +19,9 @@ import { createIdleMonitoring, type Monitoring } from "../../src/features/monito
 import { createPage, type PageInput, type PageRow } from "../../src/features/pages";
 import { type Passwords, startSession } from "../../src/features/auth";
 import { createUser, hasUsers } from "../../src/features/users";
-import { errorsOf, sessionCookie } from "../../src/http";
+import { errorsOf, type Route, sessionCookie } from "../../src/http";
+import { NamedSchemas } from "../../src/http/openapi/components";
+import { describeOperation } from "../../src/http/openapi/operation";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { LogLevel } from "../../src/kernel/log";
@@ -296,13 +298,14 @@ function checkAgainstDeclaration(app: App, request: Request, answer: Answer): vo
   if (!answer.headers.has("cache-tag")) {
     expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
   }
+  const path = request.url.replace(/^https?:\/\/[^/]*/, "").replace(/\?.*$/, "");
+  const { route } = app.routes.match(request.method, path);
+  if (route?.operation.id !== undefined) checkAgainstDocument(route, answer);
   const isPage = (answer.headers.get("content-type") ?? "").startsWith("text/html");
   if (isPage) {
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
     return;
   }
-  const path = request.url.replace(/^https?:\/\/[^/]*/, "").replace(/\?.*$/, "");
-  const { route } = app.routes.match(request.method, path);
   const isProblem = answer.headers.get("content-type") === "application/problem+json";
   const declared = isProblem ? undefined : route?.operation.answers[answer.status];
   if (answer.status >= 400 && !declared) {
@@ -313,6 +316,32 @@ function checkAgainstDeclaration(app: App, request: Request, answer: Answer): vo
   } else if (answer.body !== undefined && declared?.schema) {
     expect(schemaErrors(declared.schema, answer.body)).toEqual([]);
   }
+}
+
+/** Media types by status that the OpenAPI document has for a route. */
+const documented = new Map<string, Record<string, string[]>>();
+
+function documentedOf(route: Route): Record<string, string[]> {
+  const id = `${route.method} ${route.path}`;
+  let types = documented.get(id);
+  if (!types) {
+    const { responses } = describeOperation(route, new NamedSchemas());
+    types = Object.fromEntries(
+      Object.entries(responses as Record<string, { content?: object }>).map(
+        ([status, { content }]) => [status, Object.keys(content ?? {})],
+      ),
+    );
+    documented.set(id, types);
+  }
+  return types;
+}
+
+/** Expects the status and the media type of an answer to be in the OpenAPI document. */
+function checkAgainstDocument(route: Route, { status, headers }: Answer): void {
+  const types = documentedOf(route)[status];
+  const type = headers.get("content-type")?.split(";")[0];
+  if (!types) throw new Error(`${route.method} ${route.path} documents no ${status}`);
+  if (type !== undefined) expect(types, `${route.method} ${route.path} ${status}`).toContain(type);
 }
 
 /** Returns the version that the entity tag of an answer names. */

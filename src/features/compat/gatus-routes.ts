@@ -12,9 +12,12 @@ import {
 } from "../../http";
 import { type ImportedToken, messageOf, type Monitoring } from "../monitors";
 import { readGoDuration } from "../../kernel/go-duration";
+import { OneOf } from "../../kernel/schema";
 import { findKeptKey } from "./store";
 
 const MESSAGE_MAX = 1_000;
+/** Durations of Go, such as `1m30s`, as far as a pattern describes them. */
+const GO_DURATION = "^[0-9.]+(ns|us|µs|ms|s|m|h)([0-9.]+(ns|us|µs|ms|s|m|h))*$";
 const PATH = "/api/v1/endpoints/:key/external";
 const SCHEME = "Bearer ";
 
@@ -80,9 +83,30 @@ function declare(id: string | undefined) {
     id,
     summary: "Record a result as in Gatus",
     description:
-      "For jobs of imported monitors, with the key of the endpoint in the path and its token as bearer. The query has `success` (`true` or `false`), `error` and `duration`, such as `1.5s`.",
+      "For jobs of imported monitors, with the key of the endpoint in the path and its token as bearer. Also below `/compat/gatus` and `/compat/gatus/{slug}`.",
     tag: "Heartbeats",
-    access: { kind: "imported-heartbeat", tokensOf },
+    access: { kind: "imported-heartbeat", tokensOf, isBearer: true },
+    path: {
+      key: Type.String({
+        description: "The key of the endpoint: its group and name as Gatus writes them.",
+        examples: ["core_backup"],
+      }),
+    },
+    query: Type.Object({
+      success: OneOf(["true", "false"], { description: "False for a failure." }),
+      error: Type.Optional(
+        Type.String({
+          description: `Message of a failure, of which ${MESSAGE_MAX.toLocaleString("en")} characters are kept.`,
+        }),
+      ),
+      duration: Type.Optional(
+        Type.String({
+          pattern: GO_DURATION,
+          description: "Duration of the run.",
+          examples: ["1.5s"],
+        }),
+      ),
+    }),
     onCustomDomain: "shared",
     errors: ["unavailable"],
     answers: {

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TProperties, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
@@ -108,36 +108,83 @@ export function importedHeartbeatRoutes(
 
   for (const method of METHODS) {
     for (const prefix of ["", "/compat/kuma"]) {
-      const id = prefix === "" ? PUSH_IDS[method] : undefined;
+      const id = prefix === "" ? `${VERBS[method]}KumaPush` : undefined;
       routes.route(method, `${prefix}/api/push/:push`, push, declarePush(id));
     }
-    for (const [index, path] of PING_PATHS.entries()) {
+    for (const { path, name, parameters } of PING_PATHS) {
       routes.route(method, path, ping, {
         ...(WITH_BODY.has(method) ? beginningOf(PING_BODY_BYTES) : {}),
-        ...declarePing(index === 0 ? PING_IDS[method] : undefined),
+        ...declarePing(`${VERBS[method]}${name}`, parameters),
       });
     }
   }
   return routes;
 }
 
-/** Ids of the documented operations by method. */
-const PUSH_IDS: Readonly<Record<string, string>> = { GET: "sendKumaPush", POST: "postKumaPush" };
-const PING_IDS: Readonly<Record<string, string>> = { GET: "sendPing", POST: "postPing" };
+/** Beginnings of the ids of operations. */
+const VERBS = { GET: "send", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
 
-/** Paths of pings: of a UUID or of a key and a slug, each with a signal behind it. */
-const PING_PATHS = ["/ping/:id", "/ping/:id/:rest", "/ping/:id/:rest/:signal"];
+const TOKEN_OR_KEY = Type.String({
+  description: "The UUID of the check, which is the credential, or the ping key of its project.",
+  examples: ["6f5a1c9e-3b0d-4c5a-9d55-0f6d2b7d8c11"],
+});
+
+const SIGNAL = Type.String({
+  description: "`start`, `fail`, `log`, or the exit code of the job, 0 to 255.",
+  examples: ["start"],
+});
+
+/**
+ * Paths of pings: of a UUID or of a key and a slug, each with a signal behind it, and the end of the ids
+ * of its operations.
+ */
+const PING_PATHS: readonly { path: string; name: string; parameters: TProperties }[] = [
+  { path: "/ping/:id", name: "Ping", parameters: { id: TOKEN_OR_KEY } },
+  {
+    path: "/ping/:id/:rest",
+    name: "PingOfSlug",
+    parameters: {
+      id: TOKEN_OR_KEY,
+      rest: Type.String({
+        description: "Behind a key the slug of the check; behind a UUID a signal.",
+        examples: ["backup"],
+      }),
+    },
+  },
+  {
+    path: "/ping/:id/:rest/:signal",
+    name: "PingOfSlugAndSignal",
+    parameters: {
+      id: Type.String({ description: "The ping key of the project.", examples: ["s3cr3t"] }),
+      rest: Type.String({ description: "The slug of the check.", examples: ["backup"] }),
+      signal: SIGNAL,
+    },
+  },
+];
 
 function declarePush(id: string | undefined) {
   return operation({
     id,
     summary: "Record a heartbeat as in Uptime Kuma",
     description:
-      "For jobs of monitors that were imported, with their earlier token. The query has `status` (`up`, or any other text for a failure), `msg` and `ping`, the duration in milliseconds.",
+      "For jobs of monitors that were imported, with their earlier token. All methods do the same. Also below `/compat/kuma`.",
     tag: "Heartbeats",
     access: { kind: "imported-heartbeat", tokensOf: (request) => [pushTokenOf(request)] },
+    path: { push: Type.String({ description: "The push token, which is the credential." }) },
+    query: Type.Object({
+      status: Type.Optional(
+        Type.String({ description: "`up`, or any other text for a failure. Default: up." }),
+      ),
+      msg: Type.Optional(
+        Type.String({
+          description: `Message, of which ${KUMA_MESSAGE_MAX.toLocaleString("en")} characters are kept.`,
+        }),
+      ),
+      ping: Type.Optional(
+        Type.String({ description: "Duration in ms, 0 to 100,000,000,000. Ignored if no number." }),
+      ),
+    }),
     onCustomDomain: "shared",
-    errors: ["unavailable"],
     answers: {
       200: {
         description: "The heartbeat was stored.",
@@ -151,7 +198,7 @@ function declarePush(id: string | undefined) {
   });
 }
 
-function declarePing(id: string | undefined) {
+function declarePing(id: string, path: TProperties) {
   const text = (description: string) => ({
     description,
     schema: Type.String(),
@@ -161,14 +208,26 @@ function declarePing(id: string | undefined) {
     id,
     summary: "Record a ping as in Healthchecks",
     description:
-      "For jobs of monitors that were imported, with their earlier address: `/ping/{uuid}`, or `/ping/{key}/{slug}`. Both may be followed by `/start`, `/fail`, `/log` or an exit code. `rid` names the run.",
+      "For jobs of monitors that were imported, with their earlier address: `/ping/{uuid}`, or `/ping/{key}/{slug}`. Both may be followed by `/start`, `/fail`, `/log` or an exit code. All methods do the same, unless the check accepts only POST. A body is the message, whatever its media type.",
     tag: "Heartbeats",
     access: { kind: "imported-heartbeat", tokensOf: pingTokensOf },
+    path,
+    query: Type.Object({
+      rid: Type.Optional(
+        Type.String({
+          format: "uuid",
+          description: "Id of the run.",
+          examples: ["0c5f4c6e-6a52-4b8e-9d5e-6f2d0f3a9c11"],
+        }),
+      ),
+    }),
     onCustomDomain: "shared",
     isCrossOrigin: true,
-    errors: ["unavailable"],
     answers: {
-      200: text("The ping was stored."),
+      200: {
+        ...text("The ping was stored."),
+        headers: { "Ping-Body-Limit": "Number of bytes of a body that are read." },
+      },
       400: text("The exit code is above 255, or `rid` is no UUID."),
       404: text("No monitor has the address."),
     },

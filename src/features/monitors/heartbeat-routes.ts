@@ -102,6 +102,15 @@ const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
 const DESCRIPTION =
   "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 120 calls a minute.";
 
+/** Parameter of the path of a signal. */
+const SIGNAL_PATH = {
+  signal: Text({
+    pattern: "^(start|fail|log|\\d{1,3})$",
+    description: `\`start\`, \`fail\`, \`log\`, or the exit code of the job, 0 to ${EXIT_CODE_MAX}.`,
+    examples: ["start"],
+  }),
+};
+
 const SIGNAL_DESCRIPTION =
   "The path ends with `start`, `fail`, `log` or the exit code of the job, 0 to 255, of which 0 is a success. A start opens a run; without its end within the grace period, the check fails. A success with the `rid` of a run ends that run; a failure, and a success without `rid`, ends all. A log is kept as a message. All calls with a token share its limit of 60 a minute.";
 
@@ -156,6 +165,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
         ...operation({
           ...DECLARED,
           id: "sendSignal",
+          path: SIGNAL_PATH,
           summary: "Record the start, the end or a message of a run",
           description: SIGNAL_DESCRIPTION,
         }),
@@ -171,6 +181,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
         ...operation({
           ...DECLARED,
           id: "postSignal",
+          path: SIGNAL_PATH,
           summary: "Record the start, the end or a message of a run",
           description: `${SIGNAL_DESCRIPTION} ${BODY_DESCRIPTION}`,
         }),

@@ -6,6 +6,7 @@ import { describeOperation } from "./operation";
 
 const TAGS: Record<string, string> = {
   Status: "Status pages for programs.",
+  Pages: "Status pages for people, in HTML.",
   Components: "The parts of a page, their statuses and their history.",
   Incidents: "Unplanned events, described by updates.",
   Maintenance: "Planned work and its effect on components.",
@@ -13,13 +14,14 @@ const TAGS: Record<string, string> = {
   Monitors: "Repeated checks and their results. The configuration can contain secrets.",
   Heartbeats:
     "Calls from jobs to push monitors, with the token of the monitor instead of an API key.",
-  "E-mail": "Reports about mails that came back, with the token for reports instead of an API key.",
+  "E-mail":
+    "Reports about mails that came back, with the token for reports instead of an API key, and the links in mails.",
   Analytics: "Figures, each with its method.",
   Metrics: "Metrics in the format of Prometheus.",
   Keys: "API keys. They are created in the dashboard or on the command line, never here.",
   Compatibility: "Pages in the formats of other products, for programs that were made for them.",
   Health: "Checks for load balancers and supervisors.",
-  Documentation: "This document.",
+  Documentation: "This document and other descriptions of the server.",
 };
 
 const INTRODUCTION = [
@@ -70,10 +72,16 @@ export function buildOpenApi(
             .map(([name, sentence]) => `- \`${name}\`: ${sentence}`)
             .join("\n")}`,
         },
+        apiKeyAsPassword: {
+          type: "http",
+          scheme: "basic",
+          description: "An API key as the password, with any user name.",
+        },
         heartbeatToken: {
           type: "http",
           scheme: "bearer",
-          description: "The token of a push monitor, shown when it is created or rotated.",
+          description:
+            "The token of a push monitor, shown when it is created or rotated; at the paths of Gatus, the token of the imported endpoint.",
         },
         reportToken: {
           type: "http",

@@ -1,7 +1,8 @@
-import type { TSchema } from "@sinclair/typebox";
+import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../errors";
 import { hasTokenInPath } from "../credentials";
-import type { Operation } from "../operation";
+import { FORM_KIND, formMediaTypes } from "../declared-body";
+import { answersPrograms, type Operation } from "../operation";
 import type { Route } from "../route-table";
 import {
   EVERY_ANSWER,
@@ -13,6 +14,7 @@ import {
 } from "./components";
 
 const TEXT: Json = { type: "string" };
+const JSON_TYPE = "application/json";
 
 /** Returns the description of a route in the document. */
 export function describeOperation(route: Route, schemas: NamedSchemas): Json {
@@ -28,53 +30,107 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
     ...(scopes.length > 0 ? { "x-required-scopes": scopes } : {}),
     parameters: parametersOf(route),
     ...bodyOf(route, schemas),
-    responses: { ...successes(route, schemas), ...failures(route) },
+    responses: answersOf(route, schemas),
   };
 }
 
-function bodyOf({ body }: Route, schemas: NamedSchemas): Json {
+function bodyOf({ body, operation }: Route, schemas: NamedSchemas): Json {
   if (!body) return {};
-  const mediaType = body.beginningBytes === undefined ? "application/json" : "*/*";
+  const { schema, isOptional, beginningBytes, rawMediaType } = body;
+  const isForm = schema[Kind] === FORM_KIND;
+  const described = schemas.refer(isForm ? (operation.form ?? Type.Object({})) : schema);
+  const types = isForm
+    ? formMediaTypes(schema)
+    : [beginningBytes === undefined ? JSON_TYPE : "*/*"];
   const content = {
-    [mediaType]: { schema: schemas.refer(body.schema) },
-    ...(body.rawMediaType === undefined ? {} : { [body.rawMediaType]: { schema: TEXT } }),
+    ...Object.fromEntries(types.map((type) => [type, { schema: described }])),
+    ...(rawMediaType === undefined ? {} : { [rawMediaType]: { schema: TEXT } }),
   };
-  return { requestBody: { required: !body.isOptional, content } };
+  return { requestBody: { required: !isOptional, content } };
 }
 
 function securityOf(route: Route, scopes: readonly string[]): Json[] {
-  const { operation } = route;
-  if (operation.access.kind === "key") return [{ apiKey: [...scopes] }];
-  if (hasTokenInPath(route)) return [];
-  if (operation.access.kind === "reporter") return [{ reportToken: [] }];
-  return operation.access.kind === "heartbeat" ? [{ heartbeatToken: [] }] : [];
+  const { access } = route.operation;
+  switch (access.kind) {
+    case "key":
+      return [{ apiKey: [...scopes] }, ...(access.takesBasic ? [{ apiKeyAsPassword: [] }] : [])];
+    case "heartbeat":
+      return hasTokenInPath(route) ? [] : [{ heartbeatToken: [] }];
+    case "imported-heartbeat":
+      return access.isBearer ? [{ heartbeatToken: [] }] : [];
+    case "reporter":
+      return hasTokenInPath(route) ? [] : [{ reportToken: [] }];
+    default:
+      return [];
+  }
 }
 
-/** Returns the successful answers of a route by status. */
-function successes(route: Route, schemas: NamedSchemas): Json {
+/** An answer of a route: of its handler, or an error that the gateway writes. */
+interface DescribedAnswer {
+  description: string;
+  headers: Json;
+  content: Json;
+}
+
+/** Returns the answers of a route by status. The handler and the gateway may both answer with one status. */
+function answersOf(route: Route, schemas: NamedSchemas): Json {
+  const own = Object.entries(successes(route, schemas));
+  const all = [...own, ...Object.entries(failures(route))];
+  const byStatus = Map.groupBy(all, ([status]) => status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, entries]) => {
+      const answers = entries.map(([, answer]) => answer);
+      const content = Object.assign({}, ...answers.map((answer) => answer.content)) as Json;
+      return [
+        status,
+        {
+          description: answers.map(({ description }) => description).join(" Or: "),
+          headers: Object.assign({}, ...answers.map(({ headers }) => headers)) as Json,
+          ...(Object.keys(content).length > 0 ? { content } : {}),
+        },
+      ];
+    }),
+  );
+}
+
+/** Returns the answers of the handler of a route by status. */
+function successes(route: Route, schemas: NamedSchemas): Record<string, DescribedAnswer> {
   const { operation } = route;
-  const answers: Json = {};
+  const answers: Record<string, DescribedAnswer> = {};
   for (const [status, answer] of Object.entries(operation.answers)) {
+    const { description, schema, mediaType, alsoAs = [], headers = {} } = answer;
+    const types = mediaType === undefined && !schema ? [] : [mediaType ?? JSON_TYPE];
+    const described = schema && schemas.refer(schema);
     answers[status] = {
-      description: answer.description,
-      headers: referHeaders([...EVERY_ANSWER, ...ownHeaders(route, Number(status))]),
-      ...(answer.schema
-        ? {
-            content: {
-              [answer.mediaType ?? "application/json"]: { schema: schemas.refer(answer.schema) },
-              ...Object.fromEntries((answer.alsoAs ?? []).map((type) => [type, { schema: TEXT }])),
-            },
-          }
-        : {}),
+      description,
+      headers: {
+        ...referHeaders([...EVERY_ANSWER, ...ownHeaders(route, Number(status))]),
+        ...Object.fromEntries(
+          Object.entries(headers).map(([name, text]) => [
+            name,
+            { description: text, schema: TEXT },
+          ]),
+        ),
+      },
+      content: {
+        ...Object.fromEntries(types.map((type) => [type, { schema: described ?? textOf(type) }])),
+        ...Object.fromEntries(alsoAs.map((type) => [type, { schema: textOf(type) }])),
+      },
     };
   }
   if (operation.conditional === "etag") {
     answers["304"] = {
       description: "The caller has the current content.",
       headers: referHeaders([...EVERY_ANSWER, "ETag"]),
+      content: {},
     };
   }
   return answers;
+}
+
+/** Returns the schema of an answer that is no JSON. */
+function textOf(mediaType: string): Json {
+  return /^image\/(?!svg)/.test(mediaType) ? { ...TEXT, format: "binary" } : TEXT;
 }
 
 /** Returns the headers of a successful answer that not every answer has. */
@@ -97,32 +153,33 @@ function hasProperty(schema: TSchema | undefined, name: string): boolean {
 export function errorsOf(route: Route): ErrorCode[] {
   const { access, errors = [], conditional, idempotent } = route.operation;
   const codes: ErrorCode[] = ["invalid_request", ...errors, "rate_limited", "internal_error"];
+  if (access.kind !== "health") codes.push("unavailable");
   if (access.kind === "key") {
-    codes.push("missing_key", "invalid_key", "expired_key", "revoked_key", "unavailable");
+    codes.push("missing_key", "invalid_key", "expired_key", "revoked_key");
     if (access.scopes.length > 0) codes.push("insufficient_scope");
   }
-  if (access.kind === "session") codes.push("sign_in_required", "insufficient_role", "unavailable");
+  if (access.kind === "session") codes.push("sign_in_required", "insufficient_role");
   if (access.kind === "heartbeat" || access.kind === "reporter") {
-    codes.push("unavailable");
     if (hasTokenInPath(route)) codes.push("not_found");
     else codes.push("missing_key", "invalid_key");
   }
-  if (access.kind === "link") codes.push("not_found", "unavailable");
+  if (access.kind === "link") codes.push("not_found");
   if (route.body) codes.push("unsupported_media_type");
   if (route.body && route.body.beginningBytes === undefined) {
     codes.push("payload_too_large", "validation_failed");
   }
   if (route.body && (access.kind === "session" || access.kind === "public")) {
-    codes.push("cross_site_request", "unavailable");
+    codes.push("cross_site_request");
   }
   if (conditional === "if-match") codes.push("precondition_failed");
   if (idempotent) codes.push("idempotency_mismatch");
   return [...new Set(codes)].sort((a, b) => ERRORS[a].status - ERRORS[b].status);
 }
 
-/** Returns the failing answers of a route by status. */
-function failures(route: Route): Json {
+/** Returns the errors of a route by status, as the gateway writes them. A browser gets those of a page as HTML. */
+function failures(route: Route): Record<string, DescribedAnswer> {
   const byStatus = Map.groupBy(errorsOf(route), (code) => ERRORS[code].status);
+  const isPage = !answersPrograms(route.operation) && !route.path.startsWith("/api/");
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
@@ -136,6 +193,7 @@ function failures(route: Route): Json {
               codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
             ),
           },
+          ...(isPage ? { "text/html": { schema: TEXT } } : {}),
         },
       },
     ]),
@@ -175,18 +233,21 @@ function parametersOf(route: Route): Json[] {
   ];
 }
 
-function pathParameters(route: Route): Json[] {
-  return [...route.path.matchAll(/([a-z]*)\/:([a-z_]+)/g)].map(([, before = "", name = ""]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: TEXT,
-    ...explain(name, before),
-  }));
+function pathParameters({ path, operation }: Route): Json[] {
+  return [...path.matchAll(/([a-z]*)\/:([a-z_]+)/g)].map(([, before = "", name = ""]) => {
+    const declared = operation.path?.[name];
+    return {
+      name,
+      in: "path",
+      required: true,
+      ...(declared ? describeParameter(declared) : { schema: TEXT, ...explain(name, before) }),
+    };
+  });
 }
 
 function explain(name: string, before: string): Json {
   if (name === "slug") return { description: "A page's slug.", example: "acme" };
+  if (name === "token") return { description: "The token, which is the credential." };
   if (!/(^|_)id$/.test(name)) return {};
   const description = ID_DESCRIPTIONS[before] ?? "The resource's id.";
   const idPrefix = ID_PREFIXES[before];
@@ -195,18 +256,26 @@ function explain(name: string, before: string): Json {
     : { description, example: `${idPrefix}_01kah2v9w0e0rs6x0h3ye0a1bc` };
 }
 
-function queryParameters(route: Route): Json[] {
-  const properties = (route.query?.["properties"] ?? {}) as Record<string, TSchema>;
-  return Object.entries(properties).map(([name, schema]) => {
-    const { description, ...rest } = toPlain(schema);
-    return {
+/** Returns a schema as that of a parameter, with its description outside. */
+function describeParameter(declared: TSchema): Json {
+  const { description, examples, ...schema } = toPlain(declared);
+  const [example] = (examples as unknown[] | undefined) ?? [];
+  return {
+    schema,
+    ...(description ? { description } : {}),
+    ...(example === undefined ? {} : { example }),
+  };
+}
+
+function queryParameters({ query, operation }: Route): Json[] {
+  return [query as TObject | undefined, operation.query].flatMap((declared) =>
+    Object.entries(declared?.properties ?? {}).map(([name, schema]) => ({
       name,
       in: "query",
-      required: false,
-      schema: rest,
-      ...(description ? { description } : {}),
-    };
-  });
+      required: declared?.required?.includes(name) === true,
+      ...describeParameter(schema),
+    })),
+  );
 }
 
 function headerParameters({ conditional, idempotent }: Operation): Json[] {

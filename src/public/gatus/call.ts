@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { queryOf, type Representation, type RequestContext, RESULTS_CACHE } from "../../http";
 import { represent } from "../page-files";
 import type { ResultPage } from "./documents";
@@ -14,6 +15,16 @@ export interface Call {
   request: Request;
   requestContext: RequestContext;
 }
+/** Query parameters that select results. */
+export const ResultQuery = Type.Object({
+  page: Type.Optional(Type.Integer({ description: `Number of the part, 1 to ${PAGES_MAX}.` })),
+  pageSize: Type.Optional(
+    Type.Integer({
+      description: `Results of a component, 1 to ${RESULTS_MAX}. Default: ${RESULTS}.`,
+    }),
+  ),
+});
+
 /** Reads which results are asked for. Numbers that make no sense have their defaults, as in Gatus. */
 export function partOf({ request }: Call): ResultPage {
   const query = queryOf(request);

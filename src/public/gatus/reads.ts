@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import { BEAT, findCompatPage, readBeats } from "../../features/compat";
 import { findComponent, type Span } from "../../features/components";
@@ -9,7 +9,7 @@ import { jsonRepresentation, publicJson } from "../answers";
 import { holdDocument } from "../held-document";
 import { drawBadge } from "../kuma/badge-picture";
 import { uptimesOf } from "../kuma/heartbeats";
-import { type Call, partOf, picture, plain, send, SVG } from "./call";
+import { type Call, partOf, picture, plain, ResultQuery, send, SVG } from "./call";
 import {
   announcements,
   averageOf,
@@ -50,6 +50,7 @@ export interface Read {
   schema?: TSchema;
   mediaType?: string;
   more?: Operation["answers"];
+  query?: TObject;
   answer(call: Call): Answer;
 }
 
@@ -106,6 +107,7 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
       name: "Endpoints",
       summary: "List the components of a page with their results",
       schema: GatusEndpoints,
+      query: ResultQuery,
       answer: onPage((snapshot, call) => {
         const made = statusesOf(snapshot, partOf(call));
         if (made instanceof Representation) return send(call, made);
@@ -120,6 +122,7 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
       name: "Endpoint",
       summary: "Read a component with its results and events",
       schema: GatusEndpointStatus,
+      query: ResultQuery,
       answer: onEntry((entry, snapshot, call) => {
         const part = { ...partOf(call), now: call.requestContext.now };
         return send(call, results(endpointStatus(ctx.db, snapshot, entry, part)));
