@@ -16,6 +16,7 @@ import {
   createGateway,
   createRouteTable,
   type Elsewhere,
+  type EventData,
   type Gateway,
   type GatewayDependencies,
   type PlainRoute,
@@ -102,7 +103,13 @@ export function createApp(
   const addresses = createClientAddresses(ctx);
   const routes = createRouteTable();
   const { cdn } = ctx.config;
-  const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
+  let eventData: EventData | undefined;
+
+  /** Throws before the routes are loaded. */
+  function openApi() {
+    if (!eventData) throw new Error("the routes are not loaded");
+    return buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION }, eventData);
+  }
 
   for (const { path, hooks, handle } of [...healthRoutes(ctx, readiness), ...plainRoutes]) {
     routes.add([{ method: "GET", path, hooks }], handle);
@@ -127,7 +134,8 @@ export function createApp(
   });
   const loadOtherRoutes = once(async () => {
     await loadPages();
-    const { otherRoutes } = await import("./other-routes");
+    const { EVENT_DATA, otherRoutes } = await import("./other-routes");
+    eventData = EVENT_DATA;
     const { monitoring } = await background();
     const own = { ctx, usage, limiter, metrics, monitoring, counts: routes.counts, openApi };
     addRoutes(otherRoutes({ ...pages().shared, ...own }));

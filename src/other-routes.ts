@@ -30,6 +30,7 @@ import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
 import { alertRoutes } from "./public/alert-routes";
 import { docsRoutes } from "./public/docs-routes";
+import { EVENT_DATA } from "./public/event-data";
 import { feedRoutes } from "./public/feed-routes";
 import { gatusRoutes } from "./public/gatus-routes";
 import { kumaMetricsRoutes } from "./public/kuma-metrics-routes";
@@ -40,6 +41,8 @@ import { mailRoutes } from "./public/mail-routes";
 import { subscribeRoutes } from "./public/subscribe-routes";
 import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
+
+export { EVENT_DATA };
 
 /** Dependencies that these routes share with the rest of the application. */
 interface Dependencies {

@@ -27,7 +27,7 @@ import {
 import { asGet, hasOneHost, queryProblem, type SplitUrl, splitUrl } from "./request-url";
 import { NO_STORE } from "./representation";
 import { answerUnread, closeUnread } from "./unread-body";
-import { createHsts, setFixedHeaders, setRequestHeaders } from "./response-headers";
+import { createHsts, setDateOfHead, setFixedHeaders, setRequestHeaders } from "./response-headers";
 import {
   findRightPath,
   type Match,
@@ -117,6 +117,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
       setRequestHeaders(response.headers, context, isShared);
     }
+    setDateOfHead(context.request, response.headers, answeredAt);
     // The sender may never stop sending.
     if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
     routes.counts.record(context.route?.index, status);
@@ -132,6 +133,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     context.body?.release();
     if (outcome instanceof Problem) return finishUnread(context, outcome, clock.now());
     routes.counts.record(context.route?.index, outcome.status);
+    setDateOfHead(context.request, outcome.headers, clock.now());
     if (logsRequests) logRequest(log, context, outcome.status, clock.monotonic());
     return closeUnread(context, outcome);
   }

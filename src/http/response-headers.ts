@@ -104,6 +104,11 @@ export function setRequestHeaders(
   new ReusedHeaders(headers, isShared).for(requestContext);
 }
 
+/** Sets the `Date` of an answer to HEAD, in unix ms. The runtime sets it for all other methods. */
+export function setDateOfHead({ method }: Request, headers: Headers, now: number): void {
+  if (method === "HEAD") headers.set("Date", new Date(now).toUTCString());
+}
+
 /** Declarations of a route on which the fixed headers of its answers depend. */
 type HeaderDeclarations = Partial<Pick<Operation, "access" | "isCrossOrigin">>;
 

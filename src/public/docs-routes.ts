@@ -7,6 +7,7 @@ import { readComingFrom } from "../features/imports";
 import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
 import { lazy } from "../kernel/lazy";
 import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
+import { yamlSteps } from "../kernel/yaml-steps";
 import type { Assets } from "../ui";
 import { renderErrorDocs, renderExplorer } from "./docs";
 import type { OpenApi } from "./reference/openapi";
@@ -17,8 +18,31 @@ const LICENCES = `Inter\n\n${interLicence}\n\nLucide\n\n${lucideLicence}`;
 
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 
+const CROSS_ORIGIN = { cacheControl: PUBLIC_CACHE, isCrossOrigin: true } as const;
+
+const Index = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    openapi: Type.String({ examples: ["https://status.example.com/openapi.json"] }),
+    openapi_yaml: Type.String(),
+    documentation: Type.String(),
+    errors: Type.String(),
+    resources: Type.Record(Type.String(), Type.String(), {
+      description: "Addresses that are read with a key and need no id, by their path.",
+    }),
+  },
+  { title: "Index" },
+);
+
+/** Returns true for an operation that needs an API key. */
+function isReadByKey(described: OpenApi["paths"][string][string] | undefined): boolean {
+  return described?.security?.some((scheme) => "apiKey" in scheme) === true;
+}
+
 /**
- * `/openapi.json`, `/schema/config.json`, and `/docs` with what is below it. `openApi` returns the document of all routes. It is called at
+ * `/openapi.json` and `/openapi.yaml`, `/api/v1`, `/schema/config.json`, and `/docs` with what is below it.
+ * `openApi` returns the document of all routes. It is called at
  * the first request, when all routes are known.
  */
 export function docsRoutes(
@@ -40,6 +64,34 @@ export function docsRoutes(
     yield WHOLE_TURN;
     return htmlRepresentation(yield* referenceSteps(document));
   });
+
+  const yamlOf = makeInSlices(function* (_edition: object) {
+    const document = openApi();
+    yield WHOLE_TURN;
+    return new Representation(yield* yamlSteps(document), {
+      ...CROSS_ORIGIN,
+      mediaType: "application/yaml",
+    });
+  });
+
+  function readIndex() {
+    const { baseUrl } = ctx;
+    const { info, paths } = openApi() as OpenApi;
+    const resources = Object.keys(paths).filter(
+      (path) => /^\/api\/v1\/[^{]+$/.test(path) && isReadByKey(paths[path]?.["get"]),
+    );
+    return {
+      name: "Allclear",
+      version: info.version,
+      openapi: `${baseUrl}/openapi.json`,
+      openapi_yaml: `${baseUrl}/openapi.yaml`,
+      documentation: `${baseUrl}/docs`,
+      errors: `${baseUrl}/docs/errors`,
+      resources: Object.fromEntries(
+        resources.map((path) => [path.slice("/api/v1/".length), `${baseUrl}${path}`]),
+      ),
+    };
+  }
 
   const comingFrom = lazy(async () => {
     const [blocks, { renderComingFrom }] = await Promise.all([
@@ -67,9 +119,8 @@ export function docsRoutes(
           "openapi",
           () =>
             new Representation(JSON.stringify(openApi()), {
+              ...CROSS_ORIGIN,
               mediaType: "application/json",
-              cacheControl: PUBLIC_CACHE,
-              isCrossOrigin: true,
             }),
         ).respond(request, requestContext),
       operation({
@@ -107,6 +158,47 @@ export function docsRoutes(
             mediaType: "application/schema+json",
           },
         },
+        conditional: "etag",
+        isCrossOrigin: true,
+      }),
+    )
+    .get(
+      "/openapi.yaml",
+      async ({ request, requestContext }) => {
+        const yaml = await yamlOf(edition);
+        return yaml.respond(request, requestContext);
+      },
+      operation({
+        ...PAGE,
+        id: "getOpenApiYaml",
+        summary: "Read this document as YAML",
+        answers: {
+          200: {
+            description: "OpenAPI 3.1.",
+            schema: Type.String(),
+            mediaType: "application/yaml",
+          },
+        },
+        conditional: "etag",
+        isCrossOrigin: true,
+      }),
+    )
+    .get(
+      "/api/v1",
+      ({ request, requestContext }) =>
+        once(
+          "index",
+          () =>
+            new Representation(JSON.stringify(readIndex()), {
+              ...CROSS_ORIGIN,
+              mediaType: "application/json",
+            }),
+        ).respond(request, requestContext),
+      operation({
+        ...PAGE,
+        id: "getIndex",
+        summary: "List the addresses of the API",
+        answers: { 200: { description: "The addresses.", schema: Index } },
         conditional: "etag",
         isCrossOrigin: true,
       }),

@@ -234,7 +234,12 @@ const BADGE_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   ]),
   "cert-exp": [
     ...TIME_PARAMETERS.filter((name) => name !== "color"),
-    ...["date", "warnDays", "downDays", "upColor", "warnColor", "downColor"],
+    "date",
+    "warnDays",
+    "downDays",
+    "upColor",
+    "warnColor",
+    "downColor",
   ],
 };
 

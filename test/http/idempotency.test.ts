@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys";
 import { buildOpenApi } from "../../src/http";
+import { EVENT_DATA } from "../../src/public/event-data";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
 import { createTestApp, expectProblem } from "../support/app";
@@ -228,7 +229,8 @@ describe("routes and Idempotency-Key", () => {
 
   test("a route that declares Idempotency-Key is documented with header, answers and error", async () => {
     await using api = await createCreatingApi();
-    const document = buildOpenApi(api.app.app.routes, { baseUrl: "https://x.test", version: "1" });
+    const server = { baseUrl: "https://x.test", version: "1" };
+    const document = buildOpenApi(api.app.app.routes, server, EVENT_DATA);
     const paths = document["paths"] as Record<string, { post: Record<string, never> }>;
     const thing = paths["/api/v1/things"]?.post as never as {
       parameters: unknown[];

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { ERROR_CODES, ERRORS } from "../../src/errors";
-import { SCOPES } from "../../src/features/keys";
+import { EVENTS } from "../../src/events";
+import { SCOPE_NAMES, SCOPES } from "../../src/features/keys";
+import { yamlSteps } from "../../src/kernel/yaml-steps";
 import { toRef } from "../../src/kernel/text";
-import { createTestApp } from "../support/app";
+import { chargeOf, createTestApp } from "../support/app";
 
 describe("GET /openapi.json", () => {
   test("the OpenAPI document contains every route with an operationId, with scope, answers and errors", async () => {
@@ -61,6 +64,182 @@ describe("GET /openapi.json", () => {
         .reduce((at: Record<string, never> | undefined, step) => at?.[step], body);
       expect(found, reference).toBeDefined();
     }
+  });
+});
+
+describe("operations for clients of other products", () => {
+  /** Answers in the form of the other product, by request. */
+  const ANSWERS = [
+    ["GET", "/compat/gatus/{slug}/api/v1/endpoints/{key}/uptimes/{duration}", 400, "text/plain"],
+    ["GET", "/compat/gatus/{slug}/api/v1/endpoints/{key}/statuses", 404, "text/plain"],
+    ["POST", "/api/v1/endpoints/{key}/external", 400, "text/plain"],
+    ["POST", "/api/v1/endpoints/{key}/external?success=true", 401, "text/plain"],
+    ["GET", "/ping/{id}", 404, "text/plain"],
+    ["DELETE", "/ping/{id}/{rest}", 404, "text/plain"],
+    ["PUT", "/api/push/{push}", 404, "application/json"],
+    ["GET", "/api/badge/{number}/status", 403, "application/json"],
+    ["GET", "/api/status-page/{slug}", 404, "application/json"],
+  ] as const;
+
+  test.each(ANSWERS)(
+    "%s %s answers %d in the form of the other product, and its document says so",
+    async (method, target, status, type) => {
+      await using app = await createTestApp();
+      const [path = "", query = ""] = target.split("?");
+      const answer = await app.call(`${path.replaceAll(/[{}]/g, "")}?${query}`, { method });
+      expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([
+        status,
+        type,
+      ]);
+      expect(answer.text).not.toContain("/docs/errors");
+      const { paths } = (await app.call("/openapi.json")).body;
+      const { responses } = paths[path][method.toLowerCase()];
+      expect(Object.keys(responses[status].content)).toContain(type);
+    },
+  );
+
+  const CREDENTIALS = {
+    postGatusResult: ["heartbeatToken"],
+    getKumaMetrics: ["apiKey", "apiKeyAsPassword"],
+    sendHeartbeatAsBearer: ["heartbeatToken"],
+    reportMailsAsBearer: ["reportToken"],
+    sendPing: [],
+    showSubscription: [],
+  };
+
+  test("operations name the credentials that they take, and every parameter in a path is explained", async () => {
+    await using app = await createTestApp();
+    const { paths } = (await app.call("/openapi.json")).body;
+    const operations = Object.values<object>(paths).flatMap((methods) => Object.values(methods));
+    for (const [id, schemes] of Object.entries(CREDENTIALS)) {
+      const { security } = operations.find(({ operationId }) => operationId === id);
+      expect([id, security.flatMap(Object.keys)]).toEqual([id, schemes]);
+    }
+    const unexplained = operations.flatMap(({ operationId, parameters }) =>
+      parameters
+        .filter(
+          (one: { in: string; description?: string }) => one.in === "path" && !one.description,
+        )
+        .map(({ name }: { name: string }) => `${operationId} ${name}`),
+    );
+    expect(unexplained).toEqual([]);
+  });
+});
+
+describe("events in the OpenAPI document", () => {
+  test("each type of event has the schema of its request, with type, timestamp and data", async () => {
+    await using app = await createTestApp();
+    const { webhooks, components } = (await app.call("/openapi.json")).body;
+    expect(Object.keys(webhooks)).toEqual(Object.keys(EVENTS));
+    for (const [type, { post }] of Object.entries<Record<string, never>>(webhooks)) {
+      const { $ref } = (post as never as { requestBody: { content: Json } }).requestBody.content[
+        "application/json"
+      ].schema;
+      const { properties, required } = components.schemas[$ref.split("/").at(-1)];
+      expect(properties.type.const).toBe(type);
+      expect(required).toEqual(["type", "timestamp", "data"]);
+    }
+  });
+});
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Json = any;
+
+describe("examples of the OpenAPI document", () => {
+  test("all examples of the OpenAPI document satisfy their schemas", async () => {
+    await using app = await createTestApp();
+    const document = (await app.call("/openapi.json")).body;
+    const validator = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false });
+    validator.addSchema(document, "document");
+    const errors: string[] = [];
+    let checked = 0;
+    const visit = (value: Json, pointer: string): void => {
+      if (typeof value !== "object" || value === null) return;
+      const schema = value.schema ?? value;
+      const at = value.schema ? `${pointer}/schema` : pointer;
+      const examples = [
+        ...(Array.isArray(value.examples) ? value.examples : []),
+        ...(value.schema && "example" in value ? [value.example] : []),
+      ];
+      for (const example of examples) {
+        checked += 1;
+        const isValid = validator.validate({ $ref: `document#${at}` }, example);
+        if (!isValid) errors.push(`${at}: ${validator.errorsText()}`);
+      }
+      for (const [key, child] of Object.entries(value)) {
+        if (key === "examples" || key === "example") continue;
+        const step = encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
+        visit(child, `${pointer}/${step}`);
+      }
+    };
+    visit(document, "");
+    expect(errors).toEqual([]);
+    expect(checked).toBeGreaterThan(200);
+  });
+});
+
+describe("GET /openapi.yaml", () => {
+  test("/openapi.yaml has the content of /openapi.json, an entity tag and the headers for other origins", async () => {
+    await using app = await createTestApp();
+    const { body } = await app.call("/openapi.json");
+    const { text, headers } = await app.call("/openapi.yaml");
+    expect(Bun.YAML.parse(text)).toEqual(body);
+    expect(headers.get("content-type")).toBe("application/yaml");
+    expect(headers.get("cache-control")).toContain("public, max-age=15");
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    const again = { headers: { "if-none-match": headers.get("etag") ?? "" } };
+    expect((await app.call("/openapi.yaml", again)).status).toBe(304);
+    expect(chargeOf(await app.call("/openapi.yaml"))).toBe("public 96");
+  });
+
+  test("texts in YAML that another parser could take for other types are quoted", () => {
+    const value = {
+      on: "yes",
+      "200": "1e3",
+      a: ["2026-01-01", null, [true, []]],
+      b: {},
+      "c d": "x\ny",
+    };
+    const steps = yamlSteps(value);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    expect(step.value).toBe(
+      [
+        '"200": "1e3"',
+        '"on": "yes"',
+        "a:",
+        '  - "2026-01-01"',
+        "  - null",
+        "  - - true",
+        "    - []",
+        "b: {}",
+        '"c d": "x\\ny"',
+        "",
+      ].join("\n"),
+    );
+  });
+});
+
+describe("GET /api/v1", () => {
+  test("/api/v1 lists the addresses of documents and of lists that need no id, without a key, charged to the address", async () => {
+    await using app = await createTestApp();
+    const answer = await app.call("/api/v1");
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({
+      name: "Allclear",
+      openapi: "https://status.test/openapi.json",
+      openapi_yaml: "https://status.test/openapi.yaml",
+      documentation: "https://status.test/docs",
+      errors: "https://status.test/docs/errors",
+    });
+    expect(chargeOf(answer)).toBe("public 99");
+    const { resources } = answer.body;
+    expect(resources.incidents).toBe("https://status.test/api/v1/incidents");
+    const key = await app.keyWith(...SCOPE_NAMES);
+    for (const url of Object.values<string>(resources)) {
+      expect((await app.call(url.replace("https://status.test", ""), { key })).status).toBe(200);
+    }
+    expect((await app.call("/api/v1", { method: "POST" })).status).toBe(405);
   });
 });
 

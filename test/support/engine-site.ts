@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import type { AppContext } from "../../src/context";
 import type { Db, Tx } from "../../src/db";
 import type { Egress } from "../../src/egress";
@@ -19,6 +20,7 @@ import type { MonitorRow } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Clock } from "../../src/kernel/clock";
 import { createTestApp, type TestApp } from "./app";
+import { eventErrors } from "./webhook-events";
 import { listCausesOfPage } from "./causes";
 import { createTestClock, settle, type TestClock } from "./clock";
 
@@ -224,6 +226,7 @@ export async function openEngineSite(
         .filter((type) => type.startsWith("monitor.")),
     async [Symbol.asyncDispose]() {
       await process.stop();
+      expect(eventErrors(app)).toEqual([]);
       await app[Symbol.asyncDispose]();
     },
   };

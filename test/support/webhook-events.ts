@@ -1,7 +1,11 @@
+import { expect } from "bun:test";
+import type { TObject } from "@sinclair/typebox";
+import { schemaErrors } from "../../src/errors";
 import type { EventType, RecordedEvent } from "../../src/events";
 import { deleteIncident } from "../../src/features/incidents";
 import { startMaintenanceClock } from "../../src/features/maintenance";
 import { CLI_ACTOR } from "../../src/domain/actor";
+import { EVENT_DATA } from "../../src/public/event-data";
 import { HOUR_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "./app";
 import { TEST_START } from "./clock";
@@ -32,6 +36,7 @@ export async function collectEvents(): Promise<EventsByType> {
   await send("PATCH", `components/${web}`, { status: "degraded_performance" });
   await playIncident(app, send, { [api]: "major_outage", [web]: "partial_outage" });
   await playMaintenance(app, send, [api]);
+  expect(eventErrors(app)).toEqual([]);
   const found = recorded.toReversed().map((event) => [event.type, event] as const);
   // The first event of each type is used.
   return { ...MADE, ...withSteadyIds(Object.fromEntries(found)) } as EventsByType;
@@ -83,6 +88,22 @@ async function playMaintenance(app: TestApp, send: Send, components: string[]) {
   await send("POST", `maintenance/${(await plan()).id}/cancel`, undefined);
   await app.clock.advance(3 * HOUR_MS + 1_000);
   timer.cancel();
+}
+
+/**
+ * Returns how the newest recorded events of each type differ from their schemas in the OpenAPI document: errors of
+ * fields, and fields that are not documented.
+ */
+export function eventErrors(app: TestApp): string[] {
+  const newest = new Map(app.events().map(({ type, data }) => [type as EventType, data]));
+  return [...newest].flatMap(([type, data]) => {
+    const schema = EVENT_DATA[type] as TObject;
+    const unknown = Object.keys(data).filter((name) => !(name in schema.properties));
+    const errors = schemaErrors(schema, data).map(({ pointer, detail }) => `${pointer} ${detail}`);
+    return [...errors, ...unknown.map((name) => `#/${name} is unknown`)].map(
+      (error) => `${type}: ${error}`,
+    );
+  });
 }
 
 /** Replaces random ids by numbered ones, in the order of their first use. */

@@ -1,10 +1,12 @@
+import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { redactText } from "../../domain/redact";
 import { IMPACT_TONES, TONES, type Tone } from "../../domain/tone";
+import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
 import type { Timer } from "../../kernel/clock";
-import { type AlarmKind, ALARMS } from "./kinds";
+import { ALARM_KINDS, type AlarmKind, ALARMS } from "./kinds";
 import { readStoredAlarms, storeAlarms, type StoredAlarm, type StoredAlarms } from "./store";
 
 /** Time for which a condition must have ended before its alarm does, so that people get few messages. */
@@ -160,6 +162,21 @@ function changesBetween(recorded: StoredAlarms, present: StoredAlarms): AlarmCha
       .map(([kind, { detail, since }]) => ({ kind, state, detail, since }));
   return [...missingIn(present, recorded, "cleared"), ...missingIn(recorded, present, "raised")];
 }
+
+/** The data of an alarm's event. */
+export const AlarmEventData = Type.Object(
+  {
+    kind: OneOf(ALARM_KINDS),
+    name: Type.String(),
+    severity: OneOf(["minor", "major", "critical"]),
+    state: OneOf(["raised", "cleared"]),
+    detail: Type.String(),
+    since: Instant,
+    cleared_at: Nullable(Instant),
+    url: Type.String({ description: "Screen with the alarms." }),
+  },
+  { title: "AlarmEventData" },
+);
 
 /** Screen with the alarms. */
 const SCREEN = "/admin/settings/fleet";

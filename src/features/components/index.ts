@@ -25,6 +25,7 @@ export {
   updateGroup,
 } from "./service";
 export { type ComponentCause, endCauses, openCauses, replaceCauses } from "./causes";
+export { ComponentEventData } from "./refresh-statuses";
 export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
   COLLAPSE,

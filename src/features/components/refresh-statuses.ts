@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
@@ -8,7 +9,7 @@ import {
 } from "../../domain/component-status";
 import { touchPage } from "../pages";
 import { insertChanges } from "./cause-store";
-import { presentComponent, type Component } from "./model";
+import { Component, presentComponent, Status } from "./model";
 import { readOpenCauses } from "./read";
 import { effectiveStatus } from "./rules";
 import { type ComponentOnPage, updateShownStatuses } from "./store";
@@ -93,6 +94,21 @@ export function refreshStatuses(
  * component's texts can take 8.
  */
 const CAUSES_MAX = 80;
+
+/** The data of a component's event. */
+export const ComponentEventData = Type.Object(
+  {
+    ...Component.properties,
+    truncated: Type.Optional(
+      Type.Literal(true, { description: "Present if some causes were left out." }),
+    ),
+    old_status: Status,
+    notify: Type.Optional(
+      Type.Boolean({ description: "Present if the caller decided about messages to people." }),
+    ),
+  },
+  { title: "ComponentEventData" },
+);
 
 /**
  * Returns the data of a component's event: the resource of the API with its previous status. Of

@@ -1,11 +1,44 @@
+import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventType } from "../../events";
-import { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "../timeline";
-import { type Incident, type IncidentUpdate, presentUpdate, presentWithoutUpdates } from "./model";
+import { Nullable } from "../../kernel/schema";
+import {
+  EVENT_DATA_MAX_BYTES,
+  EVENT_TEXT_MAX,
+  jsonBytes,
+  Truncated,
+  truncateText,
+} from "../timeline";
+import { Incident, IncidentUpdate, presentUpdate, presentWithoutUpdates } from "./model";
 import type { IncidentRecord, UpdateRecord } from "./records";
 
 const COMPONENTS_MAX = 100;
+
+const { updates: _updates, ...Fields } = Incident.properties;
+
+/** The data of an incident's event. */
+export const IncidentEventData = Type.Object(
+  {
+    ...Fields,
+    postmortem: Nullable(
+      Type.Object({
+        body: Type.String({ description: "Markdown." }),
+        published_at: Fields.resolved_at,
+        truncated: Truncated,
+      }),
+    ),
+    truncated: Truncated,
+    latest_update: Nullable(
+      Type.Object(
+        { ...IncidentUpdate.properties, truncated: Truncated },
+        { title: "IncidentEventUpdate" },
+      ),
+    ),
+    notify: Type.Boolean({ description: "False for a silent change." }),
+  },
+  { title: "IncidentEventData" },
+);
 
 /** An incident without updates, for its event. */
 type EventRecord = Omit<IncidentRecord, "updates">;

@@ -26,6 +26,7 @@ export { POSTMORTEM_MAX } from "./bodies";
 export { importIncident } from "./import";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export { createIncidentCache } from "./incident-cache";
+export { IncidentEventData } from "./event";
 export { ImpactText, Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
 export { findLastIncidentStart, listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, type IncidentRecord } from "./records";

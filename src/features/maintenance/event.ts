@@ -1,8 +1,34 @@
+import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventType } from "../../events";
-import { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "../timeline";
-import type { Maintenance } from "./model";
+import { Nullable } from "../../kernel/schema";
+import {
+  EVENT_DATA_MAX_BYTES,
+  EVENT_TEXT_MAX,
+  jsonBytes,
+  Truncated,
+  truncateText,
+} from "../timeline";
+import { Maintenance, MaintenanceUpdate } from "./model";
+
+const { updates: _updates, ...Fields } = Maintenance.properties;
+
+/** The data of a maintenance's event. */
+export const MaintenanceEventData = Type.Object(
+  {
+    ...Fields,
+    truncated: Truncated,
+    latest_update: Nullable(
+      Type.Object(
+        { ...MaintenanceUpdate.properties, truncated: Truncated },
+        { title: "MaintenanceEventUpdate" },
+      ),
+    ),
+    notify: Type.Boolean({ description: "False for a silent change." }),
+  },
+  { title: "MaintenanceEventData" },
+);
 
 /**
  * Records an event of a maintenance. `notify` is false for a silent change, `isNews` true if its newest update is

@@ -2,6 +2,7 @@
  * Planned maintenance, its updates, and the clock that sends reminders, starts and ends it. Its
  * components are under maintenance while it is in progress.
  */
+export { MaintenanceEventData } from "./event";
 export { advanceMaintenance, countClockChanges, startMaintenanceClock } from "./clock";
 export {
   countMaintenance,

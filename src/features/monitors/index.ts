@@ -62,7 +62,13 @@ export {
   type LatencyTogether,
   latencyTogether,
 } from "./latency";
-export { type Monitor, presentMonitor } from "./model";
+export {
+  CertificateEventData,
+  type Monitor,
+  MonitorEventData,
+  MonitorReminderData,
+  presentMonitor,
+} from "./model";
 export { type Figures, figuresOf, figuresToRow, mergeFigures } from "./figures";
 export { continueFrom, type PastState, rememberState } from "./past";
 export {

@@ -12,6 +12,7 @@ import { type Step, STEP_NAMES } from "../../egress";
 import { ByTag, Instant, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { toIso, toIsoOrNull } from "../../kernel/time";
+import { Status } from "../components";
 import type { CheckRow } from "./checks-store";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";
@@ -160,6 +161,62 @@ export const CreatedMonitor = ByTag<RevealedMonitor>(
 );
 
 export const RotatedMonitor = RevealedPush;
+
+const { id, ref, name, notes: _hidden, ...CommonEventFields } = CommonFields.properties;
+
+const EventFields = {
+  id,
+  ref,
+  name,
+  type: MonitorTypeText,
+  config: Type.Object(
+    {},
+    { additionalProperties: true, description: "As the API shows it. Empty if it is too large." },
+  ),
+  ...CommonEventFields,
+  components: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), status: Status })),
+  truncated: Type.Optional(
+    Type.Literal(true, { description: "Present if something was left out." }),
+  ),
+};
+
+const EventMonitor = Type.Object(EventFields, { title: "EventMonitor" });
+
+/** The data of the event of a monitor's new state. */
+export const MonitorEventData = Type.Object(
+  {
+    ...EventFields,
+    outage: Nullable(
+      Type.Object({
+        started_at: Instant,
+        ended_at: Nullable(Instant),
+        duration_ms: Nullable(Type.Integer()),
+      }),
+    ),
+  },
+  { title: "MonitorEventData" },
+);
+
+/** The data of a reminder. */
+export const MonitorReminderData = Type.Object(
+  {
+    monitor: EventMonitor,
+    down_since: Instant,
+    count: Type.Integer({ description: "Number of the reminder in this outage." }),
+  },
+  { title: "MonitorReminderData" },
+);
+
+/** The data of a warning about a certificate. */
+export const CertificateEventData = Type.Object(
+  {
+    monitor: EventMonitor,
+    host: Type.String({ examples: ["shop.example.com"] }),
+    not_after: Instant,
+    days_left: Type.Integer(),
+  },
+  { title: "CertificateEventData" },
+);
 
 export function presentCheck(row: CheckRow): Check {
   const { at, outcome, latencyMs, message } = row;

@@ -1,4 +1,10 @@
+import { Type } from "@sinclair/typebox";
 import { codePointLength } from "../../kernel/text";
+
+/** Field of the data of an event of which something was left out. */
+export const Truncated = Type.Optional(
+  Type.Literal(true, { description: "Present if something was left out." }),
+);
 
 /** Maximum length of a text in an event, in code points. */
 export const EVENT_TEXT_MAX = 4_000;

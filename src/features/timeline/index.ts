@@ -2,7 +2,13 @@
  * The common parts of incidents and maintenance: fields and limits of updates, sizes of lists and
  * events, and conditions of statements. Their rules differ and stay in their own modules.
  */
-export { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "./event-size";
+export {
+  EVENT_DATA_MAX_BYTES,
+  EVENT_TEXT_MAX,
+  jsonBytes,
+  Truncated,
+  truncateText,
+} from "./event-size";
 export { TRUNCATED_COMPONENTS_MAX, listLimits, UPDATES_IN_LISTS } from "./list-size";
 export {
   isAmongNewest,

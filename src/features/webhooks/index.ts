@@ -56,7 +56,7 @@ export {
 } from "./monitors";
 export { readMonitors } from "./settings";
 export { FORMATS } from "./formats";
-export { presentWebhook } from "./model";
+export { presentWebhook, TestEventData } from "./model";
 export { isSuccess } from "./rules";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
 export { findWebhook, listAllWebhooks, type WebhookRow } from "./store";

@@ -51,6 +51,13 @@ const Fields = Type.Object({
 export const Webhook = Type.Object(Fields.properties, { title: "Webhook" });
 export type Webhook = Static<typeof Webhook>;
 
+/** The data of a test: an endpoint without its URL, settings and secrets, which readers need not know. */
+export const TestEventData = Type.Pick(
+  Fields,
+  ["id", "ref", "description", "events", "page", "page_id", "format", "version"],
+  { title: "TestEventData" },
+);
+
 /** An endpoint in the only answer that shows its signing secret. */
 export const RevealedWebhook = Type.Object(
   {

@@ -12,17 +12,27 @@ export type Json = Record<string, unknown>;
  */
 export class NamedSchemas {
   readonly #named: Record<string, Json> = {};
+  /** What schemas were written as. Most are parts of many others. */
+  readonly #written = new Map<object, Json>();
 
   /** Throws if two different schemas have the same title. */
   refer(schema: TSchema): Json {
-    return this.#hoist(toPlain(schema));
+    return this.#hoist(schema as Json);
   }
 
   all(): Record<string, Json> {
     return this.#named;
   }
 
-  #hoist(plain: Json): Json {
+  #hoist(source: Json): Json {
+    const known = this.#written.get(source);
+    if (known) return known;
+    const written = this.#write(source);
+    this.#written.set(source, written);
+    return written;
+  }
+
+  #write(plain: Json): Json {
     const schema = withValueNames(asMap(this.#asNullable(this.#hoistParts(plain))));
     const { title } = schema;
     if (typeof title !== "string") return schema;

@@ -3,6 +3,7 @@ import { SCOPES } from "../../features/keys";
 import type { RouteTable } from "../route-table";
 import { errorExample, HEADERS, type Json, NamedSchemas, PROBLEM_SCHEMA } from "./components";
 import { describeOperation } from "./operation";
+import { describeWebhooks, type EventData } from "./webhooks";
 
 const TAGS: Record<string, string> = {
   Status: "Status pages for programs.",
@@ -11,6 +12,7 @@ const TAGS: Record<string, string> = {
   Incidents: "Unplanned events, described by updates.",
   Maintenance: "Planned work and its effect on components.",
   Webhooks: "Endpoints that receive events, and the deliveries to them.",
+  Events: "Requests that this server sends to webhooks of the format `standard`.",
   Monitors: "Repeated checks and their results. The configuration can contain secrets.",
   Heartbeats:
     "Calls from jobs to push monitors, with the token of the monitor instead of an API key.",
@@ -34,11 +36,12 @@ const INTRODUCTION = [
 
 /**
  * Returns the OpenAPI 3.1 document of the declared routes. Scopes, errors and examples come from their
- * catalogs, schemas from the routes. Schemas with a title become named components.
+ * catalogs, schemas from the routes, and those of events from `events`. Schemas with a title become named components.
  */
 export function buildOpenApi(
   routes: RouteTable,
   server: { baseUrl: string; version: string },
+  events: EventData,
 ): Json {
   const schemas = new NamedSchemas();
   const paths: Record<string, Json> = {};
@@ -48,6 +51,7 @@ export function buildOpenApi(
     paths[path] ??= {};
     paths[path][route.method.toLowerCase()] = describeOperation(route, schemas);
   }
+  const webhooks = describeWebhooks(events, schemas);
   return {
     openapi: "3.1.0",
     info: {
@@ -60,6 +64,7 @@ export function buildOpenApi(
     servers: [{ url: server.baseUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks,
     components: {
       schemas: { ...schemas.all(), Problem: PROBLEM_SCHEMA },
       securitySchemes: {

@@ -1,0 +1,58 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { EVENTS, type EventType } from "../../events";
+import { Instant } from "../../kernel/schema";
+import { capitalised } from "../../kernel/text";
+import type { Json, NamedSchemas } from "./components";
+
+/** Schemas of the data of all events. */
+export type EventData = Readonly<Record<EventType, TSchema>>;
+
+const header = (name: string, description: string): Json => ({
+  name,
+  in: "header",
+  required: true,
+  schema: { type: "string" },
+  description,
+});
+
+const PARAMETERS = [
+  header("webhook-id", "Id of the event, the same in every attempt."),
+  header("webhook-timestamp", "Time of the attempt, in seconds since 1970."),
+  header(
+    "webhook-signature",
+    "`v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body (Standard Webhooks 1.0). While a secret is replaced, two signatures with a space between them.",
+  ),
+];
+
+/** Returns the requests that a webhook of the format `standard` receives, by the type of the event. */
+export function describeWebhooks(data: EventData, schemas: NamedSchemas): Json {
+  return Object.fromEntries(
+    (Object.keys(EVENTS) as EventType[]).map((type) => {
+      const name = type.split(/[._]/).map(capitalised).join("");
+      const body = Type.Object(
+        {
+          type: Type.Literal(type),
+          timestamp: Type.Unsafe({ ...Instant, description: "Time of the event." }),
+          data: data[type],
+        },
+        { title: `${name}Event` },
+      );
+      const post = {
+        operationId: `on${name}`,
+        summary: EVENTS[type],
+        tags: ["Events"],
+        security: [],
+        parameters: PARAMETERS,
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: schemas.refer(body) } },
+        },
+        responses: {
+          "204": { description: "Any 2xx: the event was received. All else is a failure." },
+          "410": { description: "Disables the webhook." },
+        },
+      };
+      return [type, { post }];
+    }),
+  );
+}

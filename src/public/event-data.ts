@@ -1,0 +1,32 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { EventType } from "../events";
+import { AlarmEventData } from "../features/alarms";
+import { ComponentEventData } from "../features/components";
+import { IncidentEventData } from "../features/incidents";
+import { MaintenanceEventData } from "../features/maintenance";
+import { CertificateEventData, MonitorEventData, MonitorReminderData } from "../features/monitors";
+import { TestEventData } from "../features/webhooks";
+
+/** Schemas of the data of events, for the OpenAPI document. */
+export const EVENT_DATA: Readonly<Record<EventType, TSchema>> = {
+  "component.status_changed": ComponentEventData,
+  "incident.created": IncidentEventData,
+  "incident.updated": IncidentEventData,
+  "incident.resolved": IncidentEventData,
+  "incident.reopened": IncidentEventData,
+  "incident.postmortem_published": IncidentEventData,
+  "incident.deleted": IncidentEventData,
+  "maintenance.scheduled": MaintenanceEventData,
+  "maintenance.updated": MaintenanceEventData,
+  "maintenance.started": MaintenanceEventData,
+  "maintenance.completed": MaintenanceEventData,
+  "maintenance.cancelled": MaintenanceEventData,
+  "maintenance.reminder": MaintenanceEventData,
+  "monitor.down": MonitorEventData,
+  "monitor.up": MonitorEventData,
+  "monitor.degraded": MonitorEventData,
+  "monitor.reminder": MonitorReminderData,
+  "monitor.certificate_expiring": CertificateEventData,
+  "fleet.alarm": AlarmEventData,
+  "webhook.test": TestEventData,
+};
