@@ -155,7 +155,6 @@ describe("examples of the OpenAPI document", () => {
     let checked = 0;
     const visit = (value: Json, pointer: string): void => {
       if (typeof value !== "object" || value === null) return;
-      const schema = value.schema ?? value;
       const at = value.schema ? `${pointer}/schema` : pointer;
       const examples = [
         ...(Array.isArray(value.examples) ? value.examples : []),

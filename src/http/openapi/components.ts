@@ -55,14 +55,16 @@ export class NamedSchemas {
     );
   }
 
-  /** Writes a value or null as a value of two types, or as a choice of exactly one if the value is a named object. */
+  /** Writes a value or null as a value of two types, or as a choice of exactly one if the value is an object. */
   #asNullable({ anyOf, ...rest }: Json): Json {
     if (anyOf === undefined) return rest;
     const [option = {}, none, ...others] = anyOf as Json[];
     if (none?.["type"] !== "null" || others.length > 0) return { anyOf, ...rest };
     const schema = this.#withoutName(option);
     const { type, enum: values } = schema;
-    if (typeof type !== "string") return { oneOf: anyOf, ...rest };
+    // Generators lose the null of an object of an answer with two types. Those of bodies, which are strict, need them.
+    const isShown = type === "object" && !("additionalProperties" in schema);
+    if (typeof type !== "string" || isShown) return { oneOf: anyOf, ...rest };
     const isEnum = Array.isArray(values);
     return { ...schema, ...rest, type: [type, "null"], ...(isEnum && { enum: [...values, null] }) };
   }

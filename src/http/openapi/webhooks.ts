@@ -7,22 +7,9 @@ import type { Json, NamedSchemas } from "./components";
 /** Schemas of the data of all events. */
 export type EventData = Readonly<Record<EventType, TSchema>>;
 
-const header = (name: string, description: string): Json => ({
-  name,
-  in: "header",
-  required: true,
-  schema: { type: "string" },
-  description,
-});
-
-const PARAMETERS = [
-  header("webhook-id", "Id of the event, the same in every attempt."),
-  header("webhook-timestamp", "Time of the attempt, in seconds since 1970."),
-  header(
-    "webhook-signature",
-    "`v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body (Standard Webhooks 1.0). While a secret is replaced, two signatures with a space between them.",
-  ),
-];
+/** Headers of each request. As parameters, openapi-generator 7.14 would write invalid Python for them. */
+const HEADERS =
+  "Signed by Standard Webhooks 1.0: `webhook-id` is the id of the event, the same in every attempt, `webhook-timestamp` the time of the attempt in seconds since 1970, and `webhook-signature` is `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body. While a secret is replaced, it has two signatures with a space between them.";
 
 /** Returns the requests that a webhook of the format `standard` receives, by the type of the event. */
 export function describeWebhooks(data: EventData, schemas: NamedSchemas): Json {
@@ -40,9 +27,9 @@ export function describeWebhooks(data: EventData, schemas: NamedSchemas): Json {
       const post = {
         operationId: `on${name}`,
         summary: EVENTS[type],
+        description: HEADERS,
         tags: ["Events"],
         security: [],
-        parameters: PARAMETERS,
         requestBody: {
           required: true,
           content: { "application/json": { schema: schemas.refer(body) } },

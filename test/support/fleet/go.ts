@@ -106,7 +106,8 @@ async function build(target: string, name: string, folder: string): Promise<void
   }
 }
 
-async function findGo(): Promise<string> {
+/** Returns the path of Go, which is downloaded if this machine has none or too old a one. */
+export async function findGo(): Promise<string> {
   const installed = findProgram("go");
   if (installed !== undefined) {
     const version = await new Response(Bun.spawn([installed, "version"]).stdout).text();
