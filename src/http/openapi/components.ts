@@ -12,7 +12,7 @@ export type Json = Record<string, unknown>;
  */
 export class NamedSchemas {
   readonly #named: Record<string, Json> = {};
-  /** What schemas were written as. Most are parts of many others. */
+  /** Written forms of schemas. Most schemas are parts of many others. */
   readonly #written = new Map<object, Json>();
 
   /** Throws if two different schemas have the same title. */
