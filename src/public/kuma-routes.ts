@@ -14,7 +14,6 @@ import {
   type RequestContexts,
   RESULTS_CACHE,
 } from "../http";
-import { OneOf } from "../kernel/schema";
 import { jsonRepresentation, MOVED, publicJson } from "./answers";
 import { holdDocument } from "./held-document";
 import { BADGE_STYLES, type BadgeContent, drawBadge } from "./kuma/badge-picture";
@@ -248,7 +247,9 @@ function queryOfBadge(names: readonly string[]): TObject {
   const text = (name: string) => [name, Type.Optional(Type.String())] as const;
   return Type.Object({
     label: Type.Optional(Type.String({ description: "Text on the left." })),
-    style: Type.Optional(OneOf(BADGE_STYLES, { description: "Default: flat." })),
+    style: Type.Optional(
+      Type.String({ description: `${BADGE_STYLES.join(", ")}. Any other text is flat.` }),
+    ),
     ...Object.fromEntries(names.map(text)),
   });
 }

@@ -17,9 +17,11 @@ export interface Call {
 }
 /** Query parameters that select results. */
 export const ResultQuery = Type.Object({
-  page: Type.Optional(Type.Integer({ description: `Number of the part, 1 to ${PAGES_MAX}.` })),
+  page: Type.Optional(
+    Type.String({ description: `Number of the part, 1 to ${PAGES_MAX}. Default: 1.` }),
+  ),
   pageSize: Type.Optional(
-    Type.Integer({
+    Type.String({
       description: `Results of a component, 1 to ${RESULTS_MAX}. Default: ${RESULTS}.`,
     }),
   ),
