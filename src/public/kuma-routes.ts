@@ -212,12 +212,11 @@ interface Read {
 
 /** Parameters of the badge of a component. */
 const BADGE_PATH = {
-  number: Type.Integer({
+  number: Type.String({
     description: "The number of the component, by which Uptime Kuma calls monitors.",
-    examples: [1],
+    examples: ["1"],
   }),
   duration: Type.String({
-    pattern: "^\\d+[mhdwMy]?$",
     description: "Hours, or a number with the unit m, h, d, w, M or y.",
     examples: ["24h"],
   }),

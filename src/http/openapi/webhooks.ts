@@ -7,7 +7,7 @@ import type { Json, NamedSchemas } from "./components";
 /** Schemas of the data of all events. */
 export type EventData = Readonly<Record<EventType, TSchema>>;
 
-/** Headers of each request. As parameters, openapi-generator 7.14 would write invalid Python for them. */
+/** Headers of each request. */
 const HEADERS =
   "Signed by Standard Webhooks 1.0: `webhook-id` is the id of the event, the same in every attempt, `webhook-timestamp` the time of the attempt in seconds since 1970, and `webhook-signature` is `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body. While a secret is replaced, it has two signatures with a space between them.";
 
@@ -26,6 +26,8 @@ export function describeWebhooks(data: EventData, schemas: NamedSchemas): Json {
       );
       const post = {
         operationId: `on${name}`,
+        // Otherwise openapi-generator 7.14 writes an invalid module of Python that would send the events.
+        "x-internal": true,
         summary: EVENTS[type],
         description: HEADERS,
         tags: ["Events"],
