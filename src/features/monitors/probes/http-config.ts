@@ -107,7 +107,7 @@ export const HttpConfigShown = Type.Object(
   {
     url: Type.String(),
     host: Nullable(KnownHost),
-    connect_to: Nullable(ConnectToBody),
+    connect_to: Nullable(Type.Object(ConnectToBody.properties)),
     method: OneOf(METHODS),
     ...shownSecretFields(HTTP_SECRET_FIELDS),
     follow_redirects: Type.Boolean({ description: FOLLOW_REDIRECTS }),
