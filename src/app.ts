@@ -9,14 +9,12 @@ import { createLimiter, type Limiter, type LocalLimiter } from "./features/limit
 import { createMetrics, type Metrics } from "./features/metrics";
 import { createDomains } from "./features/pages";
 import {
-  buildOpenApi,
   type ClientAddresses,
   createCdn,
   createClientAddresses,
   createGateway,
   createRouteTable,
   type Elsewhere,
-  type EventData,
   type Gateway,
   type GatewayDependencies,
   type PlainRoute,
@@ -28,7 +26,6 @@ import {
 } from "./http";
 import { once } from "./kernel/lazy";
 import type { Pages } from "./pages";
-import { VERSION } from "./version";
 
 /** One independent application. Several in one process share no state. */
 export interface App {
@@ -103,12 +100,12 @@ export function createApp(
   const addresses = createClientAddresses(ctx);
   const routes = createRouteTable();
   const { cdn } = ctx.config;
-  let eventData: EventData | undefined;
+  let other: typeof import("./other-routes") | undefined;
 
   /** Throws before the routes are loaded. */
   function openApi() {
-    if (!eventData) throw new Error("the routes are not loaded");
-    return buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION }, eventData);
+    if (!other) throw new Error("the routes are not loaded");
+    return other.describeApi(routes, ctx.baseUrl);
   }
 
   for (const { path, hooks, handle } of [...healthRoutes(ctx, readiness), ...plainRoutes]) {
@@ -134,11 +131,10 @@ export function createApp(
   });
   const loadOtherRoutes = once(async () => {
     await loadPages();
-    const { EVENT_DATA, otherRoutes } = await import("./other-routes");
-    eventData = EVENT_DATA;
+    other = await import("./other-routes");
     const { monitoring } = await background();
     const own = { ctx, usage, limiter, metrics, monitoring, counts: routes.counts, openApi };
-    addRoutes(otherRoutes({ ...pages().shared, ...own }));
+    addRoutes(other.otherRoutes({ ...pages().shared, ...own }));
   });
   const loadDashboard = once(async () => {
     await loadPages();

@@ -26,6 +26,7 @@ import { monitorRoutes } from "./features/monitors/routes";
 import type { Snapshots } from "./features/status";
 import { webhookRoutes } from "./features/webhooks/routes";
 import { createElysia, type RequestContexts, type RouteTable } from "./http";
+import { buildOpenApi } from "./http/openapi/document";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
 import { alertRoutes } from "./public/alert-routes";
@@ -41,8 +42,7 @@ import { mailRoutes } from "./public/mail-routes";
 import { subscribeRoutes } from "./public/subscribe-routes";
 import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
-
-export { EVENT_DATA };
+import { VERSION } from "./version";
 
 /** Dependencies that these routes share with the rest of the application. */
 interface Dependencies {
@@ -101,4 +101,9 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(mailReportRoutes(ctx, requestContexts))
     .use(alertRoutes(ctx, requestContexts))
     .use(logoRoutes(ctx, requestContexts, snapshots, sessions));
+}
+
+/** Returns the OpenAPI document of the declared routes, which a start does not need. */
+export function describeApi(routes: RouteTable, baseUrl: string): unknown {
+  return buildOpenApi(routes, { baseUrl, version: VERSION }, EVENT_DATA);
 }

@@ -49,9 +49,6 @@ export {
   session,
 } from "./operation";
 export { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "./pagination";
-export { buildOpenApi } from "./openapi/document";
-export type { EventData } from "./openapi/webhooks";
-export { errorsOf } from "./openapi/operation";
 export { toProblem, unlessUnavailable } from "./problems";
 export { createElysia, createRequestContexts, type RequestContexts } from "./elysia";
 export { createBearerReader } from "./bearer";

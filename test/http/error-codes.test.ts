@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ERROR_CODES, ERRORS, type ErrorCode } from "../../src/errors";
 import { revokeKey } from "../../src/features/keys";
-import { errorsOf } from "../../src/http";
+import { errorsOf } from "../../src/http/openapi/operation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { anotherProcess } from "../support/second-connection";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";

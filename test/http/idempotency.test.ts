@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys";
-import { buildOpenApi } from "../../src/http";
+import { buildOpenApi } from "../../src/http/openapi/document";
 import { EVENT_DATA } from "../../src/public/event-data";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";

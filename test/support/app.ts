@@ -19,9 +19,9 @@ import { createIdleMonitoring, type Monitoring } from "../../src/features/monito
 import { createPage, type PageInput, type PageRow } from "../../src/features/pages";
 import { type Passwords, startSession } from "../../src/features/auth";
 import { createUser, hasUsers } from "../../src/features/users";
-import { errorsOf, type Route, sessionCookie } from "../../src/http";
+import { type Route, sessionCookie } from "../../src/http";
 import { NamedSchemas } from "../../src/http/openapi/components";
-import { describeOperation } from "../../src/http/openapi/operation";
+import { describeOperation, errorsOf } from "../../src/http/openapi/operation";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { LogLevel } from "../../src/kernel/log";
