@@ -154,10 +154,10 @@ describe("the schema of the configuration file", () => {
 
   test("a monitor has one shape for each type that can be checked", () => {
     const { definitions } = configFileSchema() as {
-      definitions: { monitor: { oneOf: { properties: { type: { const: string } } }[] } };
+      definitions: { monitor: { oneOf: { properties: { type: { enum: string[] } } }[] } };
     };
-    const types = definitions.monitor.oneOf.map(({ properties }) => properties.type.const);
-    expect(types).toEqual([...SUPPORTED_TYPES]);
+    const types = definitions.monitor.oneOf.map(({ properties }) => properties.type.enum);
+    expect(types).toEqual(SUPPORTED_TYPES.map((type) => [type]));
   });
 
   test("the server sends it to editors of any origin, and it stays the same", async () => {

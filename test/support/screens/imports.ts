@@ -72,8 +72,8 @@ export const IMPORT_SCREENS: readonly Screen[] = [
     open: inForm,
     async reach(page) {
       await plan(page);
-      await page.locator("#import-verdicts").getByText("Not moved").click();
-      await page.waitForURL(/verdict=not_moved/);
+      await page.locator("#import-verdicts").getByText("Held").click();
+      await page.waitForURL(/verdict=held/);
     },
   },
   { name: "import-no-plan", status: 404, open: inDemoData(() => `${IMPORTS}/plans/1`) },
@@ -84,7 +84,7 @@ export const IMPORT_SCREENS: readonly Screen[] = [
     open: ({ empty }) => inEmpty(empty, IMPORTS),
     async reach(page) {
       await page.locator("#import-list .row-link").first().click();
-      await openDialog(page, "Start 2 objects");
+      await openDialog(page, "Start 3 objects");
     },
   },
   { name: "import-unchanged", open: inEmptyForm, reach: plan },
