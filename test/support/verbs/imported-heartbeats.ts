@@ -12,7 +12,6 @@ const PATHS: readonly [route: string, path: string, token: ImportedToken][] = [
   ["/api/push/:push", "/api/push/abc", PUSH],
   ["/compat/kuma/api/push/:push", "/compat/kuma/api/push/abc", PUSH],
   ["/ping/:id", `/ping/${UUID}`, PING],
-  ["/ping/:id/", `/ping/${UUID}/`, PING],
   ["/ping/:id/:rest", `/ping/${UUID}/start`, PING],
   ["/ping/:id/:rest/:signal", "/ping/key/slug/start", SLUG],
 ];
