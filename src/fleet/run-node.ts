@@ -58,21 +58,23 @@ function createRoles(config: Config, options: NodeOptions, directory: DataDirect
   const unsent: UsageBatch[] = [];
   /** True if the first role as a replica ends at once, since its promotion was interrupted. */
   let isInterrupted = false;
-  let control: ReturnType<typeof listenForCommands> | undefined;
-  let run: (command: ControlCommand) => Promise<ControlAnswer>;
   /** Resolves when the next role has begun. */
   let begun = Promise.withResolvers<Role>();
+  /** Runs a command in the present role. During the start, commands wait for the first one. */
+  let run = async (command: ControlCommand): Promise<ControlAnswer> => {
+    await begun.promise;
+    return run(command);
+  };
+  const control = listenForCommands(folder, async (command) => {
+    try {
+      return await run(command);
+    } catch (error) {
+      return { isDone: false, text: (error as Error).message };
+    }
+  });
 
-  /** Takes commands from here on. */
   function begin(role: Role, runCommand: typeof run): void {
     run = runCommand;
-    control ??= listenForCommands(folder, async (command) => {
-      try {
-        return await run(command);
-      } catch (error) {
-        return { isDone: false, text: (error as Error).message };
-      }
-    });
     begun.resolve(role);
     begun = Promise.withResolvers<Role>();
   }
@@ -181,7 +183,7 @@ function createRoles(config: Config, options: NodeOptions, directory: DataDirect
     return "primary";
   }
 
-  return { firstRole, runPrimary, runReplica, stop: async () => control?.stop() };
+  return { firstRole, runPrimary, runReplica, stop: () => control.stop() };
 }
 
 /** Removes what was needed to follow: the copy is the database now. A nightly restore may still be under way. */
