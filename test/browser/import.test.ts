@@ -46,8 +46,8 @@ describeWithBrowser("an import in a browser", (browser) => {
       await Promise.all([page.waitForURL(/\/plans\//), press(page, "Show plan")]);
       expect(await page.getByText("Nothing was changed yet").isVisible()).toBe(true);
       expect(await page.getByText("<b>Nightly</b> backup").first().isVisible()).toBe(true);
-      await page.locator("#import-verdicts").getByText("Not moved").click();
-      await page.waitForURL(/verdict=not_moved/);
+      await page.locator("#import-verdicts").getByText("Held").click();
+      await page.waitForURL(/verdict=held/);
       expect(await page.locator("tbody tr").count()).toBe(1);
       expect(listStoredMonitors(site.app.ctx.db)).toEqual([]);
 
@@ -58,7 +58,13 @@ describeWithBrowser("an import in a browser", (browser) => {
       await start.waitFor();
       await Promise.all([page.waitForURL(/\/reports\/imp_[0-9a-z]+$/), start.click()]);
       await page.getByText("Started 1 monitor.").waitFor();
-      expect(listStoredMonitors(site.app.ctx.db).map(({ row }) => row.paused)).toEqual([false]);
+      const monitors = listStoredMonitors(site.app.ctx.db);
+      expect(new Map(monitors.map(({ row }) => [row.name, row.paused]))).toEqual(
+        new Map([
+          ["<b>Nightly</b> backup", false],
+          ["Weekly report", true],
+        ]),
+      );
       if (viewport) expect(await overflow(page)).toBe(0);
       expect(errors).toEqual([]);
     },

@@ -47,7 +47,7 @@ describe("an import in another process", () => {
       kind: "healthchecks",
       place: join(folder.path, "checks.json"),
       placeName: "checks.json",
-      values: { ping_key: "key" },
+      values: { ping_key: "key-of-twenty-two-char" },
       options: {
         source: "default",
         isDryRun: false,
