@@ -127,6 +127,7 @@ export function createApp(
     const { createPages } = await import("./pages");
     const created = createPages(ctx, contexts);
     addRoutes(created.elysia);
+    readiness.hasPages = created.shared.snapshots.isHolding;
     loaded = created;
   });
   const loadOtherRoutes = once(async () => {

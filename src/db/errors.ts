@@ -1,3 +1,5 @@
+import { Problem } from "../errors";
+
 /** Error that the operator can fix; the message says how. */
 export class OperatorError extends Error {
   constructor(message: string, cause?: unknown) {
@@ -27,6 +29,11 @@ const RESOURCE_FAILURE =
 
 export function isResourceFailure(error: unknown): boolean {
   return RESOURCE_FAILURE.test(sqliteCode(error) ?? "");
+}
+
+/** True for errors of a database that cannot be read now, such as one whose disk fails. */
+export function isUnreadable(error: unknown): boolean {
+  return isResourceFailure(error) || (error instanceof Problem && error.code === "unavailable");
 }
 
 /** Reasons for which changes cannot be stored, with the sentences of the health checks. */

@@ -6,7 +6,13 @@ export { mutateByIds, selectByIds } from "./by-ids";
 export { countChanges } from "./change-count";
 export { createDb, type Db } from "./database";
 export { type DiskSpace, readDiskSpace } from "./disk";
-export { isResourceFailure, OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
+export {
+  isUnreadable,
+  OperatorError,
+  STORAGE_FAULTS,
+  type StorageFault,
+  storageFaultOf,
+} from "./errors";
 export { returnFreePages } from "./free-pages";
 export type { Orm } from "./statement-cache";
 export {

@@ -1,5 +1,5 @@
 import type { AppContext } from "../../context";
-import type { Reader } from "../../db";
+import { isUnreadable, type Reader, type StorageFault, storageFaultOf } from "../../db";
 import { unavailable } from "../../errors";
 import { SECOND_MS } from "../../kernel/time";
 import { findDefaultPage } from "../pages";
@@ -13,12 +13,15 @@ export interface Readiness {
   nodeFields?: () => object;
   /** Reads a row. Throws when the database cannot be read. */
   probe(reader: Reader): void;
+  /** True if there are pages in memory, which are served also while the database cannot be read. */
+  hasPages(): boolean;
 }
 
 export function createReadiness(): Readiness {
   return {
     isDraining: false,
     probe: (reader) => void findDefaultPage(reader, {}),
+    hasPages: () => false,
   };
 }
 
@@ -39,8 +42,25 @@ export function drain(
 
 /** Throws `unavailable` while the server shuts down or cannot read its database. */
 export function requireReady(readiness: Readiness, reader: Reader): void {
-  if (readiness.isDraining) {
-    throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
-  }
+  requireRunning(readiness);
   readiness.probe(reader);
+}
+
+/**
+ * Throws `unavailable` while the server shuts down, or can serve no page. Returns the reason for which it serves only
+ * pages in memory; undefined if it can read its database.
+ */
+export function requirePages(readiness: Readiness, reader: Reader): StorageFault | undefined {
+  requireRunning(readiness);
+  try {
+    readiness.probe(reader);
+  } catch (error) {
+    if (isUnreadable(error) && readiness.hasPages()) return storageFaultOf(error);
+    throw error;
+  }
+  return undefined;
+}
+
+function requireRunning({ isDraining }: Readiness): void {
+  if (isDraining) throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
 }

@@ -4,7 +4,7 @@ import { STORAGE_FAULTS, type StorageState } from "../../db";
 import { unavailable } from "../../errors";
 import { operation, type PlainRoute } from "../../http";
 import { Nullable, OneOf } from "../../kernel/schema";
-import { type Readiness, requireReady } from "./readiness";
+import { type Readiness, requirePages, requireReady } from "./readiness";
 
 const RETRY_AFTER_SECONDS = 5;
 const NOT_PRIMARY = "This server is not the primary of its fleet now.";
@@ -60,14 +60,15 @@ export function healthRoutes(
     {
       path: "/readyz",
       handle: () => {
-        requireReady(readiness, db);
-        return answer(presentReadiness(db.storage()));
+        const unread = requirePages(readiness, db);
+        const state = db.storage();
+        return answer(presentReadiness({ ...state, fault: state.fault ?? unread }));
       },
       hooks: operation({
         id: "getReadiness",
         summary: "Check that the server can serve pages",
         description:
-          "503 while the server shuts down or cannot read its database. With a full disk, pages are still served: the answer is 200, with `writable` and `reason`.",
+          "503 while the server shuts down or can serve no page. With a full disk, or one that fails to read while pages are in memory, pages are still served: the answer is 200, with `writable` and `reason`.",
         tag: "Health",
         access: { kind: "health" },
         answers: { 200: { description: "The server can serve pages.", schema: Ready } },

@@ -1,6 +1,5 @@
 import type { AppContext } from "../../context";
-import { isResourceFailure } from "../../db";
-import { Problem } from "../../errors";
+import { isUnreadable } from "../../db";
 import { runInSlices, WHOLE_TURN } from "../../kernel/in-slices";
 import { findComponentAt, listComponentsOfPage } from "../components";
 import { createIncidentCache, type ReadRecords } from "../incidents";
@@ -30,6 +29,8 @@ export interface Snapshots {
   ): Answer | Promise<Answer>;
   /** Returns the default page; undefined if there is no page. */
   defaultPage(): DefaultPage | undefined;
+  /** True if a page is in memory, which is served also while the database is unavailable. */
+  isHolding(): boolean;
 }
 
 interface DefaultPage {
@@ -123,7 +124,7 @@ export function createSnapshots(
         return build(slug, now);
       } catch (error) {
         // An outdated page is better than none.
-        if (cached && isUnavailable(error)) return cached;
+        if (cached && isUnreadable(error)) return cached;
         throw error;
       }
     },
@@ -134,10 +135,6 @@ export function createSnapshots(
       }
       return byDefault.page;
     },
+    isHolding: () => bySlug.size > 0,
   };
-}
-
-/** True for errors of a database that cannot be read now, such as one whose disk fails. */
-function isUnavailable(error: unknown): boolean {
-  return isResourceFailure(error) || (error instanceof Problem && error.code === "unavailable");
 }

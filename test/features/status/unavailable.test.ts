@@ -83,10 +83,49 @@ describe("a status page while the database is unavailable", () => {
     });
     await app.clock.advance(HOUR_MS);
     for (const path of paths) expect((await read(path)).status).toBe(200);
-    expectProblem(await app.call("/readyz"), "unavailable");
+    const { status, body } = await app.call("/readyz");
+    expect([status, body]).toEqual([
+      200,
+      { status: "ok", writable: false, reason: "The disk reports errors." },
+    ]);
+    expectProblem(await app.call("/readyz/write"), "unavailable");
     expect((await app.call("/healthz")).status).toBe(200);
     expectProblem(await app.call("/api/v1/incidents", { key }), "unavailable");
     Object.defineProperty(app.ctx.db, "statements", { value: statements });
+    const again = await app.call("/readyz");
+    expect([again.status, again.body]).toEqual([
+      200,
+      { status: "ok", writable: true, reason: null },
+    ]);
+  });
+
+  test("a server that cannot read and has no page in memory is not ready", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme" });
+    const page = await app.page({ slug: "other" });
+    const { statements } = app.ctx.db;
+    const fail = () =>
+      Object.defineProperty(app.ctx.db, "statements", {
+        configurable: true,
+        get: () => {
+          throw sqliteError("SQLITE_IOERR_READ");
+        },
+      });
+    const mend = () =>
+      Object.defineProperty(app.ctx.db, "statements", { configurable: true, value: statements });
+    fail();
+    expectProblem(await app.call("/readyz"), "unavailable");
+    mend();
+    await app.call("/status/other");
+    fail();
     expect((await app.call("/readyz")).status).toBe(200);
+    // The snapshot of a changed page is dropped.
+    app.ctx.signals.pageChanged.emit(page.page.id);
+    expectProblem(await app.call("/readyz"), "unavailable");
+    mend();
+    await app.call("/status/other");
+    fail();
+    app.app.readiness.isDraining = true;
+    expectProblem(await app.call("/readyz"), "unavailable");
   });
 });
