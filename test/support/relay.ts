@@ -102,10 +102,13 @@ export function idsByRecipient(mails: readonly TakenMail[]): Map<string, Set<str
 }
 
 /** A connection to a scripted relay. */
-interface RelaySession {
+export interface RelaySession {
   isData: boolean;
-  /** Last recipient, where the script records it. */
+  /** Last recipient, and number of accepted mails, where the script records them. */
   recipient: string;
+  mails: number;
+  /** Calls a function at the end of the connection. */
+  closed(ended: () => void): void;
 }
 
 /**
@@ -116,7 +119,12 @@ export function startScriptedRelay(
   answers: (line: string, session: RelaySession) => string | null | undefined,
 ) {
   const onConnection: OnConnection = (socket) => {
-    const session: RelaySession = { isData: false, recipient: "" };
+    const session: RelaySession = {
+      isData: false,
+      recipient: "",
+      mails: 0,
+      closed: (ended) => void socket.once("close", ended),
+    };
     let rest = "";
     const answer = (line: string) => {
       const reply = answers(line, session);

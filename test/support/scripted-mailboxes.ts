@@ -1,6 +1,6 @@
-import { politeRelay, startScriptedRelay } from "./relay";
+import { politeRelay, type RelaySession, startScriptedRelay } from "./relay";
 
-/** A relay whose answers a test decides for each command. It takes everything else. */
+/** A relay whose answers a test decides for each command, or by `decide` for each session. It takes everything else. */
 interface Mailboxes extends AsyncDisposable {
   port: number;
   connections(): number;
@@ -15,6 +15,7 @@ interface Mailboxes extends AsyncDisposable {
 export async function startMailboxes(
   answers: Record<string, string | null> = {},
   extensions: readonly string[] = [],
+  decide: (line: string, session: RelaySession) => string | null | undefined = () => undefined,
 ): Promise<Mailboxes> {
   const polite = politeRelay({}, extensions);
   const accepted: string[] = [];
@@ -27,9 +28,13 @@ export async function startMailboxes(
   };
   const relay = await startScriptedRelay((line, session) => {
     session.recipient = /^RCPT TO:<(.*?)>/.exec(line)?.[1] ?? session.recipient;
-    const reply = replyTo(line);
+    const decided = decide(line, session);
+    const reply = decided === undefined ? replyTo(line) : decided;
     if (line !== "") commands.push(line);
-    if (line === "." && reply?.startsWith("2")) accepted.push(session.recipient);
+    if (line === "." && reply?.startsWith("2")) {
+      accepted.push(session.recipient);
+      session.mails += 1;
+    }
     return reply;
   });
   return {

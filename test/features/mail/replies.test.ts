@@ -245,6 +245,42 @@ describe("an unavailable relay", () => {
     });
   }
 
+  test.each([
+    ["a refusal", "421 4.7.0 Too many messages on this connection"],
+    ["no reply", null],
+  ])("a relay that ends each connection after two mails with %s delays no mail", async (_, end) => {
+    await using relay = await startMailboxes({}, [], (line, { mails }) =>
+      line.startsWith("MAIL") && mails === 2 ? end : undefined,
+    );
+    await using site = await createMailSite(relay, { ALLCLEAR_SMTP_RATE: "0" });
+    await site.queue(...Array.from({ length: 20 }, (_, index) => ({ to: `user${index}@a.test` })));
+    await site.idle();
+    expect(relay.accepted).toHaveLength(20);
+    expect(new Set(relay.accepted).size).toBe(20);
+    expect(site.sender.stats().relay).toMatchObject({ isAvailable: true });
+  });
+
+  test("a relay that refuses further connections than two delays no mail", async () => {
+    let open = 0;
+    await using relay = await startMailboxes({}, [], (line, session) => {
+      if (line !== "") return undefined;
+      open += 1;
+      session.closed(() => (open -= 1));
+      return open > 2 ? "421 4.7.0 Too many connections from your address" : undefined;
+    });
+    await using site = await createMailSite(relay, {
+      ALLCLEAR_SMTP_RATE: "0",
+      ALLCLEAR_SMTP_CONNECTIONS: "4",
+    });
+    const all = Array.from({ length: 200 }, (_, index) => ({
+      to: `user${index}@d${index % 9}.test`,
+    }));
+    await site.queue(...all);
+    await site.pass(15_000, 500);
+    expect(new Set(relay.accepted).size).toBe(200);
+    expect(relay.accepted).toHaveLength(200);
+  });
+
   test("a relay that refuses connections and one that never answers charge no try", async () => {
     const relay = await startMailboxes();
     await relay[Symbol.asyncDispose]();

@@ -25,6 +25,9 @@ interface Written {
 /** Stages at which the relay was about to take the message. */
 const BROKEN_OFF: ReadonlySet<string> = new Set(["rcpt", "data", "message"]);
 
+/** Code of a reply after which the relay closes the connection. */
+const CONNECTION_ENDS = 421;
+
 /** End of an attempt. */
 export type Attempted =
   /** Not sent. `answered`: by the relay; `isRefused` for now. */
@@ -132,8 +135,9 @@ async function sendOver(
     const { result } = classifyReply(reply);
     if (result === "relay_unavailable") {
       pool.discard(connection);
-      // The relay closed the connection while it was not in use. Nothing was sent.
-      if (!isFirst && reply.stage === "mail" && reply.code === null) continue;
+      // The relay ended the connection after an earlier mail, such as the last that it takes over one. Nothing was sent.
+      const isEnded = reply.code === null || reply.code === CONNECTION_ENDS;
+      if (!isFirst && reply.stage === "mail" && isEnded) continue;
       return reply;
     }
     if (result !== "sent") await connection.reset();

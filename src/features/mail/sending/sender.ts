@@ -16,6 +16,8 @@ import { MailResults } from "./results";
 import { StartGate } from "./start-gate";
 
 const AGAIN_AFTER_MS = SECOND_MS;
+/** Time for which no further connections are opened after the relay refused one beside others. */
+const FEWER_MS = MINUTE_MS;
 /** Number of mails that begin in one turn of the event loop: some milliseconds of work. */
 const BEGUN_PER_TURN = 8;
 
@@ -41,6 +43,10 @@ class Sending implements MailSender {
   readonly #loop: SendingLoop;
   readonly #unfollow: (() => void)[];
   #settings: MailSettings | undefined;
+  /** Number of connections after the relay refused a further one, up to a time (monotonic ms). */
+  #fewer: { connections: number; until: number } | undefined;
+  /** Number of mails that the relay has answered. */
+  #answers = 0;
   #isHeld = false;
   /** True if settings or queue may have changed since they were read. */
   #isStale = true;
@@ -119,6 +125,7 @@ class Sending implements MailSender {
     const settings = readiness.ready ? readiness.settings : undefined;
     if (Bun.deepEquals(settings, this.#settings)) return;
     this.#settings = settings;
+    this.#fewer = undefined;
     this.#gate.apply(settings);
     this.#queue.forgetBreakOffs();
     this.#pool.retire();
@@ -131,13 +138,14 @@ class Sending implements MailSender {
     if (!settings) return Number.POSITIVE_INFINITY;
     if (this.#queue.nextDueAt <= this.#steadyNow()) this.#queue.wakeDue();
     let waitMs = this.#queue.nextDueAt - this.#steadyNow();
+    const connections = this.#connections(settings);
     const capacity: Capacity = {
-      connections: settings.connections,
+      connections,
       hasMailings: !this.#isHeld,
       isProbe: !this.#gate.relay.isAvailable,
       isLimited: (domain) => this.#limits.isLimited(domain, this.#ctx.clock.monotonic()),
     };
-    for (let begun = 0; this.#hasRoom(settings); begun++) {
+    for (let begun = 0; this.#hasRoom(connections); begun++) {
       if (!this.#queue.isActive(capacity)) break;
       if (begun === BEGUN_PER_TURN) {
         this.#loop.schedule();
@@ -159,8 +167,15 @@ class Sending implements MailSender {
     return Math.max(1, waitMs);
   }
 
+  /** Returns the number of connections that may be used now. */
+  #connections({ connections }: MailSettings): number {
+    const fewer = this.#fewer;
+    const isOver = !fewer || this.#ctx.clock.monotonic() >= fewer.until;
+    return isOver ? connections : Math.min(connections, fewer.connections);
+  }
+
   /** True if a connection is free, and few enough results are unrecorded to be repeated after a crash. */
-  #hasRoom({ connections }: MailSettings): boolean {
+  #hasRoom(connections: number): boolean {
     const most = this.#gate.relay.isAvailable ? connections : 1;
     const { underWay } = this.#loop;
     const unrecorded = this.#results.unwritten + underWay;
@@ -170,6 +185,7 @@ class Sending implements MailSender {
   /** Resolves when the attempt has ended and its result was passed to the recorder. */
   async #try(mail: BegunMail, settings: MailSettings): Promise<void> {
     const begunAt = this.#ctx.clock.monotonic();
+    const answersBefore = this.#answers;
     let attempted: Attempted | undefined;
     try {
       const deps = { templates: this.#templates, pool: this.#pool, settings };
@@ -188,9 +204,10 @@ class Sending implements MailSender {
       this.#gate.takeBack();
       this.#queue.release(mail);
     } else if (attempted.outcome === "relay_unavailable") {
-      this.#failRelay(mail, attempted);
+      this.#failRelay(mail, attempted, this.#answers > answersBefore);
     } else {
       if (attempted.outcome === "answered") {
+        this.#answers += 1;
         this.#gate.relay.succeed(begunAt);
         this.#queue.answer(mail);
       } else this.#gate.takeBack();
@@ -199,18 +216,36 @@ class Sending implements MailSender {
     }
   }
 
-  /** Lets a mail start again, after a wait for the relay, its domain or itself. */
-  #failRelay(mail: BegunMail, { reply, isBrokenOff }: RelayUnavailable): void {
+  /**
+   * Lets a mail start again, after a wait for the relay, its domain or itself. `isAnswering`: the relay answered another
+   * mail meanwhile.
+   */
+  #failRelay(
+    mail: BegunMail,
+    { reply, isBrokenOff }: RelayUnavailable,
+    isAnswering: boolean,
+  ): void {
     // What the shutdown breaks off is repeated after the next start.
     if (this.#loop.signal.aborted) return this.#queue.putBack(mail);
     const { relay } = this.#gate;
     if (!isBrokenOff) {
-      relay.fail(reply);
+      const others = this.#loop.underWay - 1;
+      // It may only take no further connection. The last of those in use shows if it is unavailable.
+      if (relay.isAvailable && (others > 0 || isAnswering)) this.#useFewer(Math.max(1, others));
+      else {
+        this.#fewer = undefined;
+        relay.fail(reply);
+      }
       return this.#queue.putBack(mail);
     }
     const suspicion = this.#queue.breakOff(mail);
     if (suspicion === "anywhere") relay.fail(reply);
     else if (suspicion === "unanswered") relay.suspect(reply);
+  }
+
+  #useFewer(connections: number): void {
+    this.#gate.takeBack();
+    this.#fewer = { connections, until: this.#ctx.clock.monotonic() + FEWER_MS };
   }
 
   async #record(mail: BegunMail, result: MailResult): Promise<void> {
