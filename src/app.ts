@@ -161,7 +161,7 @@ export function createApp(
     return isOfDashboard(path) ? loadDashboard() : loadOtherRoutes();
   }
 
-  const handle = createGateway({
+  const answer = createGateway({
     ctx,
     routes,
     requestContexts: contexts,
@@ -176,6 +176,14 @@ export function createApp(
     failurePage: (failure, context) =>
       answerRefusedForm(failure, context) ?? loaded?.failurePage(failure, context),
   });
+
+  /** While the server drains, clients that keep their connections choose another server for their next request. */
+  function handle(...call: Parameters<Gateway>): ReturnType<Gateway> {
+    const answered = answer(...call);
+    if (!readiness.isDraining) return answered;
+    return answered instanceof Promise ? answered.then(closeAfter) : closeAfter(answered);
+  }
+
   return {
     handle,
     routes,
@@ -194,6 +202,11 @@ export function createApp(
       await loadDashboard();
     },
   };
+}
+
+function closeAfter(response: Response): Response {
+  response.headers.set("Connection", "close");
+  return response;
 }
 
 function isOfDashboard(path: string): boolean {

@@ -88,8 +88,14 @@ describe("a server that is stopped", () => {
     await site.createPage("acme", ["API"]);
     const server = await site.serve({ args: ["--drain-seconds", "3600"] });
     expect((await server.fetch("/readyz")).status).toBe(200);
+    using kept = await openConnection(server.port);
+    kept.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    await kept.until(/{"status":"ok"}$/);
     server.signal("SIGTERM");
     while ((await server.fetch("/readyz")).status !== 503) await Bun.sleep(5);
+    // The next request of a proxy has to choose another server, not a connection that closes meanwhile.
+    kept.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect(await kept.untilClosed()).toMatch(/Connection: close\r\n[^]*{"status":"ok"}$/i);
     expect((await server.fetch("/status/acme")).status).toBe(200);
     expect((await server.fetch("/healthz")).status).toBe(200);
     // Earlier ones count as the same signal.

@@ -44,6 +44,17 @@ async function createSite(folder: string) {
   return { app, databasePath, setStatus, history, notices, metric };
 }
 
+test("a draining server answers, and closes each connection after its answer", async () => {
+  await using app = await createTestApp();
+  await app.page({ slug: "acme" });
+  const paths = ["/healthz", "/readyz", "/status/acme", "/unknown"];
+  const closes = () =>
+    Promise.all(paths.map(async (path) => (await app.call(path)).headers.get("connection")));
+  expect(await closes()).toEqual(paths.map(() => null));
+  app.app.readiness.isDraining = true;
+  expect(await closes()).toEqual(paths.map(() => "close"));
+});
+
 describe("the readiness of a healthy server", () => {
   test("a healthy server is ready and writable", async () => {
     await using app = await createTestApp();
