@@ -42,7 +42,11 @@ async function findProblem(host: string, port: number): Promise<string | undefin
       });
     });
     request.on("timeout", () => request.destroy(new Error("no response in time")));
-    request.on("error", (error) => resolve(`No server at ${host}:${port}: ${error.message}.`));
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      // Errors of the parser.
+      if (error.code?.startsWith("HPE_")) resolve(`Another program answers at ${host}:${port}.`);
+      else resolve(`No server at ${host}:${port}: ${error.message}.`);
+    });
     request.on("close", () => clearTimeout(timer));
   });
 }

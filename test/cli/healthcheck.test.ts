@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp } from "../support/app";
 import { commandLine } from "../support/command-line";
+import { startRawServer } from "../support/raw-server";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const READY = '{"status":"ok","writable":true,"reason":null}';
@@ -57,6 +58,17 @@ describe("allclear healthcheck", () => {
       ALLCLEAR_LISTEN: server.listen,
     });
     expect([exitCode, err]).toEqual([1, [`Another program answers at ${server.listen}.`]]);
+  });
+
+  test("healthcheck exits with 1 if another program that does not speak HTTP answers", async () => {
+    using folder = temporaryFolder();
+    await using server = await startRawServer((socket) => {
+      socket.on("error", () => {});
+      socket.write("SSH-2.0-OpenSSH_9.2\r\n");
+    });
+    const listen = `127.0.0.1:${server.port}`;
+    const { exitCode, err } = await commandLine(folder.path)(["healthcheck", "--listen", listen]);
+    expect([exitCode, err]).toEqual([1, [`Another program answers at ${listen}.`]]);
   });
 
   test("healthcheck knows the answers of a server that is ready, and of one that is not", async () => {
