@@ -28,7 +28,7 @@ describeScreens("analytics", (tour) => {
     expect(await matrix.locator("[data-day-note]").textContent()).toStartWith(
       "10 March 2026: Major outage (1 h",
     );
-  }, 60_000);
+  }, 600_000);
 
   test.each([
     "analytics",
@@ -61,6 +61,6 @@ describeScreens("analytics", (tour) => {
       expect(cut).toEqual([]);
       await page.emulateMedia({ media: "screen", colorScheme: "light" });
     },
-    60_000,
+    600_000,
   );
 });

@@ -30,7 +30,7 @@ describeInBrowser("the API reference in a browser", (site) => {
     expect(foreign).toEqual([]);
     expect(errors).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  }, 600_000);
 
   test.each([
     { width: 1280, colorScheme: "light" },
@@ -49,7 +49,7 @@ describeInBrowser("the API reference in a browser", (site) => {
       expect(errors).toEqual([]);
       await page.context().close();
     },
-    120_000,
+    600_000,
   );
 
   test.each([
@@ -70,6 +70,6 @@ describeInBrowser("the API reference in a browser", (site) => {
       expect(errors).toEqual([]);
       await page.context().close();
     },
-    120_000,
+    600_000,
   );
 });

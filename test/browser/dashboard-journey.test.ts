@@ -63,7 +63,7 @@ describeWithBrowser("from the first start to a revoked key", (browser) => {
       expect(pageErrors.filter((line) => !CACHE_NOT_CLEARED.test(line))).toEqual([]);
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 });
 

@@ -45,7 +45,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
         true,
       );
     },
-    60_000,
+    600_000,
   );
 
   test("the sign-in form focuses its first field and can be used with Tab and Enter alone", async () => {
@@ -58,7 +58,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
     await page.keyboard.press("Enter");
     await page.getByText("The e-mail or the password is wrong.").waitFor();
     await waitForFocus(page.getByLabel("Password"));
-  }, 60_000);
+  }, 600_000);
 
   test.each([
     { screen: "join", first: "Your name" },
@@ -69,13 +69,13 @@ describeScreens("the dashboard by keyboard", (tour) => {
       const page = await open(screen);
       await waitForFocus(page.getByLabel(first, { exact: true }));
     },
-    60_000,
+    600_000,
   );
 
   test("a rejected change focuses the reason", async () => {
     const page = await open("user-last-owner");
     await waitForFocus(page.getByRole("alert"));
-  }, 60_000);
+  }, 600_000);
 
   test.each([{ link: "Rotate" }, { link: "Revoke" }])(
     "$link opens a dialog by Enter, which keeps the focus inside and returns it on Escape",
@@ -98,7 +98,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
       await dialog.waitFor({ state: "detached" });
       await waitForFocus(opener);
     },
-    60_000,
+    600_000,
   );
 
   test("Escape and a click outside close an open menu, and Escape returns the focus", async () => {
@@ -115,7 +115,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
     await link.waitFor();
     await page.getByRole("heading", { level: 1 }).click();
     expect(await link.isVisible()).toBe(false);
-  }, 60_000);
+  }, 600_000);
 
   test("Escape closes a dialog and leaves the menu open that has opened the dialog", async () => {
     const page = await open("webhook");
@@ -128,7 +128,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
     await waitForFocus(link);
     await page.keyboard.press("Escape");
     expect(await link.isVisible()).toBe(false);
-  }, 60_000);
+  }, 600_000);
 
   test.each([{ screen: "account" }, { screen: "create" }])(
     "the tab bar of a phone covers no element that has the focus: $screen",
@@ -150,7 +150,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
       expect(bar).not.toBeNull();
       expect(covered).toEqual([]);
     },
-    60_000,
+    600_000,
   );
 
   test.each([
@@ -177,7 +177,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
       await waitForFocus(field);
       expect(await field.getAttribute("aria-invalid")).toBe("true");
     },
-    60_000,
+    600_000,
   );
 });
 

@@ -13,7 +13,7 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     expect((await turn(page)).status()).toBe(304);
     await page.clock.runFor(1_000);
     await page.getByText(/^Live · updated [0-4] s ago$/).waitFor();
-  }, 60_000);
+  }, 600_000);
 
   test("a hidden screen asks nothing, and asks at once when it is shown again", async () => {
     await using site = await openSite(browser());
@@ -27,7 +27,7 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     );
     await setHidden(page, false);
     expect((await answer).status()).toBe(200);
-  }, 60_000);
+  }, 600_000);
 
   test("a request without an answer is given up, and the connection is shown as lost", async () => {
     await using site = await openSite(browser());
@@ -47,7 +47,7 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     // A request that was held until now can be answered first.
     expect([200, 304]).toContain((await turn(page, 31_000)).status());
     await page.locator(".live:not(.is-held)").waitFor();
-  }, 60_000);
+  }, 600_000);
 
   test("an updated server is shown with a link that loads its new version", async () => {
     await using site = await openSite(browser());
@@ -64,7 +64,7 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     expect(await link.getAttribute("href")).toBe("/admin");
     await page.clock.runFor(60_000);
     expect(asked.count).toBe(1);
-  }, 60_000);
+  }, 600_000);
 
   test("Retry-After is honoured, and a lost connection is shown after 15 seconds", async () => {
     await using site = await openSite(browser());
@@ -81,7 +81,7 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     await page.unroute("**/admin");
     expect((await turn(page, 10_000)).status()).toBe(200);
     await page.locator(".live:not(.is-held)").waitFor();
-  }, 60_000);
+  }, 600_000);
 
   test("an ended session is shown with a link that returns to the screen", async () => {
     await using site = await openSite(browser());
@@ -97,7 +97,7 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     );
     await page.clock.runFor(60_000);
     expect(asked.count).toBe(1);
-  }, 60_000);
+  }, 600_000);
 
   test("a screen without JavaScript shows its time and a link that reloads it", async () => {
     await using site = await openSite(browser());
@@ -106,5 +106,5 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     expect(await page.locator(".live").textContent()).toMatch(/^As of \d\d:\d\d UTC · Reload$/);
     await page.getByRole("link", { name: "Reload" }).click();
     await page.waitForURL("**/admin");
-  }, 60_000);
+  }, 600_000);
 });

@@ -22,7 +22,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
       expect(await page.locator(".live").textContent()).toStartWith("Live · updated ");
       expect(errors).toEqual([]);
     }
-  }, 60_000);
+  }, 600_000);
 
   test("the first key appears in an empty list, and the next one while a search is typed only when asked for", async () => {
     await using site = await openSite(browser());
@@ -44,7 +44,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await page.getByRole("row").filter({ hasText: "Nightly report" }).waitFor();
     expect(await search.inputValue()).toBe("half a wo");
     expect(errors).toEqual([]);
-  }, 60_000);
+  }, 600_000);
 
   test("a form that is filled in is not replaced while the blocks around it change", async () => {
     await using site = await openSite(browser());
@@ -66,7 +66,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     const typed = (element: Element | null) =>
       element?.isConnected && element.querySelector("textarea")?.value;
     expect(await form.evaluate(typed)).toBe("half a wo");
-  }, 60_000);
+  }, 600_000);
 
   test("a block with a selection waits until its changes are asked for", async () => {
     await using site = await openSite(browser());
@@ -84,7 +84,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await button.click();
     await page.getByRole("link", { name: "The second one" }).waitFor();
     expect(await button.count()).toBe(0);
-  }, 60_000);
+  }, 600_000);
 
   test("the list of what needs attention comes first and goes again, with the lanes below it", async () => {
     await using site = await openSite(browser());
@@ -109,7 +109,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await page.getByText("Nothing needs attention.").waitFor();
     expect((await blocks()).slice(0, 3)).toEqual(quiet.slice(0, 3));
     expect(await page.locator("#now.beside").count()).toBe(0);
-  }, 60_000);
+  }, 600_000);
 
   test("the first steps are ticked and go without a reload", async () => {
     await using site = await openSite(browser());
@@ -129,7 +129,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await turn(page);
     await page.locator("#first-steps").waitFor({ state: "detached" });
     expect(await page.locator("#now").count()).toBe(1);
-  }, 60_000);
+  }, 600_000);
 
   test("a focused link stays until the focus has left it, although its object is gone", async () => {
     await using site = await openSite(browser());
@@ -145,7 +145,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await page.locator("h1").evaluate(() => (document.activeElement as HTMLElement).blur());
     await page.clock.runFor(2_000);
     await page.getByText("Nothing needs attention.").waitFor();
-  }, 60_000);
+  }, 600_000);
 
   test("a change that was undone before its announcement is not announced, and an end is", async () => {
     await using site = await openSite(browser());
@@ -173,7 +173,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await turn(page, 6_000);
     await region.getByText("Incidents: 0 open.").waitFor({ state: "attached" });
     expect(await said()).toMatch(/\]\[[^\]]*All systems operational\.[^\]]*\]$/);
-  }, 60_000);
+  }, 600_000);
 
   test("selected rows wait for changes, keep their ticks, and never pass them on to another object", async () => {
     await using site = await openSite(browser());
@@ -201,5 +201,5 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await box("Blog").waitFor();
     expect(await box("Wiki").isChecked()).toBe(true);
     expect(await box("Blog").isChecked()).toBe(false);
-  }, 60_000);
+  }, 600_000);
 });

@@ -22,7 +22,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
     await page.getByText("The page was created.").waitFor();
     expect(listAllPages(site.app.ctx.db, {})[0]?.slug).toBe("uber-uns-co-kg");
     expect(errors).toEqual([]);
-  }, 60_000);
+  }, 600_000);
 
   test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
     "a page can be created, given a logo and deleted: %o",
@@ -56,7 +56,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
       expect(listAllPages(site.app.ctx.db, {})).toEqual([]);
       expect(errors).toEqual([]);
     },
-    60_000,
+    600_000,
   );
 
   test("a logo that is too large is rejected in the browser before it is sent", async () => {
@@ -74,5 +74,5 @@ describeWithBrowser("pages on the dashboard", (browser) => {
     await choose(131_072);
     await alert.waitFor({ state: "hidden" });
     expect(await field.inputValue()).toEndWith("l.png");
-  }, 60_000);
+  }, 600_000);
 });

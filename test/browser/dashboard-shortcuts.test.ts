@@ -24,7 +24,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await dialog.getByRole("link", { name: "Analytics" }).waitFor();
     await page.keyboard.press("Enter");
     await waitForPath(page, /^\/admin\/analytics$/);
-  }, 60_000);
+  }, 600_000);
 
   test("arrow keys move through the results, and Escape leads back", async () => {
     const page = await open("keys");
@@ -40,7 +40,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute("type"))).toBe("search");
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-  }, 60_000);
+  }, 600_000);
 
   test("the focus returns to where it was before a key", async () => {
     const page = await open("keys");
@@ -54,7 +54,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
       await dialog.waitFor({ state: "detached" });
       expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
     }
-  }, 60_000);
+  }, 600_000);
 
   test("Enter opens nothing while an input method is used, and no earlier result", async () => {
     const page = await open("keys");
@@ -84,7 +84,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await waitForPath(page, /^\/admin\/search$/);
     expect(new URL(page.url()).searchParams.get("q")).toBe("analytics");
     await page.unrouteAll();
-  }, 60_000);
+  }, 600_000);
 
   test("a search without results is announced by an element that was there before", async () => {
     const page = await open("keys");
@@ -98,7 +98,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
       "Nothing was found for “nothing has this name”.",
     );
     expect(await dialog.getByRole("listitem").count()).toBe(0);
-  }, 60_000);
+  }, 600_000);
 
   test("results that arrive late keep the focus on the same link", async () => {
     const page = await open("keys");
@@ -120,7 +120,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await dialog.getByRole("link", { name: "Monitors" }).waitFor({ state: "detached" });
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Analytics");
     await page.unrouteAll();
-  }, 60_000);
+  }, 600_000);
 
   test("a key with Control and Shift belongs to the browser", async () => {
     const page = await open("keys");
@@ -128,7 +128,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await page.keyboard.press("?");
     await page.getByRole("dialog").getByText("Report incident").waitFor();
     expect(await page.getByRole("dialog").getByRole("searchbox").count()).toBe(0);
-  }, 60_000);
+  }, 600_000);
 
   test("c reports an incident, and g with a letter opens a screen", async () => {
     const page = await open("keys");
@@ -137,7 +137,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await waitForPath(page, /^\/admin\/monitors$/);
     await page.keyboard.press("c");
     await waitForPath(page, /^\/admin\/incidents\/new$/);
-  }, 60_000);
+  }, 600_000);
 
   test("a key outside a form opens no other screen while the form has unsaved text", async () => {
     const page = await open("report");
@@ -151,7 +151,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await page.getByRole("dialog").waitFor();
     expect(new URL(page.url()).pathname).toBe(path);
     expect(await field.inputValue()).toBe("Checkout fails");
-  }, 60_000);
+  }, 600_000);
 
   test.each([
     ["Control+k", { key: "k", ctrlKey: true }],
@@ -174,7 +174,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
         "search",
       );
     },
-    60_000,
+    600_000,
   );
 
   test("keys that are typed into a field open nothing", async () => {
@@ -184,7 +184,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await page.keyboard.type("c/?gm");
     expect(await field.inputValue()).toBe("c/?gm");
     expect(await page.getByRole("dialog").count()).toBe(0);
-  }, 60_000);
+  }, 600_000);
 
   test("a question mark lists the shortcuts, which can be turned off and on", async () => {
     const page = await open("keys");
@@ -203,5 +203,5 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await dialog.getByRole("link", { name: "Keyboard shortcuts" }).click();
     await page.getByRole("button", { name: "Turn shortcuts on in this browser" }).click();
     await page.getByRole("button", { name: "Turn shortcuts off in this browser" }).waitFor();
-  }, 60_000);
+  }, 600_000);
 });

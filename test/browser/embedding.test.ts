@@ -66,5 +66,5 @@ describeWithBrowser("a status page on another site", (browser) => {
     } finally {
       await context.close();
     }
-  }, 60_000);
+  }, 600_000);
 });

@@ -55,7 +55,7 @@ describeWithBrowser("a session that ends in the middle of a report", (browser) =
       // The refused form and the wrong password.
       expect(errors.filter((error) => !/status of 4(01|22)/.test(error))).toEqual([]);
     },
-    60_000,
+    600_000,
   );
 
   test("a script returns to the form without a further click if the session was the user's own", async () => {
@@ -73,7 +73,7 @@ describeWithBrowser("a session that ends in the middle of a report", (browser) =
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("Nothing was saved yet").waitFor();
     expect(await page.getByRole("textbox", { name: "Name" }).inputValue()).toBe(NAME);
-  }, 60_000);
+  }, 600_000);
 });
 
 function publish(page: Page): Promise<void> {

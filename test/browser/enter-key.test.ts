@@ -24,7 +24,7 @@ describeInBrowser("the Enter key in forms", (site) => {
       expect(made.map(({ row }) => [row.status, row.draft])).toEqual([["investigating", false]]);
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 
   test.each(WAYS)(
@@ -43,7 +43,7 @@ describeInBrowser("the Enter key in forms", (site) => {
       expect(names.filter((name) => name === `Upgrade of ${slugs[0]}`)).toHaveLength(1);
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 
   test("Enter on the status of an update publishes it instead of applying a template", async () => {
@@ -59,7 +59,7 @@ describeInBrowser("the Enter key in forms", (site) => {
     await page.keyboard.press("Enter");
     await page.getByText("The incident is resolved.").waitFor();
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("the button for Enter is not reachable by keyboard or screen reader", async () => {
     const { app, visit } = site();
@@ -75,7 +75,7 @@ describeInBrowser("the Enter key in forms", (site) => {
     await page.keyboard.press("Shift+Tab");
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("A");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });
 
 describeInBrowser("the page of a form", (site) => {
@@ -92,7 +92,7 @@ describeInBrowser("the page of a form", (site) => {
       .waitFor({ state: "attached" });
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Errors");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });
 
 type Site = Parameters<Parameters<typeof describeInBrowser>[1]>[0];

@@ -57,7 +57,7 @@ describeWithBrowser("the first steps after the set-up", (browser) => {
       expect(await page.title()).toContain("Acme");
       expect(errors).toEqual([]);
     },
-    120_000,
+    600_000,
   );
 });
 

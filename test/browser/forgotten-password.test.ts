@@ -30,7 +30,7 @@ describeWithBrowser("a forgotten password without JavaScript", (browser) => {
     await ctx.db.write((tx) => setMailSettings(ctx, tx, RELAY, CLI_ACTOR));
     await userWithPassword(site.app, "owner@example.com");
     worker = startUserMails(ctx);
-  }, 60_000);
+  }, 600_000);
   afterAll(async () => {
     worker?.cancel();
     await site?.[Symbol.asyncDispose]();

@@ -40,7 +40,7 @@ describeInBrowser("the forms of an incident", (site) => {
       await menu.click();
     }
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test.each([
     { name: "with a script", javaScriptEnabled: true },
@@ -66,7 +66,7 @@ describeInBrowser("the forms of an incident", (site) => {
       expect(statusOf(app, id)).toBe("resolved");
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 
   test("an update can be written and published by keyboard alone", async () => {
@@ -94,7 +94,7 @@ describeInBrowser("the forms of an incident", (site) => {
     expect(update).toMatchObject({ status: "monitoring", body: "Nearly there." });
     expect(update?.components).toMatchObject([{ newStatus: "partial_outage" }]);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });
 
 describeWithBrowser("the number of subscribers on a form", (browser) => {
@@ -141,7 +141,7 @@ describeWithBrowser("the number of subscribers on a form", (browser) => {
         await page.context().close();
       }
     },
-    60_000,
+    600_000,
   );
 });
 

@@ -65,7 +65,7 @@ describeWithBrowser("incident templates", (browser) => {
     expect(await valueOf(page, "API")).toBe("");
     expect(app.events()).toEqual([]);
     expect(errors).toEqual([]);
-  }, 60_000);
+  }, 600_000);
 
   test("a template keeps the components that the link to the form chose", async () => {
     await using site = await openSite(browser());
@@ -87,7 +87,7 @@ describeWithBrowser("incident templates", (browser) => {
       expect(await valueOf(page, "API")).toBe("degraded_performance");
       expect(await valueOf(page, "Web")).toBe(status);
     }
-  }, 60_000);
+  }, 600_000);
 
   test("without a script, a template is created, used, cloned and deleted", async () => {
     await using site = await openSite(browser());
@@ -125,7 +125,7 @@ describeWithBrowser("incident templates", (browser) => {
     await press("Delete template");
     await page.getByText("“Copy of API down” was deleted.").waitFor();
     expect(listAllTemplates(app.ctx.db).map(({ row }) => row.name)).toEqual(["API down"]);
-  }, 60_000);
+  }, 600_000);
 
   test("screens with the longest names of templates are not wider than the window", async () => {
     await using site = await openSite(browser());
@@ -154,5 +154,5 @@ describeWithBrowser("incident templates", (browser) => {
         expect(wider, `${path} ${width}`).toEqual([]);
       }
     }
-  }, 60_000);
+  }, 600_000);
 });

@@ -21,5 +21,5 @@ describeInBrowser("the filters of a list", (site) => {
     await page.getByRole("button", { name: "Show", exact: true }).click();
     await page.waitForURL(/impact=critical/);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

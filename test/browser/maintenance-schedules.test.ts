@@ -28,7 +28,7 @@ describeInBrowser("the form for a maintenance schedule in a browser", (site) => 
     expect(await page.getByLabel("Name").inputValue()).toBe("Restart");
     expect(listSchedules(app.ctx.db)).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("shows them by its button without JavaScript", async () => {
     const { app, visit } = site();
@@ -42,5 +42,5 @@ describeInBrowser("the form for a maintenance schedule in a browser", (site) => 
     expect(await page.getByLabel("Times").inputValue()).toBe("15 4 1 1 *");
     expect(listSchedules(app.ctx.db)).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

@@ -21,7 +21,7 @@ describeInBrowser("planning maintenance in a browser", (site) => {
     await begins.fill("");
     expect(await zones.textContent()).toBe("");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("the confirmation dialog to cancel maintenance has unique ids and submits its message", async () => {
     const { app, axe, visit } = site();
@@ -57,5 +57,5 @@ describeInBrowser("planning maintenance in a browser", (site) => {
     expect(await page.locator(".timeline").textContent()).toContain("No longer needed.");
     expect(errors).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

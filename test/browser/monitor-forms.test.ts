@@ -20,7 +20,7 @@ describeInBrowser("the form for a new monitor", (site) => {
     await page.getByText("The monitor was created.").waitFor();
     expect(namesIn(app)).toContain("By Enter");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("without JavaScript, a new monitor can be tried, given rows and created", async () => {
     const { app, visit } = site();
@@ -47,7 +47,7 @@ describeInBrowser("the form for a new monitor", (site) => {
       assertions: [{ source: "status", op: "eq", value: 200 }],
     });
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("without JavaScript, the parts for a client certificate and a proxy open, and open again when they are used", async () => {
     const { certificate, key } = await clientCertificate("good");
@@ -81,5 +81,5 @@ describeInBrowser("the form for a new monitor", (site) => {
     expect(stored).toMatchObject({ client_certificate: { certificate, key } });
     expect(stored).not.toHaveProperty("proxy");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

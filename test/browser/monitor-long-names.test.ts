@@ -65,7 +65,7 @@ describeWithBrowser("monitors with the longest names", (browser) => {
       }
     }
     expect(errors).toEqual([]);
-  }, 60_000);
+  }, 600_000);
 
   test("without scripts, an outage is zoomed into, and selected monitors are tagged and deleted", async () => {
     await using site = await openSite(browser());
@@ -97,5 +97,5 @@ describeWithBrowser("monitors with the longest names", (browser) => {
     await page.getByRole("button", { name: "Delete 1 monitor" }).click();
     await page.getByText("1 monitor is deleted.").waitFor();
     await page.getByText("No monitors yet").waitFor();
-  }, 60_000);
+  }, 600_000);
 });

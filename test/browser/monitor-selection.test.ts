@@ -39,6 +39,6 @@ describeWithBrowser("two hundred monitors", (browser) => {
       expect(body.data).toHaveLength(100);
       expect(errors).toEqual([]);
     },
-    120_000,
+    600_000,
   );
 });

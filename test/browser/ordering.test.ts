@@ -90,7 +90,7 @@ describeWithBrowser("the order of components", (browser) => {
         await page.reload();
         expect(await namesOn(page)).toEqual(shown);
         expect(list.errors).toEqual([]);
-      }, 60_000);
+      }, 600_000);
     }
 
     test("dragging can move a component into an empty group", async () => {
@@ -101,7 +101,7 @@ describeWithBrowser("the order of components", (browser) => {
       await dragTo(page, "Web", page.getByText("All components are in groups."), 0.5);
       await expectAnnouncement(page, /^Web: 1 of 1. Saved\.$/);
       expect(await list.outline()).toBe("Web | Core: API | Edge: CDN, Docs");
-    }, 60_000);
+    }, 600_000);
 
     test("Escape and dropping at the same place leave the order unchanged", async () => {
       await using list = await open();
@@ -119,7 +119,7 @@ describeWithBrowser("the order of components", (browser) => {
       await expectAnnouncement(page, /Saved\.$/);
       expect(list.sent()).toBe(1);
       expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
-    }, 60_000);
+    }, 600_000);
 
     test("dragging to the edge of the window scrolls the page", async () => {
       await using list = await open({ viewport: { width: 1_280, height: 480 } });
@@ -133,7 +133,7 @@ describeWithBrowser("the order of components", (browser) => {
       await dragOn(page, itemOf(page, "CDN"), 0.8);
       await expectAnnouncement(page, /Saved\.$/);
       expect(await list.outline()).toBe(" | Core: API, Web | Edge: CDN, Docs");
-    }, 60_000);
+    }, 600_000);
 
     test("dragging with a finger works on a phone and does not scroll the page", async () => {
       await using list = await open({ hasTouch: true, viewport: { width: 390, height: 1_200 } });
@@ -152,7 +152,7 @@ describeWithBrowser("the order of components", (browser) => {
       await touch("touchEnd", []);
       await expectAnnouncement(page, /Saved\.$/);
       expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
-    }, 60_000);
+    }, 600_000);
   });
 
   describe("ordering by keyboard", () => {
@@ -171,7 +171,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await list.outline()).toBe("Docs | Edge: API, CDN | Core: Web");
       await isFocused(handleOf(page, "Core"));
       expect(list.errors).toEqual([]);
-    }, 60_000);
+    }, 600_000);
 
     test("several key presses in a row are sent together, and the shown order is stored", async () => {
       await using list = await open();
@@ -185,7 +185,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await list.outline()).toBe("CDN, Docs | Core: API, Web | Edge:");
       await page.keyboard.press("Alt+ArrowUp");
       await expectAnnouncement(page, "CDN is first already.");
-    }, 60_000);
+    }, 600_000);
 
     test("an order that is being sent is not cancelled by leaving the page", async () => {
       await using list = await open();
@@ -201,7 +201,7 @@ describeWithBrowser("the order of components", (browser) => {
       await press(page, "API", "Alt+ArrowDown");
       await expectAnnouncement(page, "API: 2 of 2 in Core. Saved.");
       expect(await page.locator("body").getAttribute("data-kept")).toBe("true");
-    }, 60_000);
+    }, 600_000);
 
     test("an order that was not sent yet is sent when the page is left", async () => {
       await using list = await open();
@@ -218,7 +218,7 @@ describeWithBrowser("the order of components", (browser) => {
       await page.goto(`${site.origin}/admin`);
       await stored.promise;
       expect(await list.outline()).toBe(expected);
-    }, 60_000);
+    }, 600_000);
 
     test("an arrow key alone moves nothing, and Enter on a handle explains how to move", async () => {
       await using list = await open();
@@ -230,7 +230,7 @@ describeWithBrowser("the order of components", (browser) => {
       await expectAnnouncement(page, /^Drag a handle to change the order, or press Alt/);
       expect(await namesOn(page)).toEqual(["Docs", "Core", "API", "Web", "Edge", "CDN"]);
       expect(list.sent()).toBe(0);
-    }, 60_000);
+    }, 600_000);
   });
 
   test("move buttons work without loading a page and keep the focus", async () => {
@@ -243,7 +243,7 @@ describeWithBrowser("the order of components", (browser) => {
     await isFocused(button);
     expect(await page.title()).toBe("still this page");
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
-  }, 60_000);
+  }, 600_000);
 
   test("without JavaScript, move buttons work and there are no handles", async () => {
     await using list = await open({ javaScriptEnabled: false });
@@ -253,7 +253,7 @@ describeWithBrowser("the order of components", (browser) => {
     await page.getByText("“API” was moved down.").waitFor();
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
     expect(new URL(page.url()).hash).toBe(`#${list.ids["API"]}`);
-  }, 60_000);
+  }, 600_000);
 
   test("an order that can no longer be saved is reported, and the stored order is kept", async () => {
     await using list = await open();
@@ -270,12 +270,12 @@ describeWithBrowser("the order of components", (browser) => {
     await press(page, "API", "Alt+ArrowDown");
     await expectAnnouncement(page, "API: 2 of 2 in Core. Saved.");
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge:");
-  }, 60_000);
+  }, 600_000);
 
   let shared: Open;
   beforeAll(async () => {
     shared = await open();
-  }, 60_000);
+  }, 600_000);
   afterAll(() => shared?.[Symbol.asyncDispose]());
 
   test("the ordered list has no axe violations, and its controls are large enough on a phone", async () => {
@@ -289,7 +289,7 @@ describeWithBrowser("the order of components", (browser) => {
       const box = await control.boundingBox();
       expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
     }
-  }, 60_000);
+  }, 600_000);
 });
 
 const handleOf = (page: Page, name: string) =>

@@ -30,7 +30,7 @@ describeInBrowser("a preset of the form for a new key", (site) => {
       expect(await page.getByLabel("Rate limit").inputValue()).toBe("77");
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 
   test("one preset replaces another, except for scopes that a person checked or unchecked", async () => {
@@ -43,7 +43,7 @@ describeInBrowser("a preset of the form for a new key", (site) => {
     expect(await scope("manage:monitors").isChecked()).toBe(true);
     expect(await scope("read:status").isChecked()).toBe(false);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("what was typed in a rejected form stays too", async () => {
     const { page, name, scope, start } = await open();
@@ -57,7 +57,7 @@ describeInBrowser("a preset of the form for a new key", (site) => {
     expect(await scope("manage:webhooks").isChecked()).toBe(true);
     expect(await scope("write:incidents").isChecked()).toBe(true);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });
 
 describeInBrowser("a template of a report", (site) => {
@@ -75,5 +75,5 @@ describeInBrowser("a template of a report", (site) => {
     expect(await message.inputValue()).toStartWith("Something is not working");
     expect(await page.getByLabel("Monitoring", { exact: true }).isChecked()).toBe(true);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

@@ -94,7 +94,7 @@ describeWithBrowser("an open status page", (browser) => {
       expect(await page.evaluate(() => Reflect.get(window, "announced"))).toBe(1);
       expect(errors).toEqual([]);
     }
-  }, 60_000);
+  }, 600_000);
 
   test("an unchanged page is not fetched again, and its time stays current", async () => {
     await using site = await openSite(browser());
@@ -110,7 +110,7 @@ describeWithBrowser("an open status page", (browser) => {
       before,
     );
     expect(requests.filter((url) => url.endsWith("/status/acme"))).toHaveLength(loaded);
-  }, 60_000);
+  }, 600_000);
 
   test("the focus stays on its element when an incident appears above it", async () => {
     await using site = await openSite(browser());
@@ -122,7 +122,7 @@ describeWithBrowser("an open status page", (browser) => {
     await turn(page);
     await page.getByRole("heading", { name: "The API is down" }).waitFor();
     expect(await focused.evaluate((element) => element === document.activeElement)).toBe(true);
-  }, 60_000);
+  }, 600_000);
 
   test("the text of a day stays while the page refreshes, shows what changed, and keeps the focus on its link", async () => {
     await using site = await openSite(browser());
@@ -149,7 +149,7 @@ describeWithBrowser("an open status page", (browser) => {
     expect(await note.textContent()).toContain("The API answers slowly, One more");
     await page.keyboard.press("Tab");
     expect(await note.textContent()).toBe("");
-  }, 60_000);
+  }, 600_000);
 
   test("a hidden tab asks nothing, and asks at once when it is shown again", async () => {
     await using site = await openSite(browser());
@@ -162,7 +162,7 @@ describeWithBrowser("an open status page", (browser) => {
     await setHidden(page, false);
     await page.clock.runFor(0);
     expect((await answer).status()).toBe(200);
-  }, 60_000);
+  }, 600_000);
 
   test("Retry-After of a 429 is honoured, also by a tab that is shown again", async () => {
     await using site = await openSite(browser());
@@ -180,7 +180,7 @@ describeWithBrowser("an open status page", (browser) => {
     expect(asked()).toBe(1);
     await page.unroute(VERSION);
     expect((await turn(page, 30_000)).status()).toBe(200);
-  }, 60_000);
+  }, 600_000);
 
   test("a tab waits for the refill if fewer than 20 requests are left to its address", async () => {
     await using site = await openSite(browser());
@@ -196,7 +196,7 @@ describeWithBrowser("an open status page", (browser) => {
     await page.clock.runFor(45_000);
     expect(asked()).toBe(1);
     await turn(page, 10_000);
-  }, 60_000);
+  }, 600_000);
 
   test("a tab asks less often while the server fails, and recovers", async () => {
     await using site = await openSite(browser());
@@ -215,7 +215,7 @@ describeWithBrowser("an open status page", (browser) => {
     await turn(page, 60_000);
     await page.getByRole("heading", { name: "The API is down" }).waitFor();
     expect(await note.textContent()).toBe("· refreshes by itself");
-  }, 60_000);
+  }, 600_000);
 
   test("a request without an answer is given up, and asked again later", async () => {
     await using site = await openSite(browser());
@@ -233,7 +233,7 @@ describeWithBrowser("an open status page", (browser) => {
     expect(asked()).toBe(1);
     await page.unroute(VERSION);
     expect((await turn(page, 60_000)).status()).toBe(200);
-  }, 60_000);
+  }, 600_000);
 
   test("a tab that is shown again and again asks at most once in ten seconds", async () => {
     await using site = await openSite(browser());
@@ -253,7 +253,7 @@ describeWithBrowser("an open status page", (browser) => {
       await setHidden(page, true);
       await page.clock.runFor(60_000);
     }
-  }, 60_000);
+  }, 600_000);
 
   test("a tab that comes back from the history of the browser asks at once", async () => {
     await using site = await openSite(browser());
@@ -265,7 +265,7 @@ describeWithBrowser("an open status page", (browser) => {
     );
     await page.clock.runFor(0);
     expect((await answer).status()).toBe(200);
-  }, 60_000);
+  }, 600_000);
 
   test("times say how long ago they were, and the age grows without a request", async () => {
     await using site = await openSite(browser());
@@ -284,7 +284,7 @@ describeWithBrowser("an open status page", (browser) => {
     const plain = await site.visit("/status/acme", { javaScriptEnabled: false });
     expect(await plain.page.locator("#open time").first().textContent()).toEndWith("UTC");
     expect(await plain.page.locator("[data-live-note]").textContent()).toBe("");
-  }, 60_000);
+  }, 600_000);
 
   test("a selection of text and its details survive an incident that appears above it", async () => {
     await using site = await openSite(browser());
@@ -306,7 +306,7 @@ describeWithBrowser("an open status page", (browser) => {
           ?.textContent,
     );
     expect(selected).toBe("The first");
-  }, 60_000);
+  }, 600_000);
 
   test("a page that gets another theme or language is loaded again as a whole", async () => {
     await using site = await openSite(browser());
@@ -322,7 +322,7 @@ describeWithBrowser("an open status page", (browser) => {
     await loaded;
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
     expect(await page.locator("html").getAttribute("lang")).toBe("de");
-  }, 60_000);
+  }, 600_000);
 
   test("a tab ignores answers of a network that are no version and no status page", async () => {
     await using site = await openSite(browser());
@@ -345,7 +345,7 @@ describeWithBrowser("an open status page", (browser) => {
     await page.unroute(/\/status\/acme$/);
     await turn(page, 60_000);
     await page.getByRole("heading", { name: "The API is down" }).waitFor();
-  }, 60_000);
+  }, 600_000);
 
   test("a page that becomes private keeps what it showed and says that it is not refreshed", async () => {
     await using site = await openSite(browser());
@@ -359,7 +359,7 @@ describeWithBrowser("an open status page", (browser) => {
     expect((await turn(page)).status()).toBe(404);
     await page.locator("[data-live-note]").getByText("trying again").waitFor();
     expect(await page.locator("#banner h1").textContent()).toBe("All systems operational");
-  }, 60_000);
+  }, 600_000);
 });
 
 async function iconOf(page: Page): Promise<string> {

@@ -107,7 +107,7 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
       expect(await isWiderThanWindow(page), path).toBe(false);
     }
     await page.context().close();
-  }, 120_000);
+  }, 600_000);
 
   test("separate links and folds of a status page are 44 pixels high on a phone", async () => {
     await documents();
@@ -120,7 +120,7 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     );
     expect(low).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("with 50 open incidents the components begin within 3,000 pixels on a phone", async () => {
     const { app, visit } = site();
@@ -143,5 +143,5 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     const top = await page.locator("#components").evaluate((it) => it.getBoundingClientRect().top);
     expect(top).toBeLessThan(3_000);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

@@ -15,7 +15,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.locator(".axis summary").first().click();
     expect(await table.isVisible()).toBe(true);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("times are shown in the reader's time zone, with the original as title", async () => {
     const { maintenance = "" } = await documents();
@@ -32,7 +32,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     expect(await planned.getAttribute("title")).toContain("UTC");
     expect(await page.locator("[data-zones]").textContent()).toContain("America/New_York");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("arrow keys move through the days, and each is described", async () => {
     await documents();
@@ -49,7 +49,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.keyboard.press("Enter");
     expect(await components.locator("table").first().isVisible()).toBe(true);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("Enter on a day moves to its incident, and Escape moves back and then removes the text", async () => {
     const { incident } = await documents();
@@ -71,7 +71,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.keyboard.press("Enter");
     await page.waitForURL(`**${new URL(incident ?? "", site().origin).pathname}`);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("a day keeps its text while the pointer moves to the link in it", async () => {
     await documents();
@@ -81,7 +81,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.locator("[data-days] [data-day-note] a").click();
     await page.waitForURL(/\/incidents\//);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("an incident and its page link to each other by keyboard", async () => {
     await documents();
@@ -94,7 +94,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.keyboard.press("Enter");
     await page.waitForURL("**/status/acme");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("a printed status page is black on white with open groups and without controls", async () => {
     await documents();
@@ -121,7 +121,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     );
     expect(new Set(grounds)).toEqual(new Set(["rgb(0, 0, 0),rgb(255, 255, 255)"]));
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("an address is copied and the button says so, and without JavaScript it can be selected", async () => {
     await documents();
@@ -141,5 +141,5 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     expect(await plain.page.getByRole("button").count()).toBe(0);
     expect(await plain.page.locator("code").first().isVisible()).toBe(true);
     await plain.page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

@@ -59,7 +59,7 @@ describeWithBrowser("parts that refresh themselves", (browser) => {
     expect((await report("The API is slow")).status).toBe(201);
     await refresh("The API is slow");
     expect(await isOpen()).toBe(false);
-  }, 60_000);
+  }, 600_000);
 
   test("a count that a refresh changes fades once, and not for readers who prefer less motion", async () => {
     await using site = await openSite(browser());
@@ -82,7 +82,7 @@ describeWithBrowser("parts that refresh themselves", (browser) => {
     await turn(page);
     await page.locator("#menu-links .n", { hasText: "3" }).waitFor();
     expect((await faded()).filter((text) => text === "3 open")).toEqual([]);
-  }, 60_000);
+  }, 600_000);
 });
 
 const STATUS = "major_outage";

@@ -26,7 +26,7 @@ describeInBrowser("repeated clicks and going back", (site) => {
       expect((await app.call("/api/v1/key", { key: value })).status).toBe(200);
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 
   test("without JavaScript, a second click on Rotate shows the value of the first rotation", async () => {
@@ -43,7 +43,7 @@ describeInBrowser("repeated clicks and going back", (site) => {
     expect((await app.call("/api/v1/key", { key: second })).status).toBe(200);
     expect(getKey(app.ctx.db, key.id).values).toHaveLength(2);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test.each([
     { name: "with scripts", javaScriptEnabled: true },
@@ -66,7 +66,7 @@ describeInBrowser("repeated clicks and going back", (site) => {
       expect(listAllKeys(app.ctx.db)).toHaveLength(made);
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 });
 

@@ -34,7 +34,7 @@ describeWithBrowser("subscribing without JavaScript", (browser) => {
     ctx.baseUrl = site.origin;
     await ctx.db.write((tx) => setMailSettings(ctx, tx, RELAY, CLI_ACTOR));
     worker = startSignUps(ctx);
-  }, 60_000);
+  }, 600_000);
   afterAll(async () => {
     worker?.cancel();
     await site?.[Symbol.asyncDispose]();

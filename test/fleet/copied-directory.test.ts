@@ -47,7 +47,7 @@ await describeWithPrograms("a copied data directory", { go: ["litestream", "vers
     await primary.kill();
     await primary.restart();
     expect((await client.openIncident("three")).status).toBe(201);
-  }, 90_000);
+  }, 600_000);
 
   test("that has taken the record makes the primary end, instead of taking it back", async () => {
     await using store = await startS3();
@@ -58,7 +58,7 @@ await describeWithPrograms("a copied data directory", { go: ["litestream", "vers
     expect(await primary.exited()).toBe(1);
     expect(primary.output()).toContain(COPIED);
     expect((await readLeader(store.open("fleet")))?.record.run).toBe("copy");
-  }, 90_000);
+  }, 600_000);
 });
 
 /** Writes the record as another process of its node does at its start. */

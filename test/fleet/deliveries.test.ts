@@ -234,6 +234,6 @@ await describeWithPrograms("webhooks and mails when the primary is killed", NEED
       report(`messages while the primary is killed, ${way.name}`, { rounds: all, ...totals });
       expect(totals.missing).toBe(0);
     },
-    durationMs(90_000, 1_800_000),
+    durationMs(600_000, 1_800_000),
   );
 });

@@ -147,6 +147,6 @@ await describeWithPrograms("three equal nodes", needed, () => {
       report("three equal nodes", { rounds: all, ...figures });
       expectWithin(figures.backMaxMs, BACK_MAX_MS);
     },
-    durationMs(180_000, 3_600_000),
+    durationMs(600_000, 3_600_000),
   );
 });

@@ -21,7 +21,7 @@ const BACK_MS = { promote: 5_000, automatic: 25_000 };
 const LOST_MS = durationMs(3_000, 1_000);
 
 /** Limit of a test in ms. */
-const LIMIT = durationMs(120_000, 60 * 60_000);
+const LIMIT = durationMs(600_000, 60 * 60_000);
 
 type Promotion = keyof typeof BACK_MS;
 type Ack = "replicated" | "local";

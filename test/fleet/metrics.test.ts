@@ -64,6 +64,6 @@ await describeWithPrograms(
       expect(others).toContain("allclear_fleet_term 1");
       expect(others).toContain('allclear_fleet_forwards_total{outcome="answered"} 1');
       expect(others).toContain("allclear_fleet_orphans 0");
-    }, 60_000);
+    }, 600_000);
   },
 );

@@ -100,6 +100,6 @@ await describeWithPrograms(
 
       expect(Object.keys(pages.counts)).toEqual(["200"]);
       expect(Object.keys(lists.counts)).toEqual(["200", "503"]);
-    }, 60_000);
+    }, 600_000);
   },
 );

@@ -56,5 +56,5 @@ await describeWithPrograms("a purge of a fleet", needed, () => {
       purges.push(async () => repeated.resolve());
       await repeated.promise;
     }
-  }, 60_000);
+  }, 600_000);
 });

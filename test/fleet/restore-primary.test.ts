@@ -48,5 +48,5 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
     );
     await eventually("the replica has it", async () => (await statusWith(three)) === 200);
     expect(await statusWith(two)).toBe(401);
-  }, 120_000);
+  }, 600_000);
 });

@@ -139,7 +139,7 @@ await describeWithPrograms("restore --from-store", { go: ["litestream", "versity
       expect.stringContaining("begin after 2020-01-01T00:00:00.000Z"),
     ]);
     expect(await namesIn("c")).toEqual(["one"]);
-  }, 60_000);
+  }, 600_000);
 
   test("fleet orphans lists the events that only a database which was set aside has", async () => {
     await writeTerm("a", 1, ["one"]);
@@ -163,7 +163,7 @@ await describeWithPrograms("restore --from-store", { go: ["litestream", "versity
     expect(json.map(({ name }) => name)).toEqual(["lost"]);
     const missing = await run("a", "fleet", "orphans", join(folder.path, "none"));
     expect([missing.exitCode, missing.err[0]]).toEqual([1, expect.stringContaining("no file")]);
-  }, 60_000);
+  }, 600_000);
 
   test("says that a store has no fleet, a record without signature, or does not answer, and keeps the database", async () => {
     await run("c", "key", "create", "--name", "own", "--scope", "read:status");
@@ -187,7 +187,7 @@ await describeWithPrograms("restore --from-store", { go: ["litestream", "versity
     expect(
       readdirSync(join(folder.path, "c")).filter((name) => /from-fleet-store/.test(name)),
     ).toEqual([]);
-  }, 60_000);
+  }, 600_000);
 });
 
 test.each([

@@ -77,6 +77,6 @@ await describeWithPrograms("keys at a replica, known by the listing of the store
         await eventually("the replica accepts the key again", () => isAccepted(replica, value));
       }
     },
-    60_000,
+    600_000,
   );
 });

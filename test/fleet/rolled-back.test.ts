@@ -64,7 +64,7 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
       replaceFolder(node.folder, snapshot.path);
       await expect(node.restart()).rejects.toThrow("allclear restore --from-store");
     },
-    90_000,
+    600_000,
   );
 
   waitingTest(
@@ -86,6 +86,6 @@ await describeWithPrograms("a primary", { go: ["litestream", "versitygw"] }, () 
         return names.join(" ") === "one two";
       });
     },
-    90_000,
+    600_000,
   );
 });

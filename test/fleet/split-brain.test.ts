@@ -113,7 +113,7 @@ const needed = { go: ["litestream", "versitygw"], debian: ["redis-server|valkey-
 await describeWithPrograms(NAME, needed, () => {
   const title =
     "that %s loses no replicated write, lists the others, and neither writes nor checks once another node does";
-  const limit = durationMs(120_000, 60 * 60_000);
+  const limit = durationMs(600_000, 60 * 60_000);
   waitingTest.skipIf(problem !== undefined).each(SHORT)(title, check, limit);
   test.skipIf(problem !== undefined || !IS_LONG_RUN).each(LONG)(title, check, limit);
 });

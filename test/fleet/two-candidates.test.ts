@@ -58,6 +58,6 @@ await describeLongRun("two candidates", { go: ["versitygw", "litestream"] }, () 
       report("two candidates", { rounds: all, ...figures });
       expectWithin(figures.backMaxMs, 25_000);
     },
-    durationMs(120_000, 3_600_000),
+    durationMs(600_000, 3_600_000),
   );
 });

@@ -132,7 +132,7 @@ await describeWithPrograms(
           );
         }
       },
-      60_000,
+      600_000,
     );
   },
 );

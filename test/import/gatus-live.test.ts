@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/temporary-folder";
 const BINARY = process.env["GATUS_BINARY"] ?? "";
 if (BINARY === "") console.warn("Skipped: no Gatus is installed (GATUS_BINARY).");
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 600_000;
 
 /** Time after which the checked server responds. */
 const DELAY_MS = 40;

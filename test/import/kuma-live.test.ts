@@ -15,7 +15,7 @@ const INSTALLED: readonly [variable: string, fixture: KumaVersion][] = [
   ["UPTIME_KUMA_DIR", "2.5.3"],
   ["UPTIME_KUMA_1_DIR", "1.23.17"],
 ];
-const START_TIMEOUT_MS = 120_000;
+const START_TIMEOUT_MS = 600_000;
 
 for (const [variable, fixture] of INSTALLED) {
   const directory = process.env[variable];

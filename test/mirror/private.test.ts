@@ -109,4 +109,4 @@ test("no file of the mirror has a private text of a prepared installation", asyn
     return texts.filter((text) => content.includes(text)).map((text) => `${path}: ${text}`);
   });
   expect(found).toEqual([]);
-}, 60_000);
+}, 600_000);

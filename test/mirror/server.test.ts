@@ -93,7 +93,7 @@ test("a server with --mirror writes the folder, and the dashboard deletes a page
   } finally {
     await server.stop();
   }
-}, 60_000);
+}, 600_000);
 
 test("a page that is deleted while the server stops leaves the mirror before the answer", async () => {
   using folder = temporaryFolder();
@@ -128,4 +128,4 @@ test("a page that is deleted while the server stops leaves the mirror before the
   } finally {
     await (stopping ?? server.stop());
   }
-}, 60_000);
+}, 600_000);

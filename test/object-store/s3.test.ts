@@ -15,7 +15,7 @@ for (const name of S3_SERVERS) {
     let server: S3Server;
     beforeAll(async () => {
       server = await startS3(name);
-    }, 60_000);
+    }, 600_000);
     afterAll(() => server?.[Symbol.asyncDispose]());
 
     let paths = 0;

@@ -9,8 +9,8 @@ import { type ServedApp, type ServeOptions, serveApp } from "./served-app";
 /** Chromium without windows, whose pages take a fifth less processor time. */
 const HEADLESS_SHELL = "/usr/bin/chromium-headless-shell";
 const CHROMIUM = existsSync(HEADLESS_SHELL) ? HEADLESS_SHELL : "/usr/bin/chromium";
-/** Time limit for content that a test waits for, in milliseconds: less than the 60 s of a test, which then names it. */
-const PATIENCE_MS = 50_000;
+/** Time limit for content that a test waits for, in milliseconds: less than that of a test, which then names it. */
+const PATIENCE_MS = 4 * 60_000;
 
 /**
  * Host name of a server in a home network without HTTPS, which this browser resolves to this

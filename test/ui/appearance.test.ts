@@ -29,7 +29,7 @@ describeGallery("every component in a browser", (gallery) => {
       expect(isTooWide).toBe(false);
       await page.context().close();
     },
-    60_000,
+    600_000,
   );
 
   test("controls are at least 44 pixels high on a phone", async () => {
@@ -42,14 +42,14 @@ describeGallery("every component in a browser", (gallery) => {
     );
     expect(low).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("nothing is animated with reduced motion", async () => {
     const page = await gallery().open({ reducedMotion: "reduce" });
     const moving = await page.evaluate(() => document.getAnimations().length);
     expect(moving).toBe(0);
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("on a phone the navigation is behind a button, with and without JavaScript", async () => {
     for (const javaScriptEnabled of [true, false]) {
@@ -62,7 +62,7 @@ describeGallery("every component in a browser", (gallery) => {
       expect(await link.isVisible()).toBe(false);
       await page.context().close();
     }
-  }, 60_000);
+  }, 600_000);
 
   test("without JavaScript, buttons that need it are hidden and a dialog opens as a page", async () => {
     const page = await gallery().open({ javaScriptEnabled: false });
@@ -74,5 +74,5 @@ describeGallery("every component in a browser", (gallery) => {
     expect(gallery().requests).toEqual(["GET /gallery"]);
     expect(page.url()).toEndWith("/gallery#dialog");
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 });

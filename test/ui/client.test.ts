@@ -28,7 +28,7 @@ describeGallery("copying", (gallery) => {
       expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(KEY);
       await page.getByRole("button", { name: "Copy key" }).waitFor();
     });
-  }, 60_000);
+  }, 600_000);
 
   test("the copy button works over plain HTTP, without the clipboard API", async () => {
     await onPage(gallery(), { isPlainHost: true }, async (page) => {
@@ -42,7 +42,7 @@ describeGallery("copying", (gallery) => {
       await page.getByRole("button", { name: "Copied" }).waitFor();
       expect(await page.title()).toMatch(KEY);
     });
-  }, 60_000);
+  }, 600_000);
 });
 
 describeGallery("a dialog", (gallery) => {
@@ -59,7 +59,7 @@ describeGallery("a dialog", (gallery) => {
       expect(await opener.evaluate((link) => link === document.activeElement)).toBe(true);
       expect(gallery().requests).toEqual(["GET /gallery", "GET /gallery"]);
     });
-  }, 60_000);
+  }, 600_000);
 
   test("a dialog closes by its cancel link and by its close button", async () => {
     await onPage(gallery(), {}, async (page) => {
@@ -72,7 +72,7 @@ describeGallery("a dialog", (gallery) => {
         await page.getByRole("dialog").waitFor({ state: "detached" });
       }
     });
-  }, 60_000);
+  }, 600_000);
 
   test("a dialog submits its form like the page", async () => {
     await onPage(gallery(), {}, async (page) => {
@@ -82,7 +82,7 @@ describeGallery("a dialog", (gallery) => {
       await page.getByText("Revoked.").waitFor();
       expect(gallery().requests).toContain("POST /gallery ");
     });
-  }, 60_000);
+  }, 600_000);
 
   test("a dialog is replaced by the page if the server answers with another one, such as sign-in", async () => {
     await onPage(gallery(), {}, async (page) => {
@@ -94,7 +94,7 @@ describeGallery("a dialog", (gallery) => {
       await page.getByRole("link", { name: "Open the dialog" }).click();
       await page.waitForURL("**/sign-in");
     });
-  }, 60_000);
+  }, 600_000);
 });
 
 describeGallery("a form", (gallery) => {
@@ -122,7 +122,7 @@ describeGallery("a form", (gallery) => {
       expect(posts).toHaveLength(1);
       expect(posts[0]).toContain("email=ada%40northwind.example");
     });
-  }, 60_000);
+  }, 600_000);
 
   test("a preset fills in a form without loading a page and updates its summary", async () => {
     await onPage(gallery(), {}, async (page) => {
@@ -145,7 +145,7 @@ describeGallery("a form", (gallery) => {
       expect(await name.inputValue()).toBe("Deploy bot");
       expect(gallery().requests).toEqual(["GET /gallery"]);
     });
-  }, 60_000);
+  }, 600_000);
 
   test("a field that belongs to a choice is visible only while that is chosen", async () => {
     await onPage(gallery(), {}, async (page) => {
@@ -154,7 +154,7 @@ describeGallery("a form", (gallery) => {
       await page.getByLabel("A date").check();
       expect(await date.isVisible()).toBe(true);
     });
-  }, 60_000);
+  }, 600_000);
 });
 
 describeGallery("a secret on a page", (gallery) => {
@@ -170,7 +170,7 @@ describeGallery("a secret on a page", (gallery) => {
       await page.getByRole("button", { name: "Test key" }).click();
       await page.getByText("Works: 1,000 requests a minute, 999 left").waitFor();
     });
-  }, 60_000);
+  }, 600_000);
 
   test("the test button shows the server's error for a secret that does not work", async () => {
     const page = await gallery().open();
@@ -181,7 +181,7 @@ describeGallery("a secret on a page", (gallery) => {
     await page.getByText("This key was revoked.").waitFor();
     gallery().answers.clear();
     await page.context().close();
-  }, 60_000);
+  }, 600_000);
 
   test("a secret is removed when its page is left, and the page is loaded again on return", async () => {
     await onPage(gallery(), {}, async (page) => {
@@ -197,7 +197,7 @@ describeGallery("a secret on a page", (gallery) => {
       ]);
       expect(gallery().requests).toEqual(["GET /gallery", "GET /gallery"]);
     });
-  }, 60_000);
+  }, 600_000);
 });
 
 describeGallery("times and days", (gallery) => {
@@ -210,7 +210,7 @@ describeGallery("times and days", (gallery) => {
       expect(local).not.toBe(utc);
       expect(local).toMatch(/GMT\+9|JST/);
     });
-  }, 60_000);
+  }, 600_000);
 
   test("arrow keys move through the days that were not good, and each is described below the bars", async () => {
     await onPage(gallery(), {}, async (page) => {
@@ -229,5 +229,5 @@ describeGallery("times and days", (gallery) => {
       await page.keyboard.press("Tab");
       expect(await bars.locator("[data-day-note]").textContent()).toBe("99.71 % uptime");
     });
-  }, 60_000);
+  }, 600_000);
 });

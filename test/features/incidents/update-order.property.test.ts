@@ -178,4 +178,4 @@ test("components show the worst open status, changes and causes are recorded onc
     }),
     { numRuns: 30 },
   );
-}, 60_000);
+}, 600_000);

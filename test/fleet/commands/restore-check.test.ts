@@ -74,7 +74,7 @@ await describeWithPrograms("the nightly restore", { go: ["litestream"] }, () => 
     expect(await readRestoreCheck(store)).toMatchObject({ txid: second, node: "oslo" });
     expect(readdirSync(folder.path).filter((name) => /check/.test(name))).toEqual([]);
     installation.close();
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("the time of the nightly restore", () => {

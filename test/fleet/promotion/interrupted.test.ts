@@ -144,5 +144,5 @@ await describeWithPrograms("a promotion", { go: ["litestream"] }, () => {
     // At least the lists of the logs, the record, and the end of the log before.
     expect(kills).toBeGreaterThanOrEqual(6);
     closeSqlite(sqlite);
-  }, 120_000);
+  }, 600_000);
 });

@@ -77,7 +77,7 @@ await describeWithPrograms(
       // Nobody can revoke a key now, and the store can be listed.
       expect(await statusOf(replica, "/api/v1/components", other)).toBe(200);
       expect(await statusOf(replica, "/readyz")).toBe(200);
-    }, 60_000);
+    }, 600_000);
 
     test("does not start without a copy if its secret is not that of the leader record", async () => {
       await using store = await startS3();
@@ -88,7 +88,7 @@ await describeWithPrograms(
       expect(message).toContain("ALLCLEAR_FLEET_SECRET must be equal");
       expect(message).not.toContain(env.ALLCLEAR_FLEET_SECRET);
       expect(primary.output()).not.toContain(env.ALLCLEAR_FLEET_SECRET);
-    }, 60_000);
+    }, 600_000);
 
     test("refuses a data directory with a database of its own", async () => {
       await using store = await startS3();

@@ -91,7 +91,7 @@ export function describeStoreContract(name: string, open: () => Promise<ObjectSt
           p99Ms: p99Ms.toFixed(1),
         });
       },
-      durationMs(30_000, 300_000),
+      durationMs(600_000, 300_000),
     );
 
     test("a download writes the object into a file, and no file for a missing object", async () => {

@@ -56,7 +56,7 @@ describe("results while the database fails", () => {
     site.disk = "full";
     while (site.engine.figures().dropped < 1_000) await site.clock.advance(30 * SECOND_MS);
     expect(site.engine.figures().waiting).toBeLessThanOrEqual(100_000);
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("results that cannot be written completely", () => {

@@ -142,4 +142,4 @@ test("the data of 200 monitors over a day equals a recount of all results", asyn
   expect(total.checks).toBe(site.checkCount());
   expect(total.checks).toBeGreaterThan(19_200);
   expect(total.outages).toBeGreaterThan(100);
-}, 120_000);
+}, 600_000);
