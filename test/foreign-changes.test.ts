@@ -3,7 +3,7 @@ import { createDb } from "../src/db";
 import { migrate } from "../src/db/migrate";
 import { openDataDirectory } from "../src/db/data-directory";
 import { openSqlite } from "../src/db/open";
-import { createKey, revokeKey } from "../src/features/keys";
+import { createKey, revokeKey, updateKey } from "../src/features/keys";
 import { createPage, updatePage } from "../src/features/pages";
 import { CLI_ACTOR } from "../src/domain/actor";
 import { createContext } from "../src/installation";
@@ -45,6 +45,9 @@ test("a server takes in changes of another process within one second", async () 
   await other.db.write((tx) => updatePage(other, tx, page.id, { name: "Acme Ltd" }, CLI_ACTOR));
   await clock.advance(SECOND_MS);
   expect(await (await read()).json()).toMatchObject({ page: { name: "Acme Ltd" } });
+  await other.db.write((tx) => updateKey(other, tx, key.key.id, { rate_limit: 7 }, CLI_ACTOR));
+  await clock.advance(SECOND_MS);
+  expect((await read()).headers.get("x-ratelimit-limit")).toBe("7");
   await other.db.write((tx) => revokeKey(other, tx, key.key.id, CLI_ACTOR));
   await clock.advance(SECOND_MS);
   expect((await read()).status).toBe(401);
