@@ -281,6 +281,32 @@ describe("an unavailable relay", () => {
     expect(relay.accepted).toHaveLength(200);
   });
 
+  test.each([
+    ["refuses connections", { "": "421 4.3.2 Down" }],
+    ["closes connections", { "": null }],
+    ["refuses EHLO", { EHLO: "550 No", HELO: "550 No" }],
+    ["refuses MAIL FROM", { MAIL: "451 4.3.0 Later" }],
+  ] as const)(
+    "a relay that %s is tried once over each connection, and then once in each wait",
+    async (_, answers) => {
+      await using relay = await startMailboxes({ ...answers });
+      await using site = await createMailSite(relay, {
+        ALLCLEAR_SMTP_RATE: "0",
+        ALLCLEAR_SMTP_CONNECTIONS: "4",
+      });
+      await site.queue(
+        ...Array.from({ length: 60 }, (_, index) => ({ to: `user${index}@d${index % 7}.test` })),
+      );
+      await site.idle();
+      expect(relay.connections()).toBe(4);
+      const waits = [5, 10, 20, 40, 80, 160, 300, 300];
+      for (const [index, seconds] of waits.entries()) {
+        await site.pass(seconds * SECOND_MS);
+        expect(relay.connections()).toBe(5 + index);
+      }
+    },
+  );
+
   test("a relay that refuses connections and one that never answers charge no try", async () => {
     const relay = await startMailboxes();
     await relay[Symbol.asyncDispose]();

@@ -45,6 +45,8 @@ class Sending implements MailSender {
   #settings: MailSettings | undefined;
   /** Number of connections after the relay refused a further one, up to a time (monotonic ms). */
   #fewer: { connections: number; until: number } | undefined;
+  /** Number of attempts that have no end yet. */
+  #trying = 0;
   /** Number of mails that the relay has answered. */
   #answers = 0;
   #isHeld = false;
@@ -187,12 +189,14 @@ class Sending implements MailSender {
     const begunAt = this.#ctx.clock.monotonic();
     const answersBefore = this.#answers;
     let attempted: Attempted | undefined;
+    this.#trying += 1;
     try {
       const deps = { templates: this.#templates, pool: this.#pool, settings };
       attempted = await attemptMail(this.#ctx, deps, mail.id);
     } catch (error) {
       this.#ctx.log.error({ err: error, mail: mail.id }, "a mail could not be attempted");
     }
+    this.#trying -= 1;
     this.#queue.end(mail);
     if (attempted === undefined || attempted.outcome === "not_begun") {
       if (attempted) this.#gate.takeBack();
@@ -229,7 +233,7 @@ class Sending implements MailSender {
     if (this.#loop.signal.aborted) return this.#queue.putBack(mail);
     const { relay } = this.#gate;
     if (!isBrokenOff) {
-      const others = this.#loop.underWay - 1;
+      const others = this.#trying;
       // It may only take no further connection. The last of those in use shows if it is unavailable.
       if (relay.isAvailable && (others > 0 || isAnswering)) this.#useFewer(Math.max(1, others));
       else {
