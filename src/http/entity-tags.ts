@@ -40,7 +40,9 @@ export function matchesIfNoneMatch(header: string, etag: string): boolean {
 export function requireIfMatch(header: string | null, version: number): void {
   if (header === null) return;
   const etag = versionTag(version);
-  const versions = tagsIn(header).map((tag) => tag.replace(/^W\//, "").replace(CONTENT_HASH, '"'));
+  const versions = tagsIn(header).map((tag) =>
+    tag.replace(/^W\/(?=")/, "").replace(CONTENT_HASH, '"'),
+  );
   if (versions.some((tag) => tag === "*" || tag === etag)) return;
   throw new Problem(
     "precondition_failed",

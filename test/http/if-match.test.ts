@@ -30,6 +30,7 @@ describe("If-Match", () => {
     ['w/"1"', "weak with a small letter"],
     ['W/ "1"', "weak with a space"],
     ["W/1", "weak without quotes"],
+    ["W/*", "a weak star"],
     ["1", "without quotes"],
     ['""', "empty"],
     ['"2-0123456789abcdef"', "of another version and some hash"],
