@@ -62,8 +62,9 @@ export async function readCsv(
       const text = decoded(decoder, slice);
       if (started) started.parser.write(text);
       else head += text;
-      // The first two lines, of which one may declare the separator.
-      const isEnough = /[\r\n].*[\r\n]/s.test(head) || head.length > RECORD_MAX_CHARACTERS;
+      // The first two lines that are not empty, of which one may declare the separator.
+      const isEnough =
+        /[^\r\n][\r\n]+[^\r\n]+[\r\n]/.test(head) || head.length > RECORD_MAX_CHARACTERS;
       if (!started && isEnough) started = start();
       await setImmediate();
       if (started) throwIfFailed(started.failure);
@@ -90,7 +91,7 @@ function decoderOf([first, second]: Uint8Array): TextDecoder {
 
 /** Returns the separator that stands most often in the first line, outside quotes. */
 function delimiterIn(text: string): string {
-  const [line = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
+  const [line = ""] = text.replace(/"[^"]*"/g, "").match(/[^\r\n]+/) ?? [];
   const count = (delimiter: string) => line.split(delimiter).length;
   return DELIMITERS.toSorted((a, b) => count(b) - count(a))[0] ?? ",";
 }

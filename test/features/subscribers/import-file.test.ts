@@ -119,6 +119,7 @@ describe("a file with subscribers", () => {
       "a declared separator",
       "sep=;\r\nemail;components\r\nann@example.com;api\r\nbob@example.com;\r\n",
     ],
+    ["empty lines first", "\r\n\n\nemail;components\nann@example.com;api\nbob@example.com;\n"],
     ["a byte order mark", "\ufeffemail;components\nann@example.com;api\nbob@example.com\n"],
     [
       "UTF-16 in little-endian order",
