@@ -1,7 +1,12 @@
 import type { AppContext } from "../context";
 import { OperatorError, type Tx } from "../db";
 import { CLI_ACTOR } from "../domain/actor";
-import { type MailAddress, parseMailAddress } from "../domain/mail-address";
+import {
+  type AddressError,
+  type MailAddress,
+  parseMailAddress,
+  parseStoredAddress,
+} from "../domain/mail-address";
 import { addressHmac, ensureMailKey, relayTakesUtf8 } from "../features/mail";
 import type { PageRow } from "../features/pages";
 import { followSettings } from "../features/settings";
@@ -57,7 +62,8 @@ export async function runAdd(invocation: Invocation): Promise<ExitCode> {
   const { value, values, output } = invocation;
   return withInstallation({ name: "subscriber add" }, invocation, ACCESS, async ({ ctx }) => {
     followSettings(ctx);
-    const address = addressOf(invocation, relayTakesUtf8(ctx));
+    const rules = { allowUtf8Local: relayTakesUtf8(ctx) };
+    const address = requiredAddress(parseMailAddress(invocation.positionals[0] ?? "", rules));
     const page = requiredPage(ctx.db, invocation);
     const components = values("component");
     const choices = createChoicesReader(ctx.db, page).read({ components, groups: [], events: [] });
@@ -93,7 +99,8 @@ export async function runAdd(invocation: Invocation): Promise<ExitCode> {
 /** Ends the subscriptions of an address, or erases it. */
 export async function runRemove(invocation: Invocation): Promise<ExitCode> {
   const { isSet, output } = invocation;
-  const address = addressOf(invocation, true);
+  const [email = ""] = invocation.positionals;
+  const address = requiredAddress(parseStoredAddress(email, { allowUtf8Local: true }));
   return withInstallation({ name: "subscriber remove" }, invocation, ACCESS, async ({ ctx }) => {
     const page = pageOf(ctx.db, invocation);
     const where = page ? `from ${page.name}` : "from all pages";
@@ -126,8 +133,7 @@ function endSubscriptions(
   return active.length;
 }
 
-function addressOf({ positionals }: Invocation, allowUtf8Local: boolean): MailAddress {
-  const address = parseMailAddress(positionals[0] ?? "", { allowUtf8Local });
+function requiredAddress(address: MailAddress | AddressError): MailAddress {
   if ("error" in address) throw new UsageError([`EMAIL ${address.error}.`]);
   return address;
 }

@@ -52,16 +52,30 @@ const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0
  */
 export const AMBIGUOUS_ADDRESS = /^-|=\?/;
 
-/** Parses an address. A local part outside ASCII is valid only with `allowUtf8Local`. */
+interface AddressRules {
+  /** True to accept a local part outside ASCII. */
+  allowUtf8Local?: boolean;
+}
+
+/** Parses an address that may be new here. */
 export function parseMailAddress(
   text: string,
-  { allowUtf8Local = false }: { allowUtf8Local?: boolean } = {},
+  rules: AddressRules = {},
+): MailAddress | AddressError {
+  const address = parseStoredAddress(text, rules);
+  if ("error" in address || !AMBIGUOUS_ADDRESS.test(address.address)) return address;
+  return { error: "must not begin with - or contain =?" };
+}
+
+/** Parses an address that is stored, sought or erased. Earlier versions accepted ambiguous ones. */
+export function parseStoredAddress(
+  text: string,
+  { allowUtf8Local = false }: AddressRules = {},
 ): MailAddress | AddressError {
   if (text.length > READ_MAX) return tooLong();
   const typed = text.trim().normalize("NFC");
   const at = typed.lastIndexOf("@");
   if (at < 1 || hasUnsafeCharacters(typed)) return NOT_AN_ADDRESS;
-  if (AMBIGUOUS_ADDRESS.test(typed)) return { error: "must not begin with - or contain =?" };
   const local = typed.slice(0, at);
   const domain = toDomain(typed.slice(at + 1));
   if (!LOCAL_PART.test(local) || LONE_SURROGATE_OR_SPACE.test(local)) return NOT_AN_ADDRESS;

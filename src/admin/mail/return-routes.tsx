@@ -1,4 +1,4 @@
-import { parseMailAddress } from "../../domain/mail-address";
+import { parseStoredAddress } from "../../domain/mail-address";
 import {
   findReport,
   findReportToken,
@@ -164,7 +164,7 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
 /** Returns the screen with the suppressions of the address that was typed. */
 export function foundAddress(ctx: AdminDependencies["ctx"], sent: Form): Screen {
   const address = sent.text("address").trim();
-  const parsed = parseMailAddress(address, { allowUtf8Local: true });
+  const parsed = parseStoredAddress(address, { allowUtf8Local: true });
   const error = "error" in parsed ? `The address ${parsed.error}.` : undefined;
   const now = ctx.clock.now();
   const props = {

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { parseMailAddress } from "../../domain/mail-address";
+import { parseStoredAddress } from "../../domain/mail-address";
 import { invalidFields } from "../../errors";
 import { getPage } from "../../features/pages";
 import {
@@ -130,7 +130,7 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
     const values = ERASE_FORM.read(at.sent);
     const form = { form: ERASE_FORM, values, contextOf, show: eraseScreen };
     return answerForm(routes, at, form, async ({ email }) => {
-      const address = parseMailAddress(email, { allowUtf8Local: true });
+      const address = parseStoredAddress(email, { allowUtf8Local: true });
       if ("error" in address) {
         throw invalidFields([{ pointer: "#/email", detail: address.error }]);
       }

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { parseMailAddress } from "../../domain/mail-address";
+import { parseStoredAddress } from "../../domain/mail-address";
 import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
 import type { MailRow } from "./queue-store";
 import { isSecondBounce, isSoftBounce, isStoppedBy, type MailKind } from "./rules";
@@ -196,7 +196,7 @@ export function findMark(reader: Reader, address: string): string | undefined {
 }
 
 function parsedKeyOf(address: string): string {
-  const parsed = parseMailAddress(address, { allowUtf8Local: true });
+  const parsed = parseStoredAddress(address, { allowUtf8Local: true });
   return "error" in parsed ? keyOf(address) : parsed.key;
 }
 

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { parseMailAddress } from "../../domain/mail-address";
+import { parseStoredAddress } from "../../domain/mail-address";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
 import { enqueueMails, listMailsAbout, mailReadiness } from "../mail";
 import type { UserRow } from "./store";
@@ -37,7 +37,7 @@ export function mailUser(
   { id, email }: Pick<UserRow, "id" | "email">,
   mail: UserMail,
 ): boolean {
-  const recipient = parseMailAddress(email, { allowUtf8Local: true });
+  const recipient = parseStoredAddress(email, { allowUtf8Local: true });
   if ("error" in recipient || !mailReadiness(ctx).ready) return false;
   const { lastsMs, ...sending } = SENDING[mail.template];
   const expiresAt = ctx.clock.now() + lastsMs;

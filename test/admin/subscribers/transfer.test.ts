@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { parseStoredAddress } from "../../../src/domain/mail-address";
+import { addConsentedSubscriber } from "../../../src/features/subscribers";
 import { settle } from "../../support/clock";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { importForm } from "../../support/import-form";
@@ -257,6 +260,37 @@ describe("erasing on the dashboard", () => {
     const wrong = await site.app.call(ERASE, { session, form: { email: "ann" } });
     expect([wrong.status, Object.keys(fieldErrorsOn(wrong.text))]).toEqual([422, ["email"]]);
   });
+});
+
+test("an address that earlier versions accepted can be erased, and sought among the suppressed ones", async () => {
+  await using dashboard = await createDashboard();
+  const { site, session } = dashboard;
+  const { ctx } = site.app;
+  const address = parseStoredAddress("-ann@example.com");
+  if ("error" in address) throw new Error(address.error);
+  await ctx.db.write((tx) =>
+    addConsentedSubscriber(
+      ctx,
+      tx,
+      {
+        pageId: site.page.id,
+        address,
+        choices: { scope: "page", targets: [], events: ["incidents"] },
+        source: "command",
+        consent: "Asked",
+      },
+      CLI_ACTOR,
+    ),
+  );
+  expect(site.subscribers()).toHaveLength(1);
+  const sought = await site.app.call("/admin/mail/suppressions", {
+    session,
+    form: { address: "-ann@example.com" },
+  });
+  expect(sought.status).toBe(200);
+  const answer = await site.app.call(ERASE, { session, form: { email: "-ann@example.com" } });
+  expect(answer.status).toBe(303);
+  expect(site.subscribers()).toEqual([]);
 });
 
 test("import, export and erasure are for owners alone", async () => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { parseMailAddress } from "../../../domain/mail-address";
+import { parseStoredAddress } from "../../../domain/mail-address";
 import { InstantText, Nullable, OneOf, Text } from "../../../kernel/schema";
 import { parseInstant } from "../../../kernel/time";
 import { cleanReply } from "../smtp/reply";
@@ -83,6 +83,6 @@ export function readJsonReports({ reports }: Static<typeof JsonReports>): {
 }
 
 function addressError(text: string): string | undefined {
-  const parsed = parseMailAddress(text, { allowUtf8Local: true });
+  const parsed = parseStoredAddress(text, { allowUtf8Local: true });
   return "error" in parsed ? parsed.error : undefined;
 }
