@@ -56,12 +56,16 @@ export function printJson(output: Output, value: unknown): void {
   output.out(JSON.stringify(value, null, 2));
 }
 
-/** Prints rows below their titles, in columns as wide as their widest cell. */
+/**
+ * Prints rows below their titles, in columns as wide as their widest cell. Separators of lines, which earlier versions
+ * accepted in names, and control characters are spaces.
+ */
 export function printTable(
   output: Output,
   titles: readonly string[],
-  rows: readonly (readonly string[])[],
+  cells: readonly (readonly string[])[],
 ): void {
+  const rows = cells.map((row) => row.map((cell) => cell.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")));
   const widths = titles.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
   );

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { readApplyFile } from "../../src/features/apply/file";
+import { readApplyFile, writeApplyFile } from "../../src/features/apply";
 import { renderMarkdown, renderingWork } from "../../src/domain/markdown";
 import { cutName } from "../../src/features/imports/texts";
 import type { Maintenance } from "../../src/features/maintenance";
 import type { Page } from "../../src/features/pages";
 import { clean, cleanLine } from "../../src/features/webhooks/formats/clean";
 import { headerText } from "../../src/features/mail/header";
+import { printTable } from "../../src/cli/output";
 import { toCsvLine } from "../../src/kernel/csv";
 import { onOneLine } from "../../src/kernel/log";
 import { hasUnsafeCharacters, oneLine } from "../../src/kernel/text";
@@ -52,6 +53,36 @@ describe.each(SEPARATORS)("the separator %s", (_, separator) => {
     const file = `pages:\n  - slug: acme\n    name: "Acme${JSON.stringify(separator).slice(1, -1)}"\n`;
     expect(() => readApplyFile(file)).toThrow(/separators of lines|control characters/);
     expect(hasUnsafeCharacters(cutName(name, "Unnamed"))).toBe(false);
+  });
+
+  test("is escaped in the texts of an export, and a space in the names that earlier versions stored", () => {
+    const description = `One${separator}two\nthree \\ "four"`;
+    const file = {
+      pages: [
+        {
+          slug: "acme",
+          name: `Acme${separator}status`,
+          description,
+          components: [{ name: `${separator}API`, tags: [`a${separator}b`] }],
+        },
+      ],
+    };
+    const yaml = writeApplyFile(file, [`Not included: a${separator}b`]);
+    expect(yaml.replaceAll("\n", "")).not.toMatch(LINE_END);
+    const [page] = readApplyFile(yaml).content.pages;
+    expect(page).toEqual({
+      slug: "acme",
+      name: "Acme status",
+      description,
+      components: [{ name: " API", tags: ["a b"] }],
+    });
+  });
+
+  test("ends no row of a table that a command prints", () => {
+    const lines: string[] = [];
+    const output = { out: (line: string) => void lines.push(line), err: () => undefined };
+    printTable(output, ["NAME", "ROLE"], [[`a${separator}b\u001b[2J`, "owner"]]);
+    expect(lines).toEqual(["NAME     ROLE", "a b [2J  owner"]);
   });
 
   test("is a line break in the texts of a page, as a line feed is", async () => {

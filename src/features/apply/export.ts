@@ -1,4 +1,4 @@
-import { Document, isMap, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
+import { Document, isMap, isPair, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import type { Reader } from "../../db";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
 import { listAllPages, type PageRow } from "../pages";
@@ -108,15 +108,32 @@ export function writeApplyFile(file: ApplyFile, comment: readonly string[]): str
   document.commentBefore = comment.map((line) => ` ${line}`).join("\n");
   visit(document, {
     Pair: (_key, pair) => setApart(pair),
-    Scalar: (_key, scalar) => quoteBlank(scalar),
+    Scalar(key, scalar, path) {
+      quoteBlank(scalar);
+      const field = path.findLast(isPair)?.key;
+      const isOneLine = key !== "key" && isScalar(field) && ONE_LINE.has(field.value);
+      settleSeparators(scalar, isOneLine);
+    },
   });
-  return document.toString({
+  const text = document.toString({
     // Lines are not folded, so that editing a text changes one line.
     lineWidth: 0,
     // Quoted texts are not broken either, since the writer loses a line of a single space.
     doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
   });
+  return text.replace(SEPARATORS, (separator) => ESCAPES[separator] ?? separator);
 }
+
+/** Characters that end a line of YAML 1.1 and not of 1.2, and their escapes in double quotes. */
+const SEPARATORS = /[\u0085\u2028\u2029]/g;
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\u0085": "\\N",
+  "\u2028": "\\L",
+  "\u2029": "\\P",
+};
+
+/** Fields whose texts are on one line. Earlier versions accepted separators of lines in them. */
+const ONE_LINE: ReadonlySet<unknown> = new Set(["name", "title", "from_name", "group", "tags"]);
 
 /** Adds an empty line before each page and group except the first. */
 function setApart({ key, value }: Pair): void {
@@ -128,6 +145,14 @@ function setApart({ key, value }: Pair): void {
 function quoteBlank(scalar: Scalar): void {
   const { value } = scalar;
   if (typeof value === "string" && value.trim() === "") scalar.type = Scalar.QUOTE_DOUBLE;
+}
+
+/** Replaces separators of lines in a text on one line, and quotes other texts that contain any. */
+function settleSeparators(scalar: Scalar, isOneLine: boolean): void {
+  const { value } = scalar;
+  if (typeof value !== "string" || value.search(SEPARATORS) < 0) return;
+  if (isOneLine) scalar.value = value.replace(SEPARATORS, " ");
+  else scalar.type = Scalar.QUOTE_DOUBLE;
 }
 
 /** Monitors for the file. */
