@@ -1,4 +1,4 @@
-import { type Document, LineCounter } from "yaml";
+import { type Document, isAlias, isCollection, isPair, LineCounter, type Node } from "yaml";
 import { type FieldError, schemaErrors } from "../../errors";
 import { parseYamlText, YamlTooLarge } from "../../kernel/yaml";
 import { mapDeclaredSecrets } from "../monitors";
@@ -107,10 +107,41 @@ function throwIfInvalid(fields: readonly FieldError[], lineOf: ReadFile["lineOf"
  */
 function toPlain(document: Document): unknown {
   try {
-    return document.toJS();
+    requireFewAliased(document);
+    // The limit of the library is on the number of aliases, of which each monitor may have one.
+    return document.toJS({ maxAliasCount: -1 });
   } catch (error) {
     throw new ApplyFileError([{ line: 1, detail: (error as Error).message }]);
   }
+}
+
+/** Maximum number of keys and values for which all aliases of a file stand. */
+const ALIASED_MAX = 1_000_000;
+
+/** Throws if the aliases of a document stand for too much, such as by aliases of aliases. */
+function requireFewAliased({ contents }: Document): void {
+  const sizes = new Map<string, number>();
+  let aliased = 0;
+
+  /** Returns the number of keys and values of a node. Aliases are those of the last anchor before them. */
+  function sizeOf(node: unknown): number {
+    if (isPair(node)) return sizeOf(node.key) + sizeOf(node.value);
+    if (isAlias(node)) {
+      const size = sizes.get(node.source) ?? 1;
+      aliased += size;
+      return size;
+    }
+    const { anchor } = (node ?? {}) as Partial<Node>;
+    // An alias within its own anchor stands for a value without an end.
+    if (anchor !== undefined) sizes.set(anchor, Number.POSITIVE_INFINITY);
+    const parts = isCollection(node) ? node.items : [];
+    const size = parts.reduce((sum: number, part) => sum + sizeOf(part), 1);
+    if (anchor !== undefined) sizes.set(anchor, size);
+    return size;
+  }
+
+  sizeOf(contents);
+  if (aliased > ALIASED_MAX) throw new Error("the aliases stand for too many values");
 }
 
 /** Keys of the lists of objects in a file. */

@@ -96,6 +96,16 @@ describe("mistakes in a configuration file", () => {
       ["line 1: Unresolved alias (the anchor must be set before the alias): x"],
     ],
     [
+      "an alias within its own anchor",
+      "pages: &pages\n  - slug: acme\n    name: x\n    groups: *pages",
+      ["line 1: the aliases stand for too many values"],
+    ],
+    [
+      "aliases of aliases that stand for too much",
+      `x-0: &a0 [1, 2]\n${Array.from({ length: 40 }, (_, at) => `x-${at + 1}: &a${at + 1} [*a${at}, *a${at}]\n`).join("")}pages: []`,
+      ["line 1: the aliases stand for too many values"],
+    ],
+    [
       "a custom domain with a port, the second of its list",
       "pages:\n  - slug: acme\n    name: x\n    custom_domains:\n      - a.example\n      - b.example:8080",
       [

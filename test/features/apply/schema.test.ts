@@ -172,6 +172,18 @@ describe("the schema of the configuration file", () => {
     expect(text).not.toContain("status.test");
   });
 
+  test("an anchor can be used by any number of objects", () => {
+    const monitors = Array.from(
+      { length: 300 },
+      (_, at) =>
+        `  - { <<: *a, name: M${at}, type: tcp, config: { host: a.example, port: 1 }, tags: *tags }\n`,
+    );
+    const file = `x-a: &a { interval_seconds: 30 }\nx-tags: &tags [shop]\npages: []\nmonitors:\n${monitors.join("")}`;
+    const { content } = readApplyFile(file);
+    expect(content.monitors).toHaveLength(300);
+    expect(content.monitors?.at(-1)).toMatchObject({ interval_seconds: 30, tags: ["shop"] });
+  });
+
   test("merged keys and notes do not change what apply makes", async () => {
     await using app = await createTestApp();
     const plain = monitor(
