@@ -4,11 +4,13 @@ import {
   type DetailedPeerCertificate,
   getCACertificates,
   type PeerCertificate,
+  type SecureContext,
   type TLSSocket,
 } from "node:tls";
 import { lazy } from "../kernel/lazy";
 import { hasUnsafeCharacters } from "../kernel/text";
 import { type Certificate, nameOfExpiring } from "./model";
+import { furtherAuthorities } from "./secure-contexts";
 
 /** Maximum length of names repeated from a certificate. */
 const LONGEST_NAME = 100;
@@ -27,12 +29,17 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Reads and checks the certificate of a handshake that accepted any; undefined without one. Its names must
- * contain `host`. Its end is that of the certificate in its chain that expires first.
+ * contain `host`. Its end is that of the certificate in its chain that expires first. `secureContext` is that of the
+ * handshake.
  */
-export function certificateOf(socket: TLSSocket, host: string): Certificate | undefined {
+export function certificateOf(
+  socket: TLSSocket,
+  host: string,
+  secureContext: SecureContext | undefined,
+): Certificate | undefined {
   const shown: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
   if (!shown || Number.isNaN(endOf(shown))) return undefined;
-  const first = firstToExpire(shown);
+  const first = firstToExpire(shown, secureContext);
   const dated = {
     expiresAt: endOf(first),
     intermediate: first === shown ? null : nameIn(first.subject),
@@ -51,18 +58,21 @@ export function certificateOf(socket: TLSSocket, host: string): Certificate | un
 const CHAIN_MAX = 10;
 
 /** Returns the certificate of a chain that expires first. */
-function firstToExpire(leaf: DetailedPeerCertificate): DetailedPeerCertificate {
+function firstToExpire(
+  leaf: DetailedPeerCertificate,
+  secureContext: SecureContext | undefined,
+): DetailedPeerCertificate {
   let first = leaf;
   let next: DetailedPeerCertificate | undefined = leaf.issuerCertificate;
   for (let read = 1; next && read < CHAIN_MAX; read += 1) {
-    if (endOf(next) < endOf(first) && !hasLaterAnchor(next)) first = next;
+    if (endOf(next) < endOf(first) && !hasLaterAnchor(next, secureContext)) first = next;
     next = next.issuerCertificate === next ? undefined : next.issuerCertificate;
   }
   return first;
 }
 
 /**
- * Authorities that the runtime trusts, by name. Parsed in 30 ms at the first chain of which not the server's certificate
+ * Authorities of the runtime, by name. Parsed in 30 ms at the first chain of which not the server's certificate
  * ends first.
  */
 const anchors = lazy(() => {
@@ -75,12 +85,15 @@ const anchors = lazy(() => {
  * Returns true if an authority with the same name and key is trusted for longer. Its certificate in the chain, signed by
  * an older authority, is then not needed.
  */
-function hasLaterAnchor(certificate: DetailedPeerCertificate): boolean {
+function hasLaterAnchor(
+  certificate: DetailedPeerCertificate,
+  secureContext: SecureContext | undefined,
+): boolean {
   const { X509Certificate: Parsed } = process.getBuiltinModule("node:crypto");
   try {
     const { subject, publicKey } = new Parsed(certificate.raw);
-    const named = anchors().get(subject) ?? [];
-    return named.some(
+    const further = furtherAuthorities(secureContext).filter((each) => each.subject === subject);
+    return [...further, ...(anchors().get(subject) ?? [])].some(
       (anchor) =>
         Date.parse(anchor.validTo) > endOf(certificate) && anchor.publicKey.equals(publicKey),
     );

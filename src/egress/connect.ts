@@ -128,7 +128,9 @@ export class Connector {
       });
       if (tls) {
         socket.once("secureConnect", () =>
-          settle(verifiedTls({ socket: socket as TLSSocket, address }, tls, steps)),
+          settle(
+            verifiedTls({ socket: socket as TLSSocket, address }, tls, { secureContext, steps }),
+          ),
         );
       }
     });
@@ -154,9 +156,9 @@ export function tlsOptions(
 function verifiedTls(
   { socket, address }: { socket: TLSSocket; address: string },
   tls: TlsOptions,
-  steps: StepRecorder | undefined,
+  { secureContext, steps }: Pick<OpenTarget, "secureContext" | "steps">,
 ): Opened | Fault {
-  const certificate = checkedCertificate(socket, tls);
+  const certificate = checkedCertificate(socket, tls, secureContext);
   if (!(certificate instanceof Fault)) steps?.end(describeTls(socket, certificate));
   return certificate instanceof Fault ? certificate : { socket, address, certificate };
 }
@@ -173,8 +175,9 @@ export function describeTls(socket: TLSSocket, certificate: Certificate | null):
 export function checkedCertificate(
   socket: TLSSocket,
   { host, verify }: Pick<TlsOptions, "host" | "verify">,
+  secureContext: SecureContext | undefined,
 ): Certificate | null | Fault {
-  const certificate = certificateOf(socket, host) ?? null;
+  const certificate = certificateOf(socket, host, secureContext) ?? null;
   if (!verify) return certificate;
   if (!certificate) return new Fault("tls", "The server sent no certificate.");
   return certificate.problem === null

@@ -114,7 +114,8 @@ export function openEgress(deps: EgressDependencies): Egress {
         },
         startTls: {
           options: tlsOptions(names, secureContext),
-          check: (socket, verify) => checkedCertificate(socket, { ...names, verify }),
+          check: (socket, verify) =>
+            checkedCertificate(socket, { ...names, verify }, secureContext),
           fault: (error) => tlsFault(error),
         },
       });

@@ -1,7 +1,9 @@
-import { createSecureContext, type SecureContext } from "node:tls";
+import type { X509Certificate } from "node:crypto";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { LRUCache } from "lru-cache";
 import { trustedAuthorities } from "../config";
 import { sha256Hex } from "../kernel/hash";
+import { lazy } from "../kernel/lazy";
 import type { ClientCertificate, TlsRules, TlsVersion } from "./model";
 
 /** Contexts kept in memory. Building one with authorities takes 10 ms, and it has 200 KB. */
@@ -24,10 +26,37 @@ const DEFAULT_VERSION: TlsVersion = "1.2";
 /** Returns the context of a connection; undefined for that of the runtime. Throws for invalid certificates. */
 export type SecureContexts = (rules?: Rules) => SecureContext | undefined;
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Authorities of contexts in addition to those of the runtime. */
+const FURTHER = new WeakMap<SecureContext, () => readonly X509Certificate[]>();
+
+/** Returns the authorities that a context trusts in addition to those of the runtime. */
+export function furtherAuthorities(context: SecureContext | undefined): readonly X509Certificate[] {
+  return (context && FURTHER.get(context)?.()) ?? [];
+}
+
+/** Creates a context that also trusts authorities, in PEM. */
+function createTrusting(further: readonly string[], options: SecureContextOptions = {}) {
+  const context = createSecureContext({
+    ...options,
+    // Without the option, the context trusts the authorities of the runtime.
+    ...(further.length > 0 && { ca: trustedAuthorities(further) }),
+  });
+  // Parsed when needed, since few servers send certificates that end before their own.
+  const parse = () => {
+    const { X509Certificate: Parsed } = process.getBuiltinModule("node:crypto");
+    const texts = further.flatMap((pem) => pem.match(CERTIFICATE) ?? []);
+    return texts.map((text) => new Parsed(text));
+  };
+  if (further.length > 0) FURTHER.set(context, lazy(parse));
+  return context;
+}
+
 /** Creates a function that returns contexts, which also trust the authorities in `trust`. */
 export function createSecureContexts(trust: readonly string[]): SecureContexts {
   const contexts = new LRUCache<string, SecureContext>({ max: CONTEXTS_MAX });
-  const own = trust.length > 0 ? createSecureContext({ ca: trustedAuthorities(trust) }) : undefined;
+  const own = trust.length > 0 ? createTrusting(trust) : undefined;
 
   return ({ ca, client, tlsMin = DEFAULT_VERSION } = {}) => {
     if (ca === undefined && client === undefined && tlsMin === DEFAULT_VERSION) return own;
@@ -35,9 +64,7 @@ export function createSecureContexts(trust: readonly string[]): SecureContexts {
     const kept = contexts.get(key);
     if (kept) return kept;
     const added = ca === undefined ? trust : [...trust, ca];
-    const context = createSecureContext({
-      // Without the option, the context trusts the authorities of the runtime.
-      ...(added.length > 0 && { ca: trustedAuthorities(added) }),
+    const context = createTrusting(added, {
       ...(client && { cert: client.certificate, key: client.key }),
       minVersion: VERSIONS[tlsMin],
     });

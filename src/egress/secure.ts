@@ -52,7 +52,7 @@ export function secureSocket(
     secured.once("close", onClose);
     socket.once("close", onClose);
     secured.once("secureConnect", () => {
-      const certificate = checkedCertificate(secured, tls);
+      const certificate = checkedCertificate(secured, tls, secureContext);
       if (!(certificate instanceof Fault)) steps?.end(describeTls(secured, certificate));
       settle(certificate instanceof Fault ? certificate : { socket: secured, certificate });
     });

@@ -24,7 +24,7 @@ export function startRawServer(onConnection: OnConnection): Promise<RawServer> {
 
 /** Starts such a server with TLS and a certificate from `certificates/`. */
 export async function startTlsServer(
-  certificate: "good" | "expired" | "other" | "self" | "chain" | "odd",
+  certificate: "good" | "expired" | "other" | "self" | "chain" | "odd" | "renewed-chain",
   onConnection: OnConnection,
   options: TlsOptions = {},
 ): Promise<RawServer> {
@@ -36,7 +36,8 @@ export async function startTlsServer(
 
 /**
  * Reads a certificate; `root` has signed `good`, `expired` and `other`, and `authority` the chain in `chain`. That in
- * `odd` has a key of a kind that the runtime does not know.
+ * `odd` has a key of a kind that the runtime does not know. That in `renewed-chain` ends with `old-authority`, whose name
+ * and key `renewed-authority` has for longer.
  */
 export function certificateText(name: string): Promise<string> {
   return Bun.file(new URL(`certificates/${name}.pem`, import.meta.url)).text();

@@ -357,6 +357,26 @@ describe("an intermediate certificate that expires before that of the server", (
     });
   });
 
+  test.each<[authority: string, outcome: string, message: string | null]>([
+    [
+      "old-authority",
+      "failed",
+      "The intermediate certificate “Allclear test renewed authority” expires in 2 days.",
+    ],
+    ["renewed-authority", "ok", null],
+  ])(
+    "an authority that the server sends counts unless it is trusted for longer: %s",
+    async (name, outcome, message) => {
+      await using server = await startTlsServer("renewed-chain", () => {});
+      const ca = await certificateText(name);
+      const config = { host: "localhost", port: server.port };
+      expect(await probe("tls", { ...config, ca }, { context: { clock } })).toMatchObject({
+        outcome,
+        message,
+      });
+    },
+  );
+
   test("a TLS check fails because of it, and names it", async () => {
     await using server = await startTlsServer("chain", () => {});
     const config = { host: "localhost", port: server.port, ca: AUTHORITY };
