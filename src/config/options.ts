@@ -86,7 +86,7 @@ export const OPTIONS = {
     parse: parseHsts,
     default: undefined,
     placeholder: "SECONDS",
-    help: "Time for which browsers use only HTTPS (Strict-Transport-Security), or off. Never sent if the public address is http. Default: 31536000, but off for an address with a port, whose host may serve more.",
+    help: "Time for which browsers use only HTTPS (Strict-Transport-Security), or off. Never sent if the public address is http. Default: 31536000, but off for localhost and for an address with a port, whose host may serve more.",
     scope: "serve",
   }),
   publicRateLimit: option({

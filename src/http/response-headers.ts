@@ -12,11 +12,14 @@ const HSTS = "Strict-Transport-Security";
 /** Lifetime of HSTS by default, in seconds: a year. */
 const HSTS_SECONDS = 31_536_000;
 
+/** Matches public addresses whose host may serve other programs at other ports. */
+const SHARED_HOST = /:\d+$|[/.]localhost$/;
+
 /**
  * Returns the function that decides about Strict-Transport-Security. It is sent on the host of an https public address
  * and on custom domains, which have its scheme, but not on other names of the machine. It is never sent for their
- * subdomains. Without the option, a public address with a port gets none, since it would hold for all ports of
- * the host.
+ * subdomains. Without the option, localhost and a public address with a port get none, since it would hold for all
+ * ports of the host.
  */
 export function createHsts(ctx: Pick<AppContext, "baseUrl" | "config">) {
   const { hsts } = ctx.config;
@@ -27,7 +30,7 @@ export function createHsts(ctx: Pick<AppContext, "baseUrl" | "config">) {
     if (ctx.baseUrl !== base) {
       base = ctx.baseUrl;
       host = hostNameOf(base);
-      const seconds = hsts ?? (/:\d+$/.test(base) ? "off" : HSTS_SECONDS);
+      const seconds = hsts ?? (SHARED_HOST.test(base) ? "off" : HSTS_SECONDS);
       value = base.startsWith("https:") && seconds !== "off" ? `max-age=${seconds}` : undefined;
     }
     if (value === undefined) return undefined;

@@ -15,6 +15,9 @@ const CASES: readonly [address: string, option: string | undefined, header: stri
   ["https://status.test", "off", null],
   ["https://status.test:8443", undefined, null],
   ["https://status.test:8443", "600", "max-age=600"],
+  ["https://localhost", undefined, null],
+  ["https://status.localhost", undefined, null],
+  ["https://localhost", "600", "max-age=600"],
   ["http://status.test", undefined, null],
   ["http://status.test", "600", null],
 ];
