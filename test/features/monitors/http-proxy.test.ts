@@ -8,6 +8,7 @@ import { checkHttp } from "../../support/http-check";
 import { startProxy } from "../../support/proxy";
 import {
   answering,
+  certificateText,
   httpAnswer,
   type OnConnection,
   startRawServer,
@@ -339,5 +340,11 @@ describe("the settings of a proxy", () => {
     const all = ["#/headers", "#/oauth2/client_secret", "#/proxy/password"];
     expect(changed({ proxy: { url, username: "other" } })).toEqual(all);
     expect(changed({ url: "https://evil.test/" })).toEqual(all);
+  });
+
+  test("other authorities ask for all secrets, which servers that they certify may get", async () => {
+    const ca = await certificateText("good");
+    expect(changed({ ca })).toEqual(["#/headers", "#/oauth2/client_secret", "#/proxy/password"]);
+    expect(JSON.stringify(httpProbe.merge(STORED, { ca }))).not.toContain(PASSWORD);
   });
 });

@@ -99,10 +99,11 @@ function requestUsesOf(config: HttpConfig): Uses {
   ];
 }
 
+/** Names the proxy with its user, and those that further authorities certify in its place. */
 function proxiesOf(config: HttpConfig): Uses {
-  const { proxy } = config;
+  const { proxy, ca } = config;
   if (!proxy) return [];
-  return [...named("proxy", proxy.url, config), `proxy user ${proxy.username}`];
+  return [...named("proxy", proxy.url, config), ...certifiedBy(ca), `proxy user ${proxy.username}`];
 }
 
 /** Names the token server, and the rights that are asked for. */
