@@ -32,7 +32,7 @@ const RULES: readonly [path: RegExp, cacheClass: CacheClass][] = [
   [/\/api\/v1\/(suites\/statuses|config)$/, "document"],
   [/\/api\/status-page\/|\/api\/entry-page$|^\/compat\/kuma\/status\//, "document"],
   [
-    /^\/$|^\/status$|^\/status\/:slug|^\/api\/v2\/|^\/docs|^\/openapi\.json$|^\/schema\/|^\/history\./,
+    /^\/$|^\/status$|^\/status\/:slug|^\/api\/v2\/|^\/docs|^\/api\/v1$|^\/openapi\.(?:json|yaml)$|^\/schema\/|^\/history\./,
     "document",
   ],
 ];
