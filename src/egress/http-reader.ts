@@ -6,8 +6,10 @@ const HEAD_MAX_BYTES = 64 * 1024;
 const HEADERS_MAX = 2_000;
 /** Maximum number of interim responses (1xx). */
 export const INTERIM_ANSWERS_MAX = 10;
-/** Limit of all sizes of chunks with their extensions beyond what a plain size needs. */
+/** Limit of all that surrounds chunks beyond their sizes and line breaks. */
 const EXTENSIONS_MAX_BYTES = 64 * 1024;
+/** CR bytes that surround a chunk. */
+const CR_PER_CHUNK = 2;
 /** Chunks that are read, after which the body counts as longer: each costs time, even with a single byte. */
 const CHUNKS_MAX = 256 * 1024;
 
@@ -252,7 +254,9 @@ export class HttpReader {
     );
     this.#isChunked = codings.at(-1) === "chunked";
     const lengths = valuesOf(this.#lines, "content-length");
-    const numbers = new Set(lengths.filter((each) => /^\d{1,15}$/.test(each)).map(Number));
+    const numbers = new Set(
+      lengths.map((each) => (/^\d{1,15}$/.test(each) ? Number(each) : Number.NaN)),
+    );
     this.#phase = this.#isChunked ? "chunk size" : "until close";
     if (this.#options.method === "HEAD" || this.#status === 204 || this.#status === 304) return 0;
     if (lengths.length > 1 && numbers.size === 1) this.#note("its length several times");
@@ -263,8 +267,8 @@ export class HttpReader {
     if (numbers.size > 1) {
       return new Fault("protocol", "The answer is not HTTP: it names different lengths.");
     }
-    const [length] = numbers;
-    if (length === undefined) {
+    const [length = Number.NaN] = numbers;
+    if (Number.isNaN(length)) {
       if (lengths.length > 0) this.#note("a length that is no number");
       return undefined;
     }
@@ -294,8 +298,7 @@ export class HttpReader {
     let at = from;
     for (; at < chunk.length && !this.#isDone; at += 1) {
       const byte = chunk[at] ?? 0;
-      if (this.#phase === "chunk end") {
-        if (byte === CR) continue;
+      if (this.#phase === "chunk end" && byte !== CR) {
         if (byte !== LF) return this.#failChunk(at);
         this.#phase = "chunk size";
         continue;
@@ -317,9 +320,13 @@ export class HttpReader {
         if (this.#digits > 64 || this.#left > 2 ** 52) return this.#failChunk(at);
         continue;
       }
-      if (byte === CR) continue;
       this.#extensionBytes += 1;
-      if (this.#extensionBytes > EXTENSIONS_MAX_BYTES) return this.#failChunk(at);
+      const extensionsMax = EXTENSIONS_MAX_BYTES + CR_PER_CHUNK * (this.#chunks + 1);
+      if (this.#extensionBytes > extensionsMax) return this.#failChunk(at);
+      if (byte === CR) {
+        if (this.#digits > 0) this.#phase = "chunk extension";
+        continue;
+      }
       const isSpace = isBlank(byte);
       if (isSpace) this.#note("spaces at the size of a chunk");
       if (isSpace && this.#digits === 0) continue;
@@ -409,7 +416,7 @@ export const BROKEN = "The connection broke in the middle of the answer.";
 
 const NOT_HTTP = new Fault("protocol", "The answer is not HTTP.");
 
-const STATUS_LINE = /^\s*(?:HTTP\/(\d(?:\.\d)?)|ICY)[ \t]+(\d{3})(?:[ \t]|$)/i;
+const STATUS_LINE = /^\s*(?:HTTP\/(\d(?:\.\d)?)|ICY)[ \t]+([1-9]\d\d)(?:[ \t]|$)/i;
 const USUAL_STATUS_LINE = /^HTTP\/1\.[01] /;
 
 // Control characters other than tab.

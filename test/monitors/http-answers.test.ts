@@ -209,6 +209,38 @@ const REFUSED: Row[] = [
     message: "The answer is not HTTP: it names different lengths.",
   },
   {
+    name: "a length and one that is no number",
+    sent: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: many\r\n\r\nOK, failed",
+    state: "down",
+    message: "The answer is not HTTP: it names different lengths.",
+  },
+  {
+    name: "a status below 100 before an answer",
+    sent: bytes("HTTP/1.1 000 -\r\n\r\n", ok("")),
+    state: "down",
+    message: "The answer is not HTTP.",
+  },
+  {
+    name: "a CR within the size of a chunk",
+    sent: `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r2\n${"x".repeat(18)}\r\n0\r\n\r\n`,
+    config: contains("xx"),
+    state: "down",
+    message: "The answer is not HTTP: its chunks cannot be read.",
+  },
+  ...[
+    ["before a size", ""],
+    ["after a size", "1"],
+    ["in an extension", "1;"],
+    ["after data", "1\r\nb"],
+  ].map(([where, sent]): Row => ({
+    name: `CR bytes without end ${where} of a chunk`,
+    sent: `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${sent}${"\r".repeat(70_000)}`,
+    config: contains("b"),
+    staysOpen: true,
+    state: "down",
+    message: "The answer is not HTTP: its chunks cannot be read.",
+  })),
+  {
     name: "headers of more than 64 KiB",
     sent: ok(`X-A: ${"x".repeat(65_536)}\r\n`),
     state: "down",
@@ -352,6 +384,24 @@ const BEYOND: Row[] = [
     state: "down",
     message: "The body should match /y$/. Only its first 65,536 characters were searched.",
   },
+  ...(
+    [
+      ["a character", "x[^x]"],
+      ["the end of a word", "x\\b"],
+    ] as const
+  ).map(([what, pattern]): Row => ({
+    name: `matches: ${what} after the part that is searched is not known`,
+    sent: ok("", "x".repeat(70_000)),
+    config: matches(pattern),
+    state: "down",
+    message: `The body should match /${pattern}/. Only its first 65,536 characters were searched.`,
+  })),
+  {
+    name: "matches: a match that reaches the end of the part that is searched is found",
+    sent: ok("", "x".repeat(70_000)),
+    config: matches("^x.*"),
+    state: "up",
+  },
   {
     name: "matches: a match within the part that is searched is found",
     sent: ok("", bytes("KEYWORD", "x".repeat(70_000))),
@@ -473,6 +523,21 @@ const CODED: Row[] = [
     state: "down",
     message: CUT_OFF,
   })),
+  ...[INVERTED, {}].map((monitor): Row => ({
+    name: `eq: what was read of a body that is cut off may be all of it${monitor === INVERTED ? ", inverted" : ""}`,
+    sent: coded("gzip", gzipSync(SAID).subarray(0, -3)),
+    config: { assertions: [{ source: "body", op: "eq", value: SAID }] },
+    monitor,
+    state: "down",
+    message: `The body should be “${SAID}”. Only the first 24 bytes of the body were read.`,
+  })),
+  {
+    name: "ne: what was read of a body that is cut off may be all of it",
+    sent: coded("gzip", gzipSync(SAID).subarray(0, -3)),
+    config: { assertions: [{ source: "body", op: "ne", value: SAID }] },
+    state: "down",
+    message: `The body should not be “${SAID}”. Only the first 24 bytes of the body were read.`,
+  },
   {
     name: "a second member of gzip that is cut off decides nothing",
     sent: coded("gzip", bytes(gzipSync("Allclear"), gzipSync("KEYWORD").subarray(0, 12))),

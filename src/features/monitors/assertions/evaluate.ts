@@ -111,7 +111,7 @@ function beginningHolds(
   expected: string,
   readPattern: ReadPattern,
 ): boolean | undefined {
-  const canBeSame = expected.length > beginning.length && expected.startsWith(beginning);
+  const canBeSame = expected.startsWith(beginning);
   switch (op) {
     case "contains":
       return beginning.includes(expected) || undefined;
@@ -126,8 +126,11 @@ function beginningHolds(
   }
 }
 
-/** Follows a text that goes on, so that an end in a pattern does not match there. */
-const AND_SO_ON = "\uffff";
+/**
+ * Possible continuations of a text that goes on. A match with each of them depends on no end, word or character
+ * that was not read.
+ */
+const CONTINUATIONS = ["", "\uffff", "a"] as const;
 
 /** Returns undefined if a pattern is not found in the part of a text that is searched. */
 function matches(
@@ -139,7 +142,8 @@ function matches(
   const pattern = readPattern(source);
   if (typeof pattern === "string") return false;
   if (!isCut && text.length <= PATTERN_LOOKS_AT) return pattern(text);
-  return pattern(text.slice(0, PATTERN_LOOKS_AT) + AND_SO_ON) || undefined;
+  const beginning = text.slice(0, PATTERN_LOOKS_AT);
+  return CONTINUATIONS.every((more) => pattern(beginning + more)) || undefined;
 }
 
 /** Marks a body or document that cannot be read. Limits of the monitor are not for the public. */
