@@ -33,6 +33,7 @@ export async function exchangeHttp2(
     foreignStreamGuard(() => (hasEnded = true)),
   );
   let head: Pick<HttpAnswer, "status" | "headers" | "lines"> | undefined;
+  let onAbort = () => {};
   try {
     return await new Promise<HttpAnswer | Fault>((resolve) => {
       const fail = () =>
@@ -41,10 +42,10 @@ export async function exchangeHttp2(
             ? new Fault("connect", BROKEN, undefined, true)
             : (handed.fault ?? new Fault("protocol", "The answer is not HTTP/2.")),
         );
-      const onAbort = () =>
+      onAbort = () =>
         resolve(head ? timedOut("reading the answer", true) : timedOut("waiting for the answer"));
       if (signal.aborted) return onAbort();
-      signal.addEventListener("abort", onAbort, { once: true });
+      signal.addEventListener("abort", onAbort);
       session.on("error", fail);
       session.on("close", fail);
       const stream = session.request({
@@ -90,6 +91,7 @@ export async function exchangeHttp2(
       else stream.end();
     });
   } finally {
+    signal.removeEventListener("abort", onAbort);
     session.destroy();
     handed.destroy();
     socket.destroy();

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import {
   createSecureServer,
   createServer,
@@ -7,6 +7,7 @@ import {
 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { HttpConfig } from "../../src/features/monitors/probes/http-config";
+import { createTestEgress, successOf } from "../support/egress";
 import { createHttpChecks } from "../support/http-check";
 import { certificateText, startRawServer } from "../support/raw-server";
 import { stepsOf } from "../support/steps";
@@ -100,12 +101,17 @@ const data = (text: string, flags: "00" | "01") =>
   Buffer.concat([Buffer.from(`00000400${flags}00000001`, "hex"), Buffer.from(text)]);
 
 test.each([
-  ["the last frame", "01", { outcome: "ok" }],
-  ["the end of the connection", "00", { outcome: "failed", isUndecided: true }],
-] as const)("an answer ends with its last frame alone: %s", async (_end, flags, expected) => {
+  ["the last frame", data("half", "01"), { outcome: "ok" }],
+  ["the end of the connection", data("half", "00"), { outcome: "failed", isUndecided: true }],
+  [
+    "the end of the connection within the last frame",
+    data("half", "01").subarray(0, -2),
+    { outcome: "failed", isUndecided: true },
+  ],
+] as const)("an answer ends with its last frame alone: %s", async (_end, frame, expected) => {
   await using server = await startRawServer((socket) => {
     socket.write(SETTINGS);
-    socket.once("data", () => socket.end(Buffer.concat([STATUS_200, data("half", flags)])));
+    socket.once("data", () => socket.end(Buffer.concat([STATUS_200, frame])));
   });
   const check = await createHttpChecks();
   const assertions: HttpConfig["assertions"] = [
@@ -113,6 +119,20 @@ test.each([
   ];
   const url = `http://shop.test:${server.port}/`;
   expect(await check({ url, assertions })).toMatchObject(expected);
+});
+
+test("a request by HTTP/2 leaves no listener at the signal of its check", async () => {
+  const { signal } = new AbortController();
+  const added = spyOn(signal, "addEventListener");
+  const removed = spyOn(signal, "removeEventListener");
+  const { request } = await createTestEgress();
+  const answer = successOf(await request(`http://127.0.0.1:${portOf(clear)}/`, { signal }));
+  expect(answer.status).toBe(200);
+  const abortListeners = ({ mock }: typeof added | typeof removed) =>
+    mock.calls.map(([, listener]) => listener);
+  expect(abortListeners(added).filter((each) => !abortListeners(removed).includes(each))).toEqual(
+    [],
+  );
 });
 
 test("a body in frames of one byte without end is not read", async () => {
