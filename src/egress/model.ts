@@ -127,7 +127,7 @@ export interface HttpRequest extends Recorded, TlsRules {
    * Returns false if the body of an answer need not be read. One of a declared length within the limit is
    * read all the same. All bodies are read if omitted.
    */
-  isBodyNeeded?: ((head: Pick<HttpAnswer, "status" | "headers">) => boolean) | undefined;
+  isBodyNeeded?: ((head: Pick<HttpAnswer, "status" | "headers" | "lines">) => boolean) | undefined;
   policy: PolicyName;
   signal: AbortSignal;
 }

@@ -143,7 +143,7 @@ export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnsw
       method,
       maxBodyBytes,
       isBodyNeeded: ({ status, lines }) =>
-        request.isBodyNeeded?.({ status, headers: headersOf(lines) }) ?? true,
+        request.isBodyNeeded?.({ status, headers: headersOf(lines), lines }) ?? true,
       onHead({ status }, oddities) {
         if (isSettled) return;
         steps?.end(withOddities(`HTTP status ${status}`, oddities));

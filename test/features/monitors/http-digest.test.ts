@@ -15,6 +15,8 @@ import { stepsOf } from "../../support/steps";
 const digest = { username: "monitor", password: "s3cret" };
 
 interface DoorOptions {
+  /** Name of the protected area with one character per byte. */
+  realm?: string;
   /** Parameters of the challenge beside realm and nonce. */
   challenge?: string;
   /** Nonces in their order, of which each is accepted as often as `uses` says. */
@@ -24,7 +26,12 @@ interface DoorOptions {
 }
 
 /** A server that asks for Digest sign-in, and verifies it as RFC 7616 describes. */
-async function startDoor({ challenge = 'qop="auth"', uses = 1_000, open }: DoorOptions = {}) {
+async function startDoor({
+  realm = 'door "1"',
+  challenge = 'qop="auth"',
+  uses = 1_000,
+  open,
+}: DoorOptions = {}) {
   const requests: string[] = [];
   const algorithm = /algorithm=([\w-]+)/.exec(challenge)?.[1] ?? "MD5";
   let nonce = 1;
@@ -32,12 +39,13 @@ async function startDoor({ challenge = 'qop="auth"', uses = 1_000, open }: DoorO
   const counts = new Set<string>();
   const hash = (text: string) =>
     createHash(algorithm.startsWith("SHA-256") ? "sha256" : "md5")
-      .update(text)
+      .update(text, "latin1")
       .digest("hex");
+  const quotedRealm = `"${realm.replaceAll('"', '\\"')}"`;
   const ask = (stale = "") => {
     const more = challenge === "" ? "" : `, ${challenge}`;
     return httpAnswer(401, "no", {
-      "WWW-Authenticate": `Basic realm="a, b", Digest realm="door \\"1\\"", nonce="n${nonce}"${stale}${more}`,
+      "WWW-Authenticate": `Basic realm="a, b", Digest realm=${quotedRealm}, nonce="n${nonce}"${stale}${more}`,
     });
   };
   const server = await startRawServer(
@@ -54,7 +62,7 @@ async function startDoor({ challenge = 'qop="auth"', uses = 1_000, open }: DoorO
         used = 0;
         return ask(", stale=true");
       }
-      const key = hash('monitor:door "1":s3cret');
+      const key = hash(`monitor:${realm}:s3cret`);
       const a1 = algorithm.endsWith("-sess") ? hash(`${key}:n${nonce}:${part("cnonce")}`) : key;
       const qop = part("qop") === "" ? "" : `${part("nc")}:${part("cnonce")}:auth:`;
       const right = hash(`${a1}:n${nonce}:${qop}${hash(`${method}:${uri}`)}`);
@@ -86,6 +94,17 @@ describe("Digest sign-in of an HTTP check", () => {
     expect(await check({ url: door.url, digest })).toMatchObject({ outcome: "ok" });
     expect(door.requests.map(signedIn)).toEqual([false, true]);
     expect(door.requests.join()).not.toContain("s3cret");
+  });
+
+  test.each([
+    ["UTF-8", Buffer.from("摄像机 1")],
+    ["latin1", Buffer.from("Tür", "latin1")],
+  ])("a realm comes back with the bytes that it has: %s", async (_charset, bytes) => {
+    const realm = bytes.toString("latin1");
+    await using door = await startDoor({ realm });
+    const check = await createHttpChecks();
+    expect(await check({ url: door.url, digest })).toMatchObject({ outcome: "ok" });
+    expect(door.requests[1]).toContain(`realm="${realm}"`);
   });
 
   test("a body is sent again with the answer to the challenge", async () => {

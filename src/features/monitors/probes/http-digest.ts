@@ -36,7 +36,7 @@ export function presentDigest({ username: name, password }: Digest) {
   return { username: name, has_password: password != null && password !== "" };
 }
 
-/** A challenge of a server, with the names of its parameters in lower case. */
+/** A challenge of a server: values with one character per byte by the names of its parameters in lower case. */
 type Challenge = ReadonlyMap<string, string>;
 
 /** Hash functions by the name of an algorithm, without `-sess`. */
@@ -71,13 +71,13 @@ export class DigestSignIn {
   }
 
   /** Returns true if the request is to be sent again with an answer to this challenge. */
-  canAnswer({ status, headers }: Pick<HttpAnswer, "status" | "headers">): boolean {
-    return this.#nextChallenge(status, headers) !== undefined;
+  canAnswer(answer: Pick<HttpAnswer, "status" | "lines">): boolean {
+    return this.#nextChallenge(answer) !== undefined;
   }
 
   /** Takes a challenge that can be answered. */
-  take({ status, headers }: Pick<HttpAnswer, "status" | "headers">): void {
-    const challenge = this.#nextChallenge(status, headers);
+  take(answer: Pick<HttpAnswer, "status" | "lines">): void {
+    const challenge = this.#nextChallenge(answer);
     if (!challenge) return;
     if (challenge.get("nonce") !== this.#challenge?.get("nonce")) this.#count = 0;
     this.#challenge = challenge;
@@ -96,9 +96,15 @@ export class DigestSignIn {
     });
   }
 
-  #nextChallenge(status: number, headers: HttpAnswer["headers"]): Challenge | undefined {
+  #nextChallenge({
+    status,
+    lines = [],
+  }: Pick<HttpAnswer, "status" | "lines">): Challenge | undefined {
     if (status !== 401 || this.#answers === ANSWERS_MAX) return undefined;
-    const challenge = challengesIn(headers.get("www-authenticate") ?? "").find(isKnown);
+    const challenge = lines
+      .filter(([name]) => name === "www-authenticate")
+      .flatMap(([, value]) => challengesIn(value))
+      .find(isKnown);
     const used = this.#challenge;
     // A second challenge for the same credentials means that they are wrong, unless the nonce is too old.
     const isRejected =
@@ -141,17 +147,18 @@ export function answerTo(
 ): string {
   const { method, uri, count, clientNonce } = request;
   const { name: algorithm, hash, isSession } = algorithmOf(challenge);
-  const digest = (text: string) =>
-    new Bun.CryptoHasher(HASHES.get(hash) ?? "md5").update(text).digest("hex");
+  const digest = (bytes: string) =>
+    new Bun.CryptoHasher(HASHES.get(hash) ?? "md5").update(bytes, "latin1").digest("hex");
+  const nameBytes = bytesOf(name);
   const [realm, nonce] = [challenge.get("realm") ?? "", challenge.get("nonce") ?? ""];
-  const secret = digest(`${name}:${realm}:${password ?? ""}`);
+  const secret = digest(`${nameBytes}:${realm}:${bytesOf(password ?? "")}`);
   const a1 = isSession ? digest(`${secret}:${nonce}:${clientNonce}`) : secret;
   const a2 = digest(`${method}:${uri}`);
   const hasQop = qopsOf(challenge).length > 0;
   const nc = count.toString(16).padStart(8, "0");
   const between = hasQop ? `${nonce}:${nc}:${clientNonce}:auth` : nonce;
   const isHashed = challenge.get("userhash")?.toLowerCase() === "true";
-  const user = isHashed ? digest(`${name}:${realm}`) : name;
+  const user = isHashed ? digest(`${nameBytes}:${realm}`) : name;
   const opaque = challenge.get("opaque");
   const isAscii = /^[\x20-\x7e]*$/.test(user);
   const parts = [
@@ -167,6 +174,11 @@ export function answerTo(
     ...(isHashed ? ["userhash=true"] : []),
   ];
   return `Digest ${parts.join(", ")}`;
+}
+
+/** Returns a text as UTF-8 with one character per byte. */
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString("latin1");
 }
 
 function quoted(text: string): string {
