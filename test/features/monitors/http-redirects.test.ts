@@ -197,6 +197,28 @@ describe("cookies of redirects in HTTP checks", () => {
       undefined,
     ],
     ["a cookie of a name without dots", ["a=1; Domain=nas"], { host: "nas" }, "a=1"],
+    ["a cookie of a name with a final dot", ["a=1"], { host: "shop.test." }, "a=1"],
+    [
+      "a cookie of the domain of a name with a final dot",
+      ["a=1; Domain=shop.test"],
+      { host: "www.shop.test." },
+      "a=1",
+    ],
+    [
+      "a cookie of a host that is a public suffix itself",
+      ["a=1; Domain=github.io"],
+      { host: "github.io" },
+      "a=1",
+    ],
+    [
+      "a cookie of a public suffix that is the host, at a subdomain",
+      ["a=1; Domain=github.io"],
+      { host: "github.io", to: "other.github.io" },
+      undefined,
+    ],
+    ["a cookie of an address", ["a=1; Domain=127.0.0.1"], { host: "127.0.0.1" }, "a=1"],
+    ["a cookie without a name", ["1; Path=/"], {}, "1"],
+    ["a cookie with __Host- and a domain", ["__Host-a=1; Domain=shop.test"], {}, undefined],
     ["a cookie with a control character", ["a=b\x0bc"], {}, undefined],
     [
       "a cookie with a comma in its date",

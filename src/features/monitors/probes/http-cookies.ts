@@ -14,23 +14,25 @@ export class CheckCookies {
 
   /** Takes the cookies of an answer. */
   take({ lines = [] }: Pick<HttpAnswer, "lines">, url: URL): void {
+    const at = withoutFinalDot(url);
     for (const [name, value] of lines) {
       if (name !== "set-cookie" || this.#taken === COOKIES_MAX) continue;
       if (headerError("Cookie", value) !== undefined) continue;
       this.#taken += 1;
-      const { Cookie, CookieJar } = library();
-      const cookie = Cookie.parse(value);
+      const { Cookie, CookieJar, getPublicSuffix } = library();
+      const cookie = Cookie.parse(value, LOOSE);
       if (!cookie) continue;
-      // Browsers take the domain of a name without dots, which the list of public suffixes does not have.
-      if (cookie.domain === url.hostname && !url.hostname.includes(".")) cookie.domain = null;
-      this.#jar ??= new CookieJar();
-      this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+      // For browsers, the domain of a public suffix means its host alone. A name without dots counts as one.
+      const isOfHost = cookie.domain === at.hostname;
+      if (isOfHost && getPublicSuffix(at.hostname, ANY_NAME) === undefined) cookie.domain = null;
+      this.#jar ??= new CookieJar(undefined, { looseMode: LOOSE.loose });
+      this.#jar.setCookieSync(cookie, at, { ignoreError: true });
     }
   }
 
   /** Returns headers with the cookies for a URL. One of a given Cookie header stays unless it was set again. */
   addTo(headers: Readonly<Record<string, string>>, url: URL): Readonly<Record<string, string>> {
-    const received = this.#jar?.getCookieStringSync(url.href) ?? "";
+    const received = this.#jar?.getCookieStringSync(withoutFinalDot(url)) ?? "";
     if (received === "") return headers;
     const others = Object.entries(headers).filter(([name]) => !isCookie(name));
     const own = Object.entries(headers).find(([name]) => isCookie(name))?.[1] ?? "";
@@ -39,6 +41,19 @@ export class CheckCookies {
     const cookies = [...kept.map((pair) => pair.trim()), received].join("; ");
     return Object.fromEntries([...others, ["Cookie", cookies]]);
   }
+}
+
+/** Browsers take cookies without a name. */
+const LOOSE = { loose: true };
+/** Allows names such as `shop.test`, which are for special uses. */
+const ANY_NAME = { allowSpecialUseDomain: true, ignoreError: true };
+
+/** Returns a URL whose host has no final dot, which cookies do not distinguish. */
+function withoutFinalDot(url: URL): URL {
+  if (!url.hostname.endsWith(".")) return url;
+  const at = new URL(url);
+  at.hostname = url.hostname.slice(0, -1);
+  return at;
 }
 
 function isCookie(name: string): boolean {
