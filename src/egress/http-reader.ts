@@ -416,8 +416,8 @@ export const BROKEN = "The connection broke in the middle of the answer.";
 
 const NOT_HTTP = new Fault("protocol", "The answer is not HTTP.");
 
-const STATUS_LINE = /^\s*(?:HTTP\/(\d(?:\.\d)?)|ICY)[ \t]+([1-9]\d\d)(?:[ \t]|$)/i;
-const USUAL_STATUS_LINE = /^HTTP\/1\.[01] /;
+const STATUS_LINE = /^\s*(?:HTTP\/(\d(?:\.\d)?)|ICY)[ \t]+([1-9]\d\d)(?!\d)/i;
+const USUAL_STATUS_LINE = /^HTTP\/1\.[01] \d{3}(?: |$)/;
 
 // Control characters other than tab.
 // eslint-disable-next-line no-control-regex

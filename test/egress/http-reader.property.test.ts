@@ -11,6 +11,7 @@ const ANSWERS = [
   "HTTP/1.1 100 -\r\n\r\nHTTP/1.1 200 OK\nX-A : a\n: b\nnone\n\nuntil the end",
   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2 ;x=y\r\nhe\r\n03\r\nllo\r\n0\r\nA: b\r\n\r\n",
   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30\r\n" + "x".repeat(48) + "\r\n0\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r;a\r\nhe\r\r\n1\r2\nb\r\n0\r\n\r\n",
   "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n",
   "HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\nab",
   "\r\nHTTP/1.1 200\r\n\r\n",

@@ -168,6 +168,13 @@ const LENIENT: Row[] = [
     steps: { request: "odd: empty lines before the status" },
   },
   {
+    name: "a status line without a space before the reason",
+    sent: "HTTP/1.1 200OK\r\nContent-Length: 2\r\n\r\nOK",
+    config: contains("OK"),
+    state: "up",
+    steps: { request: "HTTP status 200; odd: an odd status line" },
+  },
+  {
     name: "the status line of a radio station",
     sent: "ICY 200 OK\r\nicy-name: Allclear\r\n\r\n\xff\xfb",
     state: "up",
@@ -213,6 +220,12 @@ const REFUSED: Row[] = [
     sent: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: many\r\n\r\nOK, failed",
     state: "down",
     message: "The answer is not HTTP: it names different lengths.",
+  },
+  {
+    name: "a status of four digits",
+    sent: "HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nOK",
+    state: "down",
+    message: "The answer is not HTTP.",
   },
   {
     name: "a status below 100 before an answer",
