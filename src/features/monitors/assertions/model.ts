@@ -88,7 +88,7 @@ const SHAPES: Record<Assertion["source"], TObject> = {
   }),
   latency: shapeOf(
     "latency",
-    "Response time from the first step to the last byte, including redirects, in ms.",
+    "Response time from the first step to the last byte that is read, including redirects, in ms.",
     ofNumber({ minimum: 0, maximum: 600_000 }),
   ),
   certificate_days: shapeOf(
