@@ -179,7 +179,7 @@ export class HttpReader {
     const text = bytes.subarray(0, START_BYTES).toString("latin1").trimStart();
     const isPossible =
       "HTTP/".startsWith(text.slice(0, 5).toUpperCase()) ||
-      "ICY ".startsWith(text.slice(0, 4).toUpperCase());
+      "ICY".startsWith(text.slice(0, 3).toUpperCase());
     return isPossible ? undefined : NOT_HTTP;
   }
 

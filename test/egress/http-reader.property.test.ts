@@ -16,6 +16,7 @@ const ANSWERS = [
   "HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\nab",
   "\r\nHTTP/1.1 200\r\n\r\n",
   "ICY 200 OK\r\n\r\nradio",
+  "ICY\t200 OK\r\n\r\nradio",
   "220 mail ready\r\n",
   "\0\0\0\x04\0\0\0\0\0",
 ].map((text) => Buffer.from(text, "latin1"));
