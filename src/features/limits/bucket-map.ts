@@ -17,8 +17,9 @@ const FIRST_ROOM = 1_000;
  * renews: then the bucket is full, and equals none.
  *
  * An entry is never evicted before, since its owner would return with a fresh bucket. A new caller without room
- * is counted in one of 65,536 counters, each with the limit `overflowLimit` and a minute of its own. A hash of the
- * id with a secret selects it, so that a caller cannot choose whose counter it uses up.
+ * is counted in one of 65,536 counters, each with the limit `overflowLimit`, or the caller's if that is lower, and a
+ * minute of its own. A hash of the id with a secret selects it, so that a caller cannot choose whose counter it uses
+ * up.
  */
 export class BucketMap {
   readonly #clock: AppContext["clock"];
@@ -61,7 +62,7 @@ export class BucketMap {
     const number = this.#numberOf(id, now);
     const decision =
       number === undefined
-        ? this.#takeFromCounter(id, now)
+        ? this.#takeFromCounter(id, limit, now)
         : this.#buckets.take(number, limit, now);
     if (!decision.isAllowed) this.#rejected += 1;
     return decision;
@@ -112,7 +113,7 @@ export class BucketMap {
     return {
       buckets: this.#counters(),
       number: this.#counterOf(id),
-      limit: this.#overflowLimit,
+      limit: this.#limitOfCounter(limit),
     };
   }
 
@@ -151,10 +152,15 @@ export class BucketMap {
     this.#buckets = new Buckets(this.#capacity, this.#buckets);
   }
 
-  #takeFromCounter(id: string, now: number): Decision {
+  #takeFromCounter(id: string, limit: number, now: number): Decision {
     this.#overflowed += 1;
     this.#countersEndAt = now + MINUTE_MS;
-    return this.#counters().take(this.#counterOf(id), this.#overflowLimit, now);
+    return this.#counters().take(this.#counterOf(id), this.#limitOfCounter(limit), now);
+  }
+
+  /** Returns the limit that a counter has for a caller: never more than the caller's own. */
+  #limitOfCounter(limit: number): number {
+    return Math.min(limit, this.#overflowLimit);
   }
 
   /** Returns true if a counter would count the caller in a minute that has begun. */

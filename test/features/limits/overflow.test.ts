@@ -61,6 +61,28 @@ describe("more addresses than buckets", () => {
     expect((await app.call("/healthz", { from: "100.64.0.1" })).status).toBe(200);
   });
 
+  test("an excess key keeps a limit that is below the public one", async () => {
+    await using app = await createTestApp({
+      env: { ALLCLEAR_BUCKET_CAPACITY: "16", ALLCLEAR_PUBLIC_RATE_LIMIT: "100" },
+    });
+    for (let i = 0; i < 16; i++) {
+      await app.call("/api/v1/key", { key: await app.keyWith("read:status") });
+    }
+    const { value: key } = await app.createKey({ rate_limit: 5 });
+    const answers = [];
+    for (let i = 0; i < 6; i++) answers.push(await app.call("/api/v1/key", { key }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining"))).toEqual([
+      "4",
+      "3",
+      "2",
+      "1",
+      "0",
+      "0",
+    ]);
+    expect(app.app.limiter.stats().key.overflowed).toBe(6);
+  });
+
   test("excess addresses get their own buckets when the minutes of others are over", async () => {
     await using app = await createTestApp({ env: SMALL });
     await fill(app);
