@@ -128,11 +128,14 @@ export class Caller {
     this.#refusedUntil = Math.min(this.#endsAt, now + REFUSAL_MS);
   }
 
-  /** Adds tokens that were asked for at `from`. Returns undefined if their minute has ended meanwhile. */
+  /** Adds tokens that were asked for at `from`. Returns undefined if their time is over, so that they are given back. */
   add(granted: number, from: number, now: number): Slice | undefined {
     const { minute } = this;
     const until = Math.min(from + SLICE_MS, this.#endsAt);
-    if (until <= now) return undefined;
+    if (until <= now) {
+      if (!this.hasEnded(now)) this.unused += granted;
+      return undefined;
+    }
     const slice = { caller: this, tokens: granted, minute, until };
     this.slices.push(slice);
     this.#held += granted;

@@ -132,6 +132,7 @@ export class SharedBuckets {
     try {
       do {
         const needed = caller.waiters.length;
+        const { limit } = caller;
         const { granted, from, learn } = await this.#call(caller, caller.wanted, needed, CALL_MS);
         // A bucket of the time before a failure.
         if (!valkey.isAvailable()) break;
@@ -141,10 +142,13 @@ export class SharedBuckets {
         const slice = granted > 0 ? caller.add(granted, from, now) : undefined;
         if (slice) this.#keep(slice);
         const hasEnded = granted > 0 && !slice;
-        const isEmpty = granted < Math.max(1, needed) && !hasEnded;
+        // Tokens that ended, or a limit that was raised, while the call was under way need another call.
+        const isOutdated = hasEnded || caller.unused > 0 || caller.limit > limit;
+        const isEmpty = granted < Math.max(1, needed) && !isOutdated;
         if (isEmpty) caller.refuse(now);
         this.#answer(caller, isEmpty, now);
       } while (caller.waiters.length > 0);
+      void this.#giveBack(caller);
     } catch {
       // Valkey does not answer.
     } finally {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Charge } from "../../../src/features/limits";
 import { TAKE_TOKENS } from "../../../src/fleet/valkey/bucket-script";
+import { SharedBuckets } from "../../../src/fleet/valkey/shared-buckets";
 import { createTestClock, type TestClock } from "../../support/clock";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { type RedisServer, startRedis } from "../../support/fleet/redis";
@@ -57,6 +58,38 @@ async function drain(
     else refusing.add(node);
   }
   return admitted;
+}
+
+/** Charges a key of a node with a limit of 1,000. The answer to one of its calls is held until `release`. */
+function holdCall(held: number, { valkey }: LimitingNode, clock: TestClock) {
+  let calls = 0;
+  const answer = Promise.withResolvers<void>();
+  const hold = Promise.withResolvers<void>();
+  const run: typeof valkey.run = async (...call) => {
+    calls += 1;
+    const isHeld = calls === held;
+    const given = await valkey.run(...call);
+    if (!isHeld) return given;
+    answer.resolve();
+    await hold.promise;
+    return given;
+  };
+  const buckets = new SharedBuckets({
+    valkey: { ...valkey, run },
+    clock,
+    prefix: "minute:key:",
+    capacity: 1,
+    local: () => {
+      throw new Error("Valkey is available");
+    },
+    nodes: () => 1,
+  });
+  return {
+    charge: async () => (await buckets.take("k", 1_000)).isAllowed,
+    calls: () => calls,
+    answered: answer.promise,
+    release: hold.resolve,
+  };
 }
 
 const EVEN = [0, 1, 2];
@@ -183,6 +216,57 @@ await describeWithPrograms(
         drain(fleet.nodes, EVEN, ({ limiter }) => limiter.chargeKey("k", limit));
       expect(await drained(10)).toBe(10);
       expect(await drained(15)).toBe(5);
+    });
+
+    test("a higher limit applies to a call that is under way for the lower one", async () => {
+      await using server = await startRedis();
+      await using fleet = await startFleet(server);
+      const [node] = fleet.nodes;
+      const charge = (limit: number) => node.limiter.chargeKey("k", limit);
+      await drain([node], [0], () => charge(10));
+      await fleet.advance(250);
+      const charges = await Promise.all([10, 15, 15].map(charge));
+      expect(charges.map(({ decision }) => decision.isAllowed)).toEqual([true, true, true]);
+      expect(await drain([node], [0], () => charge(15))).toBe(2);
+    });
+
+    for (const isWaiting of [true, false]) {
+      test(`tokens that end while a call is under way are given back ${isWaiting ? "before a waiting request is refused" : "after it"}`, async () => {
+        await using server = await startRedis();
+        await using fleet = await startFleet(server);
+        const [node, other] = fleet.nodes;
+        const { charge, calls, answered, release } = holdCall(2, node, fleet.clock);
+        // The first call gets ten tokens. The second is sent for more, of which there are none.
+        await charge();
+        await drain([other], [0], ({ limiter }) => limiter.chargeKey("k", 1_000));
+        for (let spent = 1; spent < 6; spent++) await charge();
+        await answered;
+        await fleet.clock.advance(1_000);
+        const waiting = isWaiting ? charge() : undefined;
+        release();
+        if (waiting) {
+          expect(await waiting).toBe(true);
+          const rest = await Promise.all(Array.from({ length: 4 }, charge));
+          expect(rest).toEqual([true, true, true, false]);
+        } else {
+          await until(() => calls() === 3);
+          expect((await readBucket(node)).taken).toBe(1_000 - 4);
+        }
+      });
+    }
+
+    test("tokens whose answer is read after a second are given back", async () => {
+      await using server = await startRedis();
+      await using fleet = await startFleet(server);
+      const [node] = fleet.nodes;
+      const { charge, answered, release } = holdCall(1, node, fleet.clock);
+      const waiting = charge();
+      await answered;
+      expect((await readBucket(node)).taken).toBe(10);
+      await fleet.clock.advance(1_000);
+      release();
+      expect(await waiting).toBe(true);
+      expect((await readBucket(node)).taken).toBe(10);
     });
 
     test("idle callers are forgotten, and what is known of their minute is kept in less memory", async () => {
