@@ -83,10 +83,11 @@ export function createLoginThrottle(
     takeAttempt(address) {
       const site = siteOf(address);
       attemptsBySite().set(site, (attemptsBySite().get(site) ?? 0) + 1);
-      const ofAddress = addressBuckets().take(address.network, ATTEMPTS_A_MINUTE);
-      const ofSite =
-        site === address.network ? ofAddress : siteBuckets().take(site, ATTEMPTS_OF_A_SITE);
-      return ofAddress.isAllowed && ofSite.isAllowed ? 0 : attemptWaitSeconds(address);
+      const isAllowed =
+        addressBuckets().take(address.network, ATTEMPTS_A_MINUTE).isAllowed &&
+        // Refused attempts of one address do not use up the site's.
+        (site === address.network || siteBuckets().take(site, ATTEMPTS_OF_A_SITE).isAllowed);
+      return isAllowed ? 0 : attemptWaitSeconds(address);
     },
     accountWaitSeconds(email, address) {
       const seconds = Math.ceil(accountDelayMs(accountOf(email), siteOf(address)) / 1_000);

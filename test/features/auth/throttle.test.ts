@@ -175,6 +175,16 @@ describe("login attempts of an address", () => {
     expect(throttle.delayOf("last@acme.test", within("1", 61))).toBe(0);
   });
 
+  test("refused attempts of an IPv6 /64 take none of the fifty of its /48", () => {
+    const { throttle } = setUp();
+    const [eager, neighbour] = ["2001:db8:1:2::1", "2001:db8:1:3::1"].map(
+      (text) => parseClientAddress(text) as ClientAddress,
+    ) as [ClientAddress, ClientAddress];
+    for (let i = 0; i < 100; i++) throttle.takeAttempt(eager);
+    expect(throttle.takeAttempt(eager)).toBe(60);
+    for (let i = 0; i < 10; i++) expect(throttle.takeAttempt(neighbour)).toBe(0);
+  });
+
   test("an address at its limit stays limited while ten thousand others come", () => {
     const { throttle } = setUp();
     for (let i = 0; i < 10; i++) throttle.delayOf(ADA, HERE);
