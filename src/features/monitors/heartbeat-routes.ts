@@ -112,7 +112,7 @@ const SIGNAL_PATH = {
 };
 
 const SIGNAL_DESCRIPTION =
-  "The path ends with `start`, `fail`, `log` or the exit code of the job, 0 to 255, of which 0 is a success. A start opens a run; without its end within the grace period, the check fails. A success with the `rid` of a run ends that run; a failure, and a success without `rid`, ends all. A log is kept as a message. All calls with a token share its limit of 60 a minute.";
+  "The path ends with `start`, `fail`, `log` or the exit code of the job, 0 to 255, of which 0 is a success. A start opens a run; without its end within the grace period, the check fails. A success with the `rid` of a run ends that run; a failure, and a success without `rid`, ends all. A log is kept as a message. All calls with a token share its limit of 120 a minute.";
 
 const BODY_DESCRIPTION = `Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A call whose connection is closed before that is not recorded. A body with a \`Content-Encoding\` is rejected.`;
 

@@ -147,6 +147,21 @@ describe("rate limits of valid heartbeat tokens", () => {
     );
   });
 
+  test("each description of a heartbeat in the OpenAPI document names this limit", async () => {
+    await using api = await createMonitorApi();
+    const { paths } = (await api.app.call("/openapi.json")).body;
+    const heartbeats = Object.entries<Record<string, { description: string }>>(paths).filter(
+      ([path]) => path.startsWith("/api/v1/heartbeats"),
+    );
+    const limits = heartbeats.flatMap(([, operations]) =>
+      Object.values(operations).map(
+        ({ description }) => /limit of (\d+) (?:calls )?a minute/.exec(description)?.[1],
+      ),
+    );
+    expect(limits.length).toBeGreaterThan(3);
+    expect(new Set(limits)).toEqual(new Set(["120"]));
+  });
+
   test("a hundred jobs behind one address can send heartbeats", async () => {
     await using api = await createMonitorApi();
     const tokens: string[] = [];
