@@ -408,6 +408,21 @@ await describeWithPrograms(
       expect(await drain([first], [0], charge)).toBe(0);
     });
 
+    test("is forgotten by the server at its end, and no use renews that", async () => {
+      await using server = await startRedis();
+      await using node = await startLimitingNode(server.url, 1);
+      const expiry = () => node.valkey.send("PEXPIRETIME", ["minute:key:k"]) as Promise<number>;
+      await node.limiter.chargeKey("k", 10);
+      const { begunAt } = await readBucket(node);
+      const first = await expiry();
+      // The server looks at whole ms, and must not forget the bucket before its end.
+      expect(first).toBeGreaterThanOrEqual(Math.floor(begunAt + 60_000));
+      expect(first).toBeLessThanOrEqual(begunAt + 60_001);
+      await until(() => Date.now() > begunAt + 20);
+      await drain([node], [0], ({ limiter }) => limiter.chargeKey("k", 10));
+      expect(Math.abs((await expiry()) - first)).toBeLessThanOrEqual(1);
+    });
+
     /** Runs the script on a bucket with 40 of 100 tokens taken, `ageMs` after its first one. */
     async function runScript(ageMs: number, args: Record<string, number | string> = {}) {
       await using server = await startRedis();

@@ -109,6 +109,22 @@ await describeWithPrograms(
       expect(await drain(third)).toBe(0);
     });
 
+    test("admits at most the limit alone, and that of the shared minute once the server answers again", async () => {
+      await using server = await startRedis();
+      const clock = createTestClock();
+      await using node = await startLimitingNode(server.url, 1, { clock });
+      for (let outage = 0; outage < 3; outage++) {
+        server.freeze();
+        const waiting = node.limiter.chargeKey(`unknown ${outage}`, LIMIT);
+        await clock.advance(17);
+        await waiting;
+        expect(await drain(node)).toBe(outage === 0 ? LIMIT : 0);
+        server.thaw();
+        await reconnect(clock, node, 1_000 * 2 ** outage);
+        expect(await drain(node)).toBe(outage === 0 ? LIMIT : 0);
+      }
+    });
+
     for (const busyMs of [22, 60]) {
       test(`does not count ${busyMs} ms in which its process is busy as silence`, async () => {
         await using server = await startRedis();
