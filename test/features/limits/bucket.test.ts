@@ -195,4 +195,7 @@ test("what is known of a bucket is only ever added, and lasts until the later en
   take(10, 40_000);
   raise(7, 5_000, 41_000);
   expect([left(10, 99_999), left(10, 100_000)]).toEqual([3, 10]);
+  // Nothing of a minute that is over is added.
+  raise(2, 30_000, 110_000);
+  expect(left(10, 110_000)).toBe(8);
 });

@@ -315,7 +315,10 @@ await describeWithPrograms(
         refillInSeconds: 1,
       });
       await fleet.advance(1);
-      expect(await drain(fleet.nodes, EVEN, ({ limiter }) => limiter.chargeKey("k", 10))).toBe(10);
+      // No refusal is remembered beyond the minute.
+      expect(third.limiter.remainingForKey("k", 10)).toBe(10);
+      expect((await third.limiter.chargeKey("k", 10)).decision.isAllowed).toBe(true);
+      expect(await drain(fleet.nodes, EVEN, ({ limiter }) => limiter.chargeKey("k", 10))).toBe(9);
     });
 
     test("lets a caller that waits for the seconds of any node's refusal through, with the whole limit", async () => {
@@ -406,6 +409,22 @@ await describeWithPrograms(
       await fleet.advance(1_000);
       await second[Symbol.asyncDispose]();
       expect(await drain([first], [0], charge)).toBe(0);
+    });
+
+    test("ends at a node no later than at the server, also if an answer takes long", async () => {
+      await using server = await startRedis();
+      await using fleet = await startFleet(server);
+      const [node, other] = fleet.nodes;
+      await other.limiter.chargeKey("k", 1_000);
+      const { begunAt } = await readBucket(other);
+      await fleet.advance(59_700);
+      const { charge, answered, release } = holdCall(1, node, fleet.clock);
+      const waiting = charge();
+      await answered;
+      await fleet.advance(400);
+      release();
+      expect(await waiting).toBe(true);
+      expect((await readBucket(node)).begunAt).toBe(begunAt + 60_100);
     });
 
     test("is forgotten by the server at its end, and no use renews that", async () => {
