@@ -81,18 +81,19 @@ export function badgeRoutes(
     )
     .get(
       "/status/:slug/badge/:id.svg",
-      ({ params, request, requestContext }) => {
-        const snapshot = readPublic(snapshots, params.slug, requestContext);
-        const { page, components } = snapshot.document;
-        // The parameter is the whole segment, including its ending.
-        const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
-        const componentId = resolveComponentId(ctx.db, reference);
-        const component = components.find(({ id }) => id === componentId);
-        if (!component) throw notFound("component");
-        return page.slug === params.slug
-          ? componentBadgeOf(component).respond(request, requestContext)
-          : moved(page.slug, `badge/${component.id}.svg`);
-      },
+      ({ params, request, requestContext }) =>
+        snapshots.whenReady(params.slug, requestContext.now, () => {
+          const snapshot = readPublic(snapshots, params.slug, requestContext);
+          const { page, components } = snapshot.document;
+          // The parameter is the whole segment, including its ending.
+          const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
+          const componentId = resolveComponentId(ctx.db, reference);
+          const component = components.find(({ id }) => id === componentId);
+          if (!component) throw notFound("component");
+          return page.slug === params.slug
+            ? componentBadgeOf(component).respond(request, requestContext)
+            : moved(page.slug, `badge/${component.id}.svg`);
+        }),
       document(
         "getComponentBadge",
         "Read the badge of a component",

@@ -1,7 +1,13 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
-import { findCompatPage, findEntry, readEntries } from "../features/compat";
+import {
+  findCompatPage,
+  findEntry,
+  readEntries,
+  whenCompatReady,
+  whenEntryReady,
+} from "../features/compat";
 import type { ReadRecords } from "../features/incidents";
 import type { Snapshot, Snapshots } from "../features/status";
 import {
@@ -58,9 +64,10 @@ export function kumaRoutes(
   snapshots: Snapshots,
   readIncidents: ReadRecords,
 ) {
-  const find = ({ params, requestContext: at }: Call): Snapshot | undefined => {
-    const slug = params["slug"]?.toLowerCase() ?? "";
-    const snapshot = findCompatPage(snapshots, "uptime-kuma", slug, at);
+  const slugOf = ({ params }: Call) => params["slug"]?.toLowerCase() ?? "";
+  const find = (call: Call): Snapshot | undefined => {
+    const { requestContext: at } = call;
+    const snapshot = findCompatPage(snapshots, "uptime-kuma", slugOf(call), at);
     at.shownPageId = snapshot?.document.page.id;
     return snapshot;
   };
@@ -152,7 +159,13 @@ export function kumaRoutes(
       id: "getKumaEntryPage",
       summary: "Read the slug of the page at the root",
       schema: KumaEntryPage,
-      answer: (call) => send(call, jsonRepresentation(entryPage(snapshots, call.requestContext))),
+      answer(call) {
+        const { requestContext: at } = call;
+        const { slug } = at.domain ?? snapshots.defaultPage() ?? {};
+        return whenCompatReady(snapshots, slug, at, () =>
+          send(call, jsonRepresentation(entryPage(snapshots, at))),
+        );
+      },
     },
     ...["", "/:duration"].flatMap((end) =>
       Object.entries(ENTRY_BADGES)
@@ -167,19 +180,21 @@ export function kumaRoutes(
             const number = Number.parseInt(call.params["number"] ?? "", 10);
             if (Number.isNaN(number)) return failed(403, "Invalid monitor ID");
             const { requestContext: at } = call;
-            const found = findEntry(ctx.db, snapshots, number, at);
-            at.shownPageId = found?.snapshot.document.page.id;
-            const { duration } = call.params;
-            try {
-              return badge(call, (query) =>
-                found
-                  ? make({ reader: ctx.db, entry: found.entry, query, duration, now: at.now })
-                  : emptyBadge(query),
-              );
-            } catch (error) {
-              if (error instanceof BadgeError) return failed(403, error.message);
-              throw error;
-            }
+            return whenEntryReady(ctx.db, snapshots, number, at, (): Answer => {
+              const found = findEntry(ctx.db, snapshots, number, at);
+              at.shownPageId = found?.snapshot.document.page.id;
+              const { duration } = call.params;
+              try {
+                return badge(call, (query) =>
+                  found
+                    ? make({ reader: ctx.db, entry: found.entry, query, duration, now: at.now })
+                    : emptyBadge(query),
+                );
+              } catch (error) {
+                if (error instanceof BadgeError) return failed(403, error.message);
+                throw error;
+              }
+            });
           },
         })),
     ),
@@ -187,8 +202,12 @@ export function kumaRoutes(
 
   const routes = new Elysia().use(requestContexts.plugin);
   for (const read of reads) {
-    routes.get(read.path, read.answer, declare(read));
-    routes.get(`/compat/kuma${read.path}`, read.answer, declare(read, { id: undefined }));
+    const answer = (call: Call): Answer =>
+      read.path.includes(":slug")
+        ? whenCompatReady(snapshots, slugOf(call), call.requestContext, () => read.answer(call))
+        : read.answer(call);
+    routes.get(read.path, answer, declare(read));
+    routes.get(`/compat/kuma${read.path}`, answer, declare(read, { id: undefined }));
   }
   return routes;
 }

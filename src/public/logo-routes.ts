@@ -40,16 +40,17 @@ export function logoRoutes(
 
   return new Elysia().use(requestContexts.plugin).get(
     "/status/:slug/logo/:file",
-    ({ params, request, requestContext }) => {
-      const snapshot = snapshots.read(params.slug, requestContext.now);
-      const isPublic = snapshot?.document.page.visibility === "public";
-      if (isPublic) requestContext.shownPageId = snapshot.document.page.id;
-      if (!snapshot || fileOf(snapshot) !== params.file) throw notFound("logo");
-      if (!isPublic && !findCurrentSession(ctx, sessions, request, requestContext.now)) {
-        throw notFound("logo");
-      }
-      return logoOf(snapshot).respond(request, requestContext);
-    },
+    ({ params, request, requestContext }) =>
+      snapshots.whenReady(params.slug, requestContext.now, () => {
+        const snapshot = snapshots.read(params.slug, requestContext.now);
+        const isPublic = snapshot?.document.page.visibility === "public";
+        if (isPublic) requestContext.shownPageId = snapshot.document.page.id;
+        if (!snapshot || fileOf(snapshot) !== params.file) throw notFound("logo");
+        if (!isPublic && !findCurrentSession(ctx, sessions, request, requestContext.now)) {
+          throw notFound("logo");
+        }
+        return logoOf(snapshot).respond(request, requestContext);
+      }),
     operation({
       id: "getLogo",
       tag: "Pages",

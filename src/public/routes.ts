@@ -143,12 +143,16 @@ export function publicRoutes(
       "/status",
       ({ request, requestContext }) => {
         const slug = homeSlug(requestContext);
-        const snapshot = slug === undefined ? undefined : snapshots.read(slug, requestContext.now);
-        if (!snapshot) throw notFound("path");
-        const { page } = snapshot.document;
-        requestContext.shownPageId = page.id;
-        const query = splitUrl(request.url)?.query;
-        return movedTo(`/status/${page.slug}${query ? `?${query}` : ""}`, PUBLIC_CACHE);
+        if (slug === undefined) throw notFound("path");
+        const { now } = requestContext;
+        return snapshots.whenReady(slug, now, () => {
+          const snapshot = snapshots.read(slug, now);
+          if (!snapshot) throw notFound("path");
+          const { page } = snapshot.document;
+          requestContext.shownPageId = page.id;
+          const query = splitUrl(request.url)?.query;
+          return movedTo(`/status/${page.slug}${query ? `?${query}` : ""}`, PUBLIC_CACHE);
+        });
       },
       operation({
         ...PAGE,

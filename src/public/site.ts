@@ -54,7 +54,7 @@ interface Site {
    * Answers with the version of the page's content, under the same conditions as the page itself. Throws
    * `not_found`.
    */
-  answerVersion(pageRequest: PageRequest): Response;
+  answerVersion(pageRequest: PageRequest): Response | Promise<Response>;
 }
 
 /** Returns the version of a page in a few bytes. */
@@ -130,25 +130,33 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
         const { snapshot, isPublic } = opened;
         if (stepsOf && preparationsLeft > 0 && !cache.get(snapshot)?.has(cacheKey)) {
           const running = prepare(snapshot, stepsOf);
-          if (running) return running.then(() => answerAt(ctx.clock.now(), preparationsLeft - 1));
+          if (running) return running.then(() => answerReady(preparationsLeft - 1));
         }
         return isPublic
           ? cached(snapshot, cacheKey, () => make(snapshot)).respond(request, requestContext)
           : sendHtml(request, make(snapshot));
+      }
+      /** Answers as of the time at which the parts of the page are prepared. */
+      function answerReady(preparationsLeft: number): Response | Promise<Response> {
+        const now = ctx.clock.now();
+        return snapshots.whenReady(slug, now, () => answerAt(now, preparationsLeft));
       }
       const { now } = requestContext;
       return snapshots.whenReady(slug, now, () => answerAt(now, PREPARATIONS_MAX));
     },
 
     answerVersion(pageRequest) {
-      const { request, requestContext } = pageRequest;
-      const opened = open(pageRequest, requestContext.now);
-      if (opened instanceof Response) return opened;
-      const { snapshot, isPublic } = opened;
-      const version = isPublic
-        ? publicVersion(snapshot)
-        : versionText(versionOf(snapshot, requestContext.now, ctx.shownAsOf), NO_STORE);
-      return version.respond(request, requestContext);
+      const { slug, request, requestContext } = pageRequest;
+      const { now } = requestContext;
+      return snapshots.whenReady(slug, now, () => {
+        const opened = open(pageRequest, now);
+        if (opened instanceof Response) return opened;
+        const { snapshot, isPublic } = opened;
+        const version = isPublic
+          ? publicVersion(snapshot)
+          : versionText(versionOf(snapshot, now, ctx.shownAsOf), NO_STORE);
+        return version.respond(request, requestContext);
+      });
     },
   };
 }

@@ -47,13 +47,16 @@ export function subscribeRoutes(
     page !== undefined && takesSubscribers(page) && isMailReady();
 
   /** Renders the page with a form that was rejected. */
-  function answerRejected(
+  async function answerRejected(
     call: { request: Request; requestContext: RequestContext },
     page: PageRow,
     form: SubscribeFormState,
     more: { status: number; headers?: Record<string, string> },
-  ): Response {
-    const snapshot = snapshots.read(page.slug, call.requestContext.now);
+  ): Promise<Response> {
+    const { now } = call.requestContext;
+    const snapshot = await snapshots.whenReady(page.slug, now, () =>
+      snapshots.read(page.slug, now),
+    );
     if (!snapshot) throw notFound("status page");
     return sendHtml(call.request, renderSubscribePage(snapshot.document, form), more);
   }

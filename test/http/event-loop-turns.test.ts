@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { makeInSlices, runInSlices } from "../../src/kernel/in-slices";
 import { CLI_ACTOR } from "../../src/domain/actor";
+import { listNumbers } from "../../src/features/compat";
+import { deletePage } from "../../src/features/page-deletion";
 import { updatePage } from "../../src/features/pages";
 import { createLargePage } from "../support/large-page";
 
@@ -34,15 +36,80 @@ test.each([
   ["/api/v1/status/large", 5],
   ["/status/large/api/v2/components.json", 5],
   ["/status/large/summary.json", 20],
-])("the first read of %s of 1,000 components lets other work run %d times", async (path, turns) => {
+  ["/status/large/version", 5],
+  ["/status/large/badge/{component}.svg", 5],
+  ["/api/status-page/large", 5],
+  ["/api/status-page/large/badge", 5],
+  ["/api/entry-page", 5],
+  ["/api/badge/{number}/status", 5],
+  ["/compat/gatus/large/api/v1/config", 5],
+  ["/compat/gatus/api/v1/config", 5],
+])(
+  "the first read of %s of 1,000 components lets other work run %d times",
+  async (place, turns) => {
+    await using large = await createLargePage();
+    const { app, key, page, componentIds } = large;
+    await app.ctx.db.write((tx) =>
+      updatePage(app.ctx, tx, page.id, { compat: ["uptime-kuma", "gatus"] }, CLI_ACTOR),
+    );
+    const id = componentIds[7] ?? "";
+    const [{ number = 0 } = {}] = listNumbers(app.ctx.db, { ids: JSON.stringify([id]) });
+    const path = place.replace("{component}", id).replace("{number}", String(number));
+    const read = () => app.call(path, path.startsWith("/api/v1/") ? { key } : {});
+    // Loads the routes.
+    expect((await app.call("/compat/gatus/none/api/v1/config")).status).toBe(404);
+    expect(await turnsDuring(read)).toBeGreaterThanOrEqual(turns);
+    expect(await turnsDuring(read)).toBeLessThan(5);
+    expect((await read()).status).toBe(200);
+  },
+);
+
+test("a large page that changes while it is prepared is prepared again", async () => {
   await using large = await createLargePage();
   const { app, key } = large;
-  const read = () => app.call(path, path.startsWith("/api/v1/") ? { key } : {});
-  // Loads the routes.
-  expect((await app.call(path.replace("large", "none"), { key })).status).toBe(404);
-  expect(await turnsDuring(read)).toBeGreaterThanOrEqual(turns);
-  expect(await turnsDuring(read)).toBeLessThan(5);
-  expect((await read()).status).toBe(200);
+  await app.call("/api/v1/status/none", { key });
+  const reading = app.call("/api/v1/status/large", { key });
+  // The change comes after some of the components were read.
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  await large.openIncidents(1, { status: "major_outage" });
+  expect(await turnsDuring(() => reading)).toBeGreaterThanOrEqual(5);
+  const { text } = await reading;
+  expect(text.match(/"status":"major_outage"/g)?.length).toBeGreaterThanOrEqual(1_000);
+});
+
+test("the answers of a large page that is prepared are those of a prepared one", async () => {
+  await using large = await createLargePage();
+  const { app, key } = large;
+  await app.call("/api/v1/status/none", { key });
+  const head = app.call("/api/v1/status/large", { key, method: "HEAD" });
+  const [first, second] = await Promise.all([head, app.call("/api/v1/status/large", { key })]);
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.text.length).toBeGreaterThan(100_000);
+  const etag = second.headers.get("etag") ?? "";
+  expect(first.headers.get("etag")).toBe(etag);
+  const remaining = (answer: { headers: Headers }) =>
+    Number(answer.headers.get("x-ratelimit-remaining"));
+  expect(remaining(first) - remaining(second)).toBe(1);
+  app.ctx.signals.settingsChanged.emit();
+  const unchanged = await app.call("/api/v1/status/large", {
+    key,
+    headers: { "If-None-Match": etag },
+  });
+  expect(unchanged.status).toBe(304);
+});
+
+test("a large page that is deleted while it is prepared is not found", async () => {
+  await using large = await createLargePage();
+  const { app, page, key } = large;
+  await app.page({ slug: "other" });
+  await app.call("/status/none/summary.json");
+  const readings = [
+    app.call("/api/v1/status/large", { key }),
+    app.call("/status/large"),
+    app.call("/status/large/version"),
+  ];
+  await app.ctx.db.write((tx) => deletePage(app.ctx, tx, page.id, CLI_ACTOR));
+  for (const { status } of await Promise.all(readings)) expect(status).toBe(404);
 });
 
 test("a large page that becomes private while it is prepared is not found", async () => {

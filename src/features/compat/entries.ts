@@ -45,6 +45,36 @@ export function findCompatPage(
   return page?.visibility === "public" && page.compat.includes(product) ? snapshot : undefined;
 }
 
+/** Calls `answer`, which finds the page of a slug, when its snapshot is prepared. */
+export function whenCompatReady<Answer>(
+  snapshots: Snapshots,
+  slug: string | undefined,
+  { domain, now }: At,
+  answer: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  if (slug === undefined || (domain && !domain.slugs.has(slug))) return answer();
+  return snapshots.whenReady(slug, now, answer);
+}
+
+/** Calls `answer`, which finds an entry by its number, when the snapshots of its pages are prepared. */
+export function whenEntryReady<Answer>(
+  reader: Reader,
+  snapshots: Snapshots,
+  number: number,
+  at: At,
+  answer: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const object = findNumbered(reader, { number });
+  const pages = object ? listPagesWith(reader, object) : [];
+  const ready = pages.reduce<() => Answer | Promise<Answer>>(
+    (next, { slug }) =>
+      () =>
+        whenCompatReady(snapshots, slug, at, next),
+    answer,
+  );
+  return ready();
+}
+
 /** Reads the entries of a page in the order of its components. */
 export function readEntries(reader: Reader, { document }: Snapshot): CompatEntry[] {
   const watchers = listWatchers(reader, { pageId: document.page.id });

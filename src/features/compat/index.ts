@@ -11,5 +11,7 @@ export {
   numbersOf,
   readBeats,
   readEntries,
+  whenCompatReady,
+  whenEntryReady,
 } from "./entries";
 export { findKeptKey, findNumber, keepKey, keepNumber, listKeptKeys, listNumbers } from "./store";

@@ -9,6 +9,8 @@ import { buildSnapshot, openCausesByComponent, type Snapshot } from "./snapshot"
 
 /** Number of components whose histories are read together with the snapshot. */
 const READ_AT_ONCE = 200;
+/** Maximum number of preparations of one snapshot. A page that changes during each is then read as it is. */
+const PREPARATIONS_MAX = 3;
 
 export interface Snapshots {
   /**
@@ -76,10 +78,13 @@ export function createSnapshots(
 
   function* historySteps(page: PageRow, now: number): Generator<number, void> {
     const { id: pageId } = page;
-    const components = listComponentsOfPage(ctx.db, { pageId });
-    yield WHOLE_TURN;
-    const open = openCausesByComponent(ctx.db, pageId);
-    yield* histories.steps(ctx.db, { page, components, open, now, isShared });
+    // A change meanwhile can concern all components, so what is missing then is read in turns too.
+    for (let left = PREPARATIONS_MAX; left > 0; left -= 1) {
+      const components = listComponentsOfPage(ctx.db, { pageId });
+      yield WHOLE_TURN;
+      const open = openCausesByComponent(ctx.db, pageId);
+      if (yield* histories.steps(ctx.db, { page, components, open, now, isShared })) return;
+    }
   }
 
   /** Reads the histories of a large page. Those that cannot be read are read again with the snapshot. */

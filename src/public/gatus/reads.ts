@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
-import { BEAT, findCompatPage, readBeats } from "../../features/compat";
+import { BEAT, findCompatPage, readBeats, whenCompatReady } from "../../features/compat";
 import { findComponent, type Span } from "../../features/components";
 import type { Snapshot, Snapshots } from "../../features/status";
 import { NO_STORE, type Operation, Representation, RESULTS_CACHE, sendPlainText } from "../../http";
@@ -61,8 +61,13 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
     endpointStatuses(ctx.db, snapshot, part),
   );
 
-  function find({ params, requestContext }: Call): Snapshot | undefined {
-    const slug = params?.["slug"] ?? (requestContext.domain ?? snapshots.defaultPage())?.slug;
+  function slugOf({ params, requestContext }: Call): string | undefined {
+    return params?.["slug"] ?? (requestContext.domain ?? snapshots.defaultPage())?.slug;
+  }
+
+  function find(call: Call): Snapshot | undefined {
+    const { requestContext } = call;
+    const slug = slugOf(call);
     if (slug === undefined) return undefined;
     const snapshot = findCompatPage(snapshots, "gatus", slug, requestContext);
     requestContext.shownPageId = snapshot?.document.page.id;
@@ -71,10 +76,11 @@ export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
 
   const onPage =
     (make: (snapshot: Snapshot, call: Call) => Answer) =>
-    (call: Call): Answer => {
-      const snapshot = find(call);
-      return snapshot ? make(snapshot, call) : sendPlainText(404, "page not found");
-    };
+    (call: Call): Answer =>
+      whenCompatReady(snapshots, slugOf(call), call.requestContext, (): Answer => {
+        const snapshot = find(call);
+        return snapshot ? make(snapshot, call) : sendPlainText(404, "page not found");
+      });
   const onEntry = (make: (entry: KeyedEntry, snapshot: Snapshot, call: Call) => Answer) =>
     onPage((snapshot, call) => {
       const entry = findKeyed(ctx.db, snapshot, call.params?.["key"] ?? "");
