@@ -200,11 +200,9 @@ export class Engine implements Monitoring {
 
   /** Returns a monitor, also one that another process has just created. */
   #findScheduled(id: string): ScheduledMonitor | undefined {
-    this.#refresh();
-    const known = this.#registry.find(id);
-    if (known) return known;
-    this.#isRegistryStale = true;
-    this.#refresh();
+    if (this.#refreshedAt === Number.NEGATIVE_INFINITY) this.#refresh();
+    // Others are left to the timer: after a change of all, each heartbeat would wait for thousands.
+    else if (this.#isRegistryStale || !this.#registry.find(id)) this.#refreshOne(id);
     return this.#registry.find(id);
   }
 
@@ -222,12 +220,24 @@ export class Engine implements Monitoring {
     this.#refreshedAt = this.#ctx.clock.monotonic();
     for (const scheduled of [...removed, ...changed]) this.#dependencies.endWait(scheduled);
     for (const scheduled of removed) this.#runner.drop(scheduled);
-    for (const scheduled of changed) {
-      if (scheduled.isPaused) this.#runner.drop(scheduled);
-      else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
-      else this.#scheduler.after(scheduled, 0);
-    }
+    for (const scheduled of changed) this.#scheduleChanged(scheduled, isFirst);
     this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
+  }
+
+  #refreshOne(id: string): void {
+    const changed = this.#registry.refreshOne(this.#ctx.db, id);
+    // Removes what was deleted.
+    if (changed === null) this.#refresh(MONITORS_PER_TICK);
+    if (!changed) return;
+    this.#dependencies.endWait(changed);
+    this.#scheduleChanged(changed, false);
+    if (!changed.isPaused) this.#results.recorder.isWatching = true;
+  }
+
+  #scheduleChanged(scheduled: ScheduledMonitor, isFirst: boolean): void {
+    if (scheduled.isPaused) this.#runner.drop(scheduled);
+    else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
+    else this.#scheduler.after(scheduled, 0);
   }
 
   /**

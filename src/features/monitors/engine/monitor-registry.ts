@@ -1,5 +1,6 @@
 import type { Reader } from "../../../db";
 import { listVersions, listScheduledMonitors } from "../evaluation-store";
+import { findMonitor } from "../store";
 import { renew, type ScheduledMonitor, watchedOf } from "./scheduled-monitor";
 
 /** Number of monitors read by one statement. */
@@ -62,17 +63,31 @@ export class MonitorRegistry {
     const changed: ScheduledMonitor[] = [];
     const end = Math.min(stale.length, limit);
     for (let start = 0; start < end; start += ROWS_PER_BATCH) {
-      const nums = JSON.stringify(stale.slice(start, Math.min(end, start + ROWS_PER_BATCH)));
-      for (const row of listScheduledMonitors(reader, { nums })) {
-        const existing = this.#byNum.get(row.num);
-        if (existing) renew(existing, row);
-        const scheduled = existing ?? watchedOf(row);
-        this.#byNum.set(row.num, scheduled);
-        this.#byId.set(row.id, scheduled);
-        changed.push(scheduled);
-      }
+      changed.push(
+        ...this.#read(reader, stale.slice(start, Math.min(end, start + ROWS_PER_BATCH))),
+      );
     }
     return { changed, removed, hasMore: end < stale.length };
+  }
+
+  /** Updates one monitor from the database. Returns it if it is new or changed, and null if there is none. */
+  refreshOne(reader: Reader, id: string): ScheduledMonitor | null | undefined {
+    const row = findMonitor(reader, { id });
+    if (!row) return null;
+    if (this.#byId.get(id)?.version === row.version) return undefined;
+    this.#dependents = undefined;
+    return this.#read(reader, [row.num])[0];
+  }
+
+  #read(reader: Reader, nums: readonly number[]): ScheduledMonitor[] {
+    return listScheduledMonitors(reader, { nums: JSON.stringify(nums) }).map((row) => {
+      const existing = this.#byNum.get(row.num);
+      if (existing) renew(existing, row);
+      const scheduled = existing ?? watchedOf(row);
+      this.#byNum.set(row.num, scheduled);
+      this.#byId.set(row.id, scheduled);
+      return scheduled;
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { updateMonitor } from "../../../../src/features/monitors";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { addMonitor } from "../../../support/monitor-store";
 import { openEngineSite, type EngineSite } from "../../../support/engine-site";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
@@ -33,6 +34,28 @@ async function beatFor(site: EngineSite, id: string, minutes: number): Promise<v
 }
 
 describe("push monitors", () => {
+  test("a heartbeat of a new job counts while thousands of other monitors wait to be read", async () => {
+    const { site } = await openJob();
+    await using _ = site;
+    const { ctx } = site.app;
+    const config = { grace_seconds: 30 };
+    const job = { name: "another", type: "push", config, interval_seconds: 600 } as const;
+    const row = await site.monitor({ ...job, failure_threshold: 1 });
+    await ctx.db.write((tx) => {
+      for (let count = 0; count < 2_000; count++) {
+        const name = `Website ${count}`;
+        addMonitor(ctx, tx, { name, componentIds: [], createdAt: ctx.clock.now() });
+      }
+      ctx.signals.monitorsChanged.raise(tx);
+    });
+    const before = site.engine.figures().monitors;
+    await site.engine.heartbeat(row.id, OK);
+    expect(site.state(row.id)).toBe("up");
+    expect(site.engine.figures().monitors).toBeLessThanOrEqual(before + 500);
+    await site.clock.advance(5 * SECOND_MS);
+    expect(site.engine.figures().monitors).toBe(2_002);
+  });
+
   test("a push monitor is up after its first heartbeat, which is stored as a result", async () => {
     const { site, id } = await openJob();
     await using _ = site;
