@@ -1,5 +1,6 @@
 import type { AppContext } from "./context";
 import { returnFreePages, type Tx } from "./db";
+import { Problem } from "./errors";
 import { deleteAuditAddresses, deleteOldAudits } from "./events";
 import { sweepAuth } from "./features/auth";
 import { sweepAnswers } from "./features/idempotency";
@@ -30,19 +31,33 @@ export function startHousekeeping(ctx: AppContext): Timer {
   let isCancelled = false;
   let timer = ctx.clock.after(FIRST_RUN_MS, () => void run());
 
+  function warn(error: unknown): void {
+    if (isCancelled) return;
+    ctx.log.warn({ err: error }, "what has ended could not be cleared away; trying in an hour");
+  }
+
+  /** Runs a step. Returns false if it has failed, so that the others still run, and throws without the database. */
+  async function runStep(step: Step): Promise<boolean> {
+    try {
+      return await ctx.db.write(step);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      warn(error);
+      return false;
+    }
+  }
+
   async function run(): Promise<void> {
     try {
       const steps = stepsOf(ctx);
       await repeatWithRests(ctx.clock, async () => {
         const [step] = steps;
         if (isCancelled || !step) return false;
-        const hasMore = await ctx.db.write(step);
-        if (!hasMore) steps.shift();
+        if (!(await runStep(step))) steps.shift();
         return true;
       });
     } catch (error) {
-      if (isCancelled) return;
-      ctx.log.warn({ err: error }, "what has ended could not be cleared away; trying in an hour");
+      warn(error);
     }
     if (!isCancelled) timer = ctx.clock.after(HOUR_MS, () => void run());
   }

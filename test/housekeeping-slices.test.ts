@@ -136,6 +136,23 @@ describe("a run of housekeeping over many rows", () => {
     expect(countAudits(store)).toBe(0);
   });
 
+  test("a part of the run that fails is logged, and the others run", async () => {
+    using store = openMonitorStore();
+    await addOldAudits(store);
+    store.sqlite.run(
+      "INSERT INTO form_submissions (hash, subject_id, at) VALUES (zeroblob(32), 'a', 0)",
+    );
+    store.sqlite.run(
+      "CREATE TRIGGER fails BEFORE DELETE ON form_submissions BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    const keeping = startHousekeeping(store.ctx);
+    await store.clock.advance(FIRST_RUN_MS);
+    for (let turn = 0; turn < OLD_ROWS / 500; turn++) await settle();
+    expect(countAudits(store)).toBe(0);
+    expect(store.logged.filter(({ msg }) => msg.includes("cleared away"))).toHaveLength(1);
+    keeping.cancel();
+  });
+
   test("the file gives its space back in slices and keeps some of it free for new rows", async () => {
     const path = join(folder, "shrinks.db");
     using store = openMonitorStore(path);
