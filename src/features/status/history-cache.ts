@@ -39,9 +39,9 @@ export interface HistoryCache {
   read: ReadHistories;
   /**
    * Reads the histories that `read` would read, in several turns of the event loop for `runInSlices`. What changes
-   * between two turns is read again by `read`. Returns true if there were few, which a single turn could read.
+   * between two turns is read again by `read`.
    */
-  steps(reader: Reader, query: HistoryQuery): Generator<number, boolean>;
+  steps(reader: Reader, query: HistoryQuery): Generator<number, void>;
 }
 
 /**
@@ -115,13 +115,11 @@ export function createHistoryCache(): HistoryCache {
     *steps(reader, query) {
       const gaps = readGaps(reader, query);
       const missing = query.components.filter((one) => !findValid(query, one, gaps));
-      if (missing.length <= COMPONENTS_PER_STEP) return true;
       for (let start = 0; start < missing.length; start += COMPONENTS_PER_STEP) {
         yield WHOLE_TURN;
         fold(reader, query, missing.slice(start, start + COMPONENTS_PER_STEP), gaps);
       }
       yield WHOLE_TURN;
-      return false;
     },
   };
 }

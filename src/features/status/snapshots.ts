@@ -3,7 +3,7 @@ import { isUnreadable } from "../../db";
 import { runInSlices, WHOLE_TURN } from "../../kernel/in-slices";
 import { findComponentAt, listComponentsOfPage } from "../components";
 import { createIncidentCache, type ReadRecords } from "../incidents";
-import { findDefaultPage, findPageBySlug, type PageRow } from "../pages";
+import { findDefaultPage, findPageBySlug } from "../pages";
 import { createHistoryCache } from "./history-cache";
 import { buildSnapshot, openCausesByComponent, type Snapshot } from "./snapshot";
 
@@ -76,34 +76,37 @@ export function createSnapshots(
     return snapshot;
   }
 
-  function* historySteps(page: PageRow, now: number): Generator<number, void> {
-    const { id: pageId } = page;
-    // A change meanwhile can concern all components, so what is missing then is read in turns too.
-    for (let left = PREPARATIONS_MAX; left > 0; left -= 1) {
+  function* historySteps(slug: string, now: number): Generator<number, void> {
+    // A change meanwhile can concern all components, so these are read in turns again.
+    let page = findPageBySlug(ctx.db, { slug });
+    for (let left = PREPARATIONS_MAX; page && left > 0; left -= 1) {
+      const { id: pageId, contentVersion } = page;
       const components = listComponentsOfPage(ctx.db, { pageId });
       yield WHOLE_TURN;
       const open = openCausesByComponent(ctx.db, pageId);
-      if (yield* histories.steps(ctx.db, { page, components, open, now, isShared })) return;
+      yield* histories.steps(ctx.db, { page, components, open, now, isShared });
+      page = findPageBySlug(ctx.db, { slug });
+      if (page?.contentVersion === contentVersion) return;
     }
   }
 
   /** Reads the histories of a large page. Those that cannot be read are read again with the snapshot. */
-  async function readHistoriesOf(page: PageRow, now: number): Promise<void> {
+  async function readHistoriesOf(slug: string, now: number): Promise<void> {
     try {
-      await runInSlices(historySteps(page, now));
+      await runInSlices(historySteps(slug, now));
     } catch (error) {
       ctx.log.warn({ err: error }, "the histories of a page could not be read in advance");
     }
   }
 
-  /** Returns the large page that must be built to be read; undefined for all others, and if that is not known. */
-  function findLarge(slug: string): PageRow | undefined {
+  /** Returns true for a large page, and false for all others and if that is not known. */
+  function isLarge(slug: string): boolean {
     try {
       const page = findPageBySlug(ctx.db, { slug });
-      return page && findComponentAt(ctx.db, { pageId: page.id, offset: READ_AT_ONCE }) && page;
+      return !!page && !!findComponentAt(ctx.db, { pageId: page.id, offset: READ_AT_ONCE });
     } catch {
       // The snapshot may be in memory, although it is outdated.
-      return undefined;
+      return false;
     }
   }
 
@@ -112,9 +115,8 @@ export function createSnapshots(
     if (cached && now < cached.staleAt) return undefined;
     const running = preparing.get(slug);
     if (running) return running;
-    const page = findLarge(slug);
-    if (!page) return undefined;
-    const started = readHistoriesOf(page, now).finally(() => preparing.delete(slug));
+    if (!isLarge(slug)) return undefined;
+    const started = readHistoriesOf(slug, now).finally(() => preparing.delete(slug));
     preparing.set(slug, started);
     return started;
   }
