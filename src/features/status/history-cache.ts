@@ -42,6 +42,8 @@ export interface HistoryCache {
    * between two turns is read again by `read`.
    */
   steps(reader: Reader, query: HistoryQuery): Generator<number, void>;
+  /** Drops what was prepared for a page and not read. */
+  drop(pageId: string): void;
 }
 
 /**
@@ -60,6 +62,9 @@ export function createHistoryCache(): HistoryCache {
     sizeCalculation: ({ history }) => history.size + 1,
   });
 
+  /** Histories from `steps` by page and component until they are read. A large page exceeds the cache alone. */
+  const prepared = new Map<string, Map<string, CachedHistory>>();
+
   /** Finds the history of a component if its figures are valid. */
   function findValid(
     query: HistoryQuery,
@@ -68,7 +73,7 @@ export function createHistoryCache(): HistoryCache {
   ): ComponentHistory | undefined {
     const { page, open, now, isShared } = query;
     const { id, version } = component;
-    const cached = cache.get(id);
+    const cached = prepared.get(page.id)?.get(id) ?? cache.get(id);
     const isValid =
       cached?.version === version &&
       (isShared
@@ -94,7 +99,9 @@ export function createHistoryCache(): HistoryCache {
       const history = fresh.get(id);
       if (!history) continue;
       const dayCount = query.page.historyDays;
-      cache.set(id, { version, dayCount, gaps: gaps.get(id) ?? [], history });
+      const cached = { version, dayCount, gaps: gaps.get(id) ?? [], history };
+      cache.set(id, cached);
+      prepared.get(query.page.id)?.set(id, cached);
     }
     return fresh;
   }
@@ -107,6 +114,7 @@ export function createHistoryCache(): HistoryCache {
         const history = findValid(query, component, gaps);
         if (history) valid.set(component.id, history);
       }
+      prepared.delete(query.page.id);
       const components = query.components.filter(({ id }) => !valid.has(id));
       if (components.length === 0) return valid;
       for (const [id, history] of fold(reader, query, components, gaps)) valid.set(id, history);
@@ -114,6 +122,7 @@ export function createHistoryCache(): HistoryCache {
     },
     *steps(reader, query) {
       const gaps = readGaps(reader, query);
+      if (!prepared.has(query.page.id)) prepared.set(query.page.id, new Map());
       const missing = query.components.filter((one) => !findValid(query, one, gaps));
       for (let start = 0; start < missing.length; start += COMPONENTS_PER_STEP) {
         yield WHOLE_TURN;
@@ -121,6 +130,7 @@ export function createHistoryCache(): HistoryCache {
       }
       yield WHOLE_TURN;
     },
+    drop: (pageId) => void prepared.delete(pageId),
   };
 }
 

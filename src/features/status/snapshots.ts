@@ -86,6 +86,7 @@ export function createSnapshots(
       const open = openCausesByComponent(ctx.db, pageId);
       yield* histories.steps(ctx.db, { page, components, open, now, isShared });
       page = findPageBySlug(ctx.db, { slug });
+      if (page?.id !== pageId) histories.drop(pageId);
       if (page?.contentVersion === contentVersion) return;
     }
   }
