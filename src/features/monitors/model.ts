@@ -212,6 +212,12 @@ export const CertificateEventData = Type.Object(
   {
     monitor: EventMonitor,
     host: Type.String({ examples: ["shop.example.com"] }),
+    intermediate: Nullable(
+      Type.String({
+        description:
+          "Name of the certificate that expires, if it is another one of the chain than the server's.",
+      }),
+    ),
     not_after: Instant,
     days_left: Type.Integer(),
   },
