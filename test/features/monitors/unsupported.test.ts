@@ -215,10 +215,11 @@ monitors: [{ name: Orders, ref: orders, type: tcp, config: { host: a.example, po
   test("the OpenAPI document describes it in answers and filters, and not in new monitors", async () => {
     await using api = await createMonitorApi();
     const { components, paths } = (await api.app.call("/openapi.json")).body;
+    const schemaOf = ({ $ref }: { $ref: string }) =>
+      components.schemas[$ref.split("/").at(-1) ?? ""];
     const typesOf = (name: string): string[] =>
-      components.schemas[name].oneOf.map(
-        ({ $ref }: { $ref: string }) =>
-          components.schemas[$ref.split("/").at(-1) ?? ""].properties.type.const,
+      components.schemas[name].oneOf.flatMap(
+        (shape: { $ref: string }) => schemaOf(schemaOf(shape).properties.type).enum,
       );
     expect(typesOf("Monitor")).toEqual([...SUPPORTED_TYPES, "unsupported"]);
     const filter = paths["/api/v1/monitors"].get.parameters.find(
@@ -229,6 +230,6 @@ monitors: [{ name: Orders, ref: orders, type: tcp, config: { host: a.example, po
       expect(typesOf(name)).toEqual([...SUPPORTED_TYPES]);
     }
     const { config } = components.schemas.UnsupportedMonitor.properties;
-    expect(Object.keys(config.properties)).toEqual(["source", "type", "target"]);
+    expect(Object.keys(schemaOf(config).properties)).toEqual(["source", "type", "target"]);
   });
 });
