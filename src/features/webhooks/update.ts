@@ -152,9 +152,10 @@ function validateKeptSecrets(
   const { secretSettings } = FORMATS[before.format];
   const isOther =
     URL.parse(desired.url)?.href !== new URL(before.url).href ||
-    Object.entries(desired.settings).some(
-      ([name, value]) =>
-        !secretSettings.includes(name) && (before.settings[name] ?? null) !== (value ?? null),
+    Object.keys({ ...before.settings, ...desired.settings }).some(
+      (name) =>
+        !secretSettings.includes(name) &&
+        (before.settings[name] ?? null) !== (desired.settings[name] ?? null),
     );
   if (!isOther) return;
   for (const setting of secretSettings) {

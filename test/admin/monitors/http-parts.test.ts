@@ -315,7 +315,7 @@ describe("OAuth 2.0, client certificate and proxy on the form of an HTTP monitor
     const other = (noun: string) =>
       `The stored ${noun} belongs to another server or request. Type it again, or remove it.`;
     const moves: [Fields, string[]][] = [
-      [{ config_oauth2_token_url: "https://evil.test/" }, ["client secret"]],
+      [{ config_oauth2_token_url: "https://evil.test/" }, ["client secret", "proxy password"]],
       [{ config_proxy_url: "http://evil.test:3128" }, ["client secret", "proxy password"]],
       [{ config_verify_tls: "" }, ["client secret", "private key"]],
       [{ config_url: "https://evil.test/" }, ["client secret", "private key", "proxy password"]],

@@ -50,13 +50,13 @@ const FIELDS: Partial<Record<SupportedType, { steering: MonitorConfig; neutral: 
       steering: {
         url: "ws://shop.example.com:8080/admin",
         subprotocols: ["admin"],
-        verify_tls: true,
         send: "drop all",
         ca: "another authority",
         tls_min: "1.1",
       },
       neutral: {
         headers: { Origin: "x" },
+        verify_tls: true,
         expected: "x",
         close_codes: [],
         certificate_warning_days: 4,
@@ -179,6 +179,84 @@ describe.each(WITH_SECRETS)("the stored secrets of a %s monitor", (type) => {
     expect(validateChange?.(most, { [field]: neutral[field] })).toEqual([]);
   });
 });
+
+/** Configurations with a secret, a change, and the fields that it asks for again. A stranger adds a row. */
+const CHANGES: [name: string, before: MonitorConfig, change: MonitorConfig, asked: string[]][] = (
+  [
+    ["an authority for the proxy", { proxy: "https" }, { ca: "another" }, ["#/proxy/password"]],
+    ["an old TLS with the proxy", { proxy: "https" }, { tls_min: "1.0" }, ["#/proxy/password"]],
+    ["an authority beside a plain proxy", { proxy: "http" }, { ca: "another" }, []],
+    [
+      "a token server that is reached through the proxy",
+      { proxy: "http" },
+      { oauth2: { token_url: "https://10.0.0.9/token", client_id: "a", client_secret: "b" } },
+      ["#/proxy/password"],
+    ],
+    [
+      "a token server of the same origin",
+      { proxy: "http" },
+      { oauth2: { token_url: "https://a.example.com/t", client_id: "a", client_secret: "b" } },
+      [],
+    ],
+    ...["SOAPAction", "X-Amz-Target", "Destination", "X-Host", "X-HTTP-Host-Override"].map(
+      (name) => [
+        `the header ${name}`,
+        { headers: { Authorization: "hidden" } },
+        { headers: { [name]: "DeleteAll" } },
+        ["#/headers"],
+      ],
+    ),
+    [
+      "the same address in another order",
+      { headers: { A: "hidden" }, connect_to: { address: "10.0.0.5", port: 443 } },
+      { connect_to: { port: 443, address: "10.0.0.5" } },
+      [],
+    ],
+    [
+      "the same URL in another spelling",
+      { headers: { A: "hidden" } },
+      { url: "HTTPS://A.example.com:443" },
+      [],
+    ],
+  ] as [string, MonitorConfig, MonitorConfig, string[]][]
+).map(([name, { proxy, ...before }, change, asked]) => [
+  name,
+  {
+    url: "https://a.example.com/",
+    ...before,
+    ...(proxy !== undefined && {
+      proxy: {
+        url: `${proxy as string}://proxy.example.com:3128`,
+        username: "a",
+        password: "hidden",
+      },
+    }),
+  },
+  change,
+  asked,
+]);
+
+test.each(CHANGES)(
+  "of secrets of an HTTP monitor, %s asks for those",
+  (_, before, change, asked) => {
+    const errors = probeOf("http").validateChange?.(before, change) ?? [];
+    expect(errors.map(({ pointer }) => pointer)).toEqual(asked);
+  },
+);
+
+test.each(["redis", "mqtt", "postgres", "mysql", "grpc"] as const)(
+  "the secrets of a %s monitor are kept when its server is verified from now on",
+  (type) => {
+    const { secrets = {}, validateChange } = probeOf(type);
+    const stored = Object.entries(secrets).map(([name, kind]) => [
+      name,
+      kind === "text" ? "hidden" : { a: "hidden" },
+    ]);
+    const before = { host: "a.example.com", port: 1, tls: "off", ...Object.fromEntries(stored) };
+    expect(validateChange?.(before, { tls: "verify" })).toEqual([]);
+    expect(validateChange?.({ ...before, tls: "verify" }, { tls: "require" })).not.toEqual([]);
+  },
+);
 
 describe("a key that may manage monitors", () => {
   const config = { host: "db.example.com", user: "monitor", password: "s3cret", database: "app" };

@@ -168,8 +168,13 @@ describe("secret tokens among the settings", () => {
       ]);
     }
     expect(await site.state()).toEqual(before);
-    const again = { ...settings, chat_id: "-100999" };
+    const again = { ...settings, chat_id: "-100999", message_thread_id: 7 };
     expect((await site.patch(id, { settings: again })).status).toBe(200);
+    // Without a topic, the messages go to the chat itself.
+    const left = await site.patch(id, { settings: { message_thread_id: null } });
+    expect(expectProblem(left, "validation_failed").errors).toHaveLength(1);
+    const same = { description: "On call", settings: { chat_id: "-100999", message_thread_id: 7 } };
+    expect((await site.patch(id, same)).status).toBe(200);
   });
 
   test("a change to another server can clear an optional token", async () => {

@@ -70,7 +70,7 @@ describe("changes of a webhook", () => {
     expect(body.settings).toEqual({ chat_id: "@other" });
     const before = await site.state();
     for (const [settings, pointer, detail] of [
-      [{ chat_id: null }, "#/settings/chat_id", "is required"],
+      [{ bot_token: "123456:ABC", chat_id: null }, "#/settings/chat_id", "is required"],
       [{ colour: null }, "#/settings/colour", "is not a known field"],
     ] as const) {
       const { errors } = expectProblem(await site.patch(id, { settings }), "validation_failed");

@@ -1,13 +1,13 @@
 import type { FieldError } from "../../../errors";
 import { presentClientCertificate } from "./client-certificate";
 import { placeOf } from "./connect-to";
-import { certifiedBy } from "./fields";
+import { certifiedBy, DEFAULT_TLS_MIN } from "./fields";
 import { completed, type HttpConfig, HttpConfigBody, HTTP_SECRET_FIELDS } from "./http-config";
 import { presentDigest } from "./http-digest";
 import { presentProxy } from "./http-proxy";
 import { presentOAuth2 } from "./oauth2";
 import { secretPartRules } from "./secret-parts";
-import { secretRules, type Uses, usesByFields } from "./secrets";
+import { secretRules, type Uses, usesByFields, versionsOf } from "./secrets";
 import { parseUrl } from "./urls";
 
 /** Headers and bodies are secrets of the servers that get a request, and of that request. */
@@ -31,7 +31,10 @@ export const HTTP_PARTS = secretPartRules<HttpConfig>({
     names: ["password"],
     usesOf: (config) => [
       ...proxiesOf(config),
-      `to ${parseUrl(config.url)?.origin} ${placeOf(config)}`,
+      ...rulesOfProxy(config),
+      `to ${parseUrl(config.url)?.origin} ${placeOf(config)}`.trim(),
+      // Tokens are fetched through the proxy too.
+      ...(config.oauth2 ? [`to ${parseUrl(config.oauth2.token_url)?.origin}`] : []),
     ],
   },
   digest: {
@@ -61,9 +64,9 @@ const fieldUsesOf = usesByFields<HttpConfig>(
   completed,
 );
 
-/** Headers by which servers choose another method, host or path. */
+/** Headers by which servers choose another method, host, path or action. */
 const STEERING =
-  /^(?:x-(?:http-)?method(?:-override)?|x-(?:original|rewrite)-ur[il]|x-forwarded-.*|forwarded)$/i;
+  /^(?:x-(?:http-)?(?:method|host)(?:-override)?|x-(?:original|rewrite)-(?:ur[il]|host)|x-forwarded-.*|forwarded|x-amz-target|soapaction|destination)$/i;
 
 /**
  * Names the request, and the servers that get it: that of the URL, those that further authorities certify in its
@@ -104,6 +107,12 @@ function proxiesOf(config: HttpConfig): Uses {
   const { proxy, ca } = config;
   if (!proxy) return [];
   return [...named("proxy", proxy.url, config), ...certifiedBy(ca), `proxy user ${proxy.username}`];
+}
+
+/** Names the rules of TLS by which a proxy with TLS is trusted. */
+function rulesOfProxy({ proxy, ca, tls_min }: HttpConfig): Uses {
+  if (!proxy || parseUrl(proxy.url)?.protocol !== "https:") return [];
+  return [...certifiedBy(ca), ...versionsOf(tls_min ?? DEFAULT_TLS_MIN)];
 }
 
 /** Names the token server, and the rights that are asked for. */

@@ -68,18 +68,36 @@ export function usesByFields<Config extends object>(
   const names = Object.keys(schema.properties).filter((name) => !neutral.includes(name));
   return (config) => {
     const all = { ...config, ...completed(config) };
-    // Permissions and authorities that are withdrawn are no use.
-    const given = names.filter(
-      (name) => (name !== "ca" && !name.startsWith("allow_")) || fieldOf(all, name),
-    );
-    return given.flatMap((name) => {
+    return names.flatMap((name) => {
       const value = fieldOf(all, name) ?? null;
-      // An older version of TLS is one more use, and a newer one is none.
+      if (isStricter(name, value)) return [];
       return name === "tls_min"
-        ? TLS_VERSIONS.filter((version) => version >= String(value)).map((each) => `TLS ${each}`)
-        : [`${name} ${JSON.stringify(value)}`];
+        ? versionsOf(String(value))
+        : [`${name} ${JSON.stringify(name === "url" ? hrefOf(String(value)) : value, sortedKeys)}`];
     });
   };
+}
+
+/** Returns true for a value that is no use: no more authorities, no permission, and the verification of servers. */
+function isStricter(name: string, value: unknown): boolean {
+  if (name === "ca" || name.startsWith("allow_")) return !value;
+  return (name === "verify_tls" && value === true) || (name === "tls" && value === "verify");
+}
+
+/** Names the versions of TLS that may be used: an older one is one more use. */
+export function versionsOf(oldest: string): string[] {
+  return TLS_VERSIONS.filter((version) => version >= oldest).map((each) => `TLS ${each}`);
+}
+
+/** Returns a URL in canonical spelling, and any other text as it is. */
+function hrefOf(text: string): string {
+  return URL.parse(text)?.href ?? text;
+}
+
+/** Replaces an object in JSON by one whose keys have an order of their own. */
+function sortedKeys(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**
