@@ -37,9 +37,16 @@ const FUNCTIONS = {
   ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
   clock_gettime: { args: ["i32", "ptr"], returns: "i32" },
   close: { args: ["i32"], returns: "i32" },
+  __errno_location: { args: [], returns: "ptr" },
 } as const;
 
-type Functions = BunFfi.Library<typeof FUNCTIONS>["symbols"];
+/** EINTR, EAGAIN, ENOMEM and ENOBUFS: this server was short of something, which says nothing about the host. */
+const OWN_ERRORS: ReadonlySet<number> = new Set([4, 11, 12, 105]);
+
+type Functions = BunFfi.Library<typeof FUNCTIONS>["symbols"] & {
+  /** Returns the number of the error with which the last call failed. */
+  error(): number;
+};
 
 const HEADER_BYTES = 8;
 /** As many as `ping` sends, of which the first are random. */
@@ -54,10 +61,13 @@ const READS_MAX = 8;
 const LOOK_SHARE = 1 / 16;
 const LOOK_MS = { min: 1, max: 20 };
 
-/** Reply of a host, or its absence. `unsupported`: this process may not send echo requests. */
+/**
+ * Reply of a host, or its absence. `unsent`: this server had no room for the request. `unsupported`: this process may
+ * not send echo requests.
+ */
 export type Echo =
   | { outcome: "answered"; latencyMs: number }
-  | { outcome: "silent" | "unreachable" | "unsupported" };
+  | { outcome: "silent" | "unreachable" | "unsent" | "unsupported" };
 
 /** Sends an echo request to an address, and waits for its reply until the signal aborts. */
 export type SendEcho = (address: string, signal: AbortSignal) => Promise<Echo>;
@@ -65,10 +75,15 @@ export type SendEcho = (address: string, signal: AbortSignal) => Promise<Echo>;
 /** Loaded with the first echo request; undefined on other systems than Linux. */
 const functions = lazy((): Functions | undefined => {
   if (process.platform !== "linux") return undefined;
-  const { dlopen } = require("bun:ffi") as typeof BunFfi;
+  const { dlopen, read } = require("bun:ffi") as typeof BunFfi;
   for (const name of LIBRARIES) {
     try {
-      return dlopen(name, FUNCTIONS).symbols;
+      const { symbols } = dlopen(name, FUNCTIONS);
+      const error = () => {
+        const at = symbols.__errno_location();
+        return at === null ? 0 : read.i32(at);
+      };
+      return { ...symbols, error };
     } catch {
       // The library has another name here.
     }
@@ -167,8 +182,9 @@ export function createEcho(clock: Clock): SendEcho {
       library.connect(socket, target, target.byteLength) === 0 &&
       Number(library.send(socket, packet, packet.byteLength, 0)) === packet.byteLength;
     if (!isSent) {
+      const isOwn = OWN_ERRORS.has(library.error());
       library.close(socket);
-      return { outcome: "unreachable" };
+      return { outcome: isOwn ? "unsent" : "unreachable" };
     }
     const { promise, resolve } = Promise.withResolvers<Echo>();
     const entry: Waiting = {

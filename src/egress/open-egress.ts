@@ -61,10 +61,10 @@ export function openEgress(deps: EgressDependencies): Egress {
       const echo = await sendEcho(address, signal);
       const { outcome } = echo;
       if (outcome === "unsupported" && !hasFreeDescriptor()) return NO_DESCRIPTOR;
-      if (outcome !== "unreachable") {
+      if (outcome !== "unreachable" && outcome !== "unsent") {
         return { outcome, address, latencyMs: outcome === "answered" ? echo.latencyMs : 0 };
       }
-      return checked(Promise.resolve(UNREACHABLE), target);
+      return checked(Promise.resolve(outcome === "unsent" ? UNSENT : UNREACHABLE), target);
     },
 
     async connect(target) {
@@ -134,6 +134,7 @@ export function openEgress(deps: EgressDependencies): Egress {
   };
 }
 
+const UNSENT = new Fault("local", "This server had no room to send the echo request.");
 const UNREACHABLE = new Fault("connect", "The echo request could not be sent to the host.");
 
 /** Returns the name by which a server is known in TLS: its own one, or the host that was reached. */

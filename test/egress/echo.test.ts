@@ -97,6 +97,19 @@ describe.skipIf(!hasOwnNetworks())("echo requests without a program", () => {
     ]);
   });
 
+  test.skipIf(Bun.which("tc") === null)(
+    "a full queue of this server is no failure of the host",
+    () => {
+      const { outcomes, left } = ping(
+        `tc qdisc add dev lo root pfifo limit 0 && ${PERMITTED}`,
+        10_000,
+        "127.0.0.1",
+      );
+      expect(outcomes).toEqual(["local: This server had no room to send the echo request."]);
+      expect(left).toBe(0);
+    },
+  );
+
   test("a process that is not permitted says so", () => {
     const { outcomes } = ping(FORBIDDEN, 10_000, "127.0.0.1", "::1");
     expect(outcomes).toMatchObject([{ outcome: "unsupported" }, { outcome: "unsupported" }]);
