@@ -88,7 +88,7 @@ export async function sendRequest(
 
 /** Names by which a proxy could reach itself, or the metadata of its cloud. */
 const OF_PROXY =
-  /^(?:(?:.*\.)?localhost|metadata(?:\.google\.internal)?|instance-data(?:\..*)?)\.?$/i;
+  /^(?:(?:.*\.)?localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback)|metadata(?:\.goog|\.google\.internal)?|instance-data(?:\..*)?|(?:host|gateway)\.docker\.internal|host\.containers\.internal)\.?$/i;
 
 /** Returns a host whose name the proxy resolves. */
 function unresolved(host: Host): { host: Host; addresses: string[] } | Fault {

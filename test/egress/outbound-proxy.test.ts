@@ -69,6 +69,17 @@ describe("a request of this server", () => {
     ],
     ["a name of the proxy itself", "localhost", { ALLCLEAR_OUTBOUND_PROXY_TARGET: "name" }],
     ["a name of metadata", "metadata.google.internal", { ALLCLEAR_OUTBOUND_PROXY_TARGET: "name" }],
+    ...[
+      "localhost.localdomain",
+      "localhost6",
+      "ip6-loopback",
+      "metadata.goog",
+      "host.docker.internal.",
+    ].map((name): [string, string, Record<string, string>] => [
+      `the name ${name}`,
+      name,
+      { ALLCLEAR_OUTBOUND_PROXY_TARGET: "name" },
+    ]),
     ["a name below that", "a.localhost", { ALLCLEAR_OUTBOUND_PROXY_TARGET: "name" }],
   ])("to %s is refused without a word to the proxy", async (_, host, more) => {
     await using proxy = await startProxy();
