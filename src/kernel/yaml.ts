@@ -16,9 +16,11 @@ import {
  * judged. The tokens of the lexer are therefore counted first, which needs no memory.
  */
 
-/** Maximum number of maps and lists inside each other, and of tokens without spaces. */
+/** Maximum number of maps and lists inside each other, of tokens without spaces, and of ends of lines and spaces. */
 export const YAML_DEPTH_MAX = 100;
 const TOKENS_MAX = 1_000_000;
+/** The parser keeps 150 bytes for each. A file has hardly more of these than of other tokens. */
+const BLANKS_MAX = 2_500_000;
 
 /** Text that is not parsed. `line` is the one, from 1, in which a limit is exceeded. */
 export class YamlTooLarge extends Error {
@@ -64,6 +66,7 @@ export function parseYamlText(
 export function requireModestYaml(text: string): void {
   const levels = new Levels();
   let tokens = 0;
+  let blanks = 0;
   let at = 0;
   let line = 1;
   let lineStart = 0;
@@ -76,9 +79,14 @@ export function requireModestYaml(text: string): void {
       if (type === "flow-error-end") levels.closeBrackets();
       continue;
     }
-    if (type !== "space" && type !== "newline") {
+    if (type === "space" || type === "newline") blanks += 1;
+    else {
       tokens += 1;
       levels.add(type, at - lineStart);
+    }
+    if (blanks > BLANKS_MAX) {
+      const most = BLANKS_MAX.toLocaleString("en");
+      throw new YamlTooLarge(line, `the file has more than ${most} spaces and lines up to here.`);
     }
     if (tokens > TOKENS_MAX) {
       const most = TOKENS_MAX.toLocaleString("en");

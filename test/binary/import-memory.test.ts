@@ -30,6 +30,7 @@ const HOSTILE: readonly (readonly [string, SourceKind, string, string])[] = [
   ["400,000 lists in lists", "gatus", "- ".repeat(400_000), "line 1: more than 100 maps and lists"],
   ["4 million commas", "gatus", `a: [${",".repeat(4_000_000)}]`, "more than 1,000,000 values"],
   ["2 million items", "gatus", "- a\n".repeat(2_000_000), "line 500001: the file has more than"],
+  ["4 million lines", "gatus", `a: [${"\n".repeat(4_000_000)}]`, "more than 2,500,000 spaces"],
   ["an alias bomb", "gatus", `${BOMB}endpoints: *a8`, "aliases repeat more than 500,000 values"],
   ["a deep backup", "uptime-kuma", `{"a":${"[".repeat(700_000)}`, "nested deeper than 100 levels"],
   ["a deep answer", "healthchecks", `{"a":${"[".repeat(700_000)}`, "nested deeper than 100 levels"],
@@ -162,9 +163,14 @@ describe("the process of an import", () => {
   test("is ended when it needs more memory than it may, and says so", async () => {
     await Bun.write(file, goodFile(2_000));
     const run = importInProcess({ ...site.ctx, clock: systemClock() }, 1024 * 1024);
-    const result = await run(requestFor("gatus"), () => {}, new AbortController().signal);
-    expect(result).toMatchObject({
-      failure: { message: expect.stringContaining("needed more than 1 MiB of memory") },
-    });
+    const request = requestFor("gatus");
+    const { signal } = new AbortController();
+    const said = JSON.stringify(await run(request, () => {}, signal));
+    expect(said).toContain("needed more than 1 MiB of memory");
+    expect(said).not.toContain("all but the history");
+    const real = { ...request, options: { ...request.options, isDryRun: false } };
+    const saidOfReal = JSON.stringify(await run(real, () => {}, signal));
+    expect(saidOfReal).toContain("needed more than 1 MiB of memory");
+    expect(saidOfReal).toContain("all but the history was imported: import again");
   });
 });

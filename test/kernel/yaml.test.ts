@@ -37,15 +37,25 @@ describe.each(Object.entries(SHAPES))("YAML with %s inside each other", (_, shap
   });
 });
 
-test("YAML with more than a million values is refused at the line that exceeds them", () => {
-  try {
-    parse("- a\n".repeat(1_000_000));
-    expect.unreachable();
-  } catch (error) {
-    expect(error).toBeInstanceOf(YamlTooLarge);
-    expect((error as YamlTooLarge).line).toBe(500_001);
-  }
-});
+/** Texts that would build much, with the line that is refused. */
+const LARGE: readonly [name: string, text: string, line: number][] = [
+  ["a million values", "- a\n".repeat(1_000_000), 500_001],
+  ["2.5 million empty lines", `a: [${"\n".repeat(3_000_000)}]`, 2_500_000],
+  ["2.5 million lines of spaces", `a: 1\n${" \r\n".repeat(3_000_000)}`, 1_250_001],
+];
+
+test.each(LARGE)(
+  "YAML with more than %s is refused at the line that exceeds them",
+  (_, text, line) => {
+    try {
+      parse(text);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(YamlTooLarge);
+      expect((error as YamlTooLarge).line).toBe(line);
+    }
+  },
+);
 
 test("keys that a map has twice are errors at the second one", () => {
   const { errors } = parse("a: 1\nb:\n  c: 1\n  c: 2\na: 2");

@@ -19,17 +19,18 @@ const MEMORY_MAX_BYTES = 448 * 1024 * 1024;
 /** Time between two looks at the memory of a process, in ms. It can grow by 10 MB in this time. */
 const LOOK_MS = 50;
 
+const BROKEN_OFF = "The import broke off. The server's log has the reason.";
+
 function tooLarge(bytes: number): string {
   return `The import was ended, since it needed more than ${bytes / 1024 / 1024} MiB of memory. Import the source in parts, or with the command “allclear import” on the server.`;
 }
 
 /** Returns the result of a process that ended without one. */
-function brokenOff({ options }: ImportRequest): ImportResult {
+function brokenOff({ options }: ImportRequest, reason = BROKEN_OFF): ImportResult {
   const left = options.isDryRun
     ? ""
     : " If it is among the earlier imports, all but the history was imported: import again to go on with it.";
-  const message = `The import broke off. The server's log has the reason.${left}`;
-  return { failure: { message, fields: [] } };
+  return { failure: { message: `${reason}${left}`, fields: [] } };
 }
 
 /**
@@ -68,7 +69,7 @@ export function importInProcess(
       // It may still be running, after an answer that is too long.
       kill();
       const exitCode = await child.exited;
-      if (isTooLarge) return { failure: { message: tooLarge(memoryMaxBytes), fields: [] } };
+      if (isTooLarge) return brokenOff(request, tooLarge(memoryMaxBytes));
       if (!signal.aborted) {
         const { signalCode } = child;
         const reason = framesOf(await errors);
