@@ -244,6 +244,14 @@ test.each(CHANGES)(
   },
 );
 
+test("a header that chooses another path asks for the secrets of a WebSocket monitor", () => {
+  const { validateChange } = probeOf("websocket");
+  const before = { url: "wss://a.example.com/", headers: { Authorization: "hidden" } };
+  const change = { headers: { "X-Original-URL": "/admin" } };
+  expect(validateChange?.(before, change)).toMatchObject([{ pointer: "#/headers" }]);
+  expect(validateChange?.(before, { headers: { "X-More": "1" } })).toEqual([]);
+});
+
 test.each(["redis", "mqtt", "postgres", "mysql", "grpc"] as const)(
   "the secrets of a %s monitor are kept when its server is verified from now on",
   (type) => {

@@ -7,7 +7,7 @@ import { presentDigest } from "./http-digest";
 import { presentProxy } from "./http-proxy";
 import { presentOAuth2 } from "./oauth2";
 import { secretPartRules } from "./secret-parts";
-import { secretRules, type Uses, usesByFields, versionsOf } from "./secrets";
+import { secretRules, steeringUsesOf, type Uses, usesByFields, versionsOf } from "./secrets";
 import { parseUrl } from "./urls";
 
 /** Headers and bodies are secrets of the servers that get a request, and of that request. */
@@ -64,10 +64,6 @@ const fieldUsesOf = usesByFields<HttpConfig>(
   completed,
 );
 
-/** Headers by which servers choose another method, host, path or action. */
-const STEERING =
-  /^(?:x-(?:http-)?(?:method|host)(?:-override)?|x-(?:original|rewrite)-(?:ur[il]|host)|x-forwarded-.*|forwarded|x-amz-target|soapaction|destination)$/i;
-
 /**
  * Names the request, and the servers that get it: that of the URL, those that further authorities certify in its
  * place, and the proxy, which may read it.
@@ -92,13 +88,10 @@ function serverOf(config: HttpConfig): Uses {
 
 /** Names what the server is asked to do. Nothing more is asked by a request without a body, or without a header. */
 function requestUsesOf(config: HttpConfig): Uses {
-  const steering = Object.entries(config.headers ?? {}).filter(
-    ([name, value]) => value !== null && STEERING.test(name),
-  );
   return [
     ...fieldUsesOf(config),
     ...(config.body ? [`body ${config.body}`] : []),
-    ...steering.map(([name, value]) => `header ${name} ${value}`),
+    ...steeringUsesOf(config.headers),
   ];
 }
 

@@ -89,6 +89,17 @@ export function versionsOf(oldest: string): string[] {
   return TLS_VERSIONS.filter((version) => version >= oldest).map((each) => `TLS ${each}`);
 }
 
+/** Headers by which servers choose another method, host, path or action. */
+const STEERING =
+  /^(?:x-(?:http-)?(?:method|host)(?:-override)?|x-(?:original|rewrite)-(?:ur[il]|host)|x-forwarded-.*|forwarded|x-amz-target|soapaction|destination)$/i;
+
+/** Names the headers of a request that choose what the server is asked to do, with their values. */
+export function steeringUsesOf(headers: Values | null | undefined): Uses {
+  return Object.entries(headers ?? {})
+    .filter(([name, value]) => value !== null && STEERING.test(name))
+    .map(([name, value]) => `header ${name.toLowerCase()} ${value}`);
+}
+
 /** Returns a URL in canonical spelling, and any other text as it is. */
 function hrefOf(text: string): string {
   return URL.parse(text)?.href ?? text;

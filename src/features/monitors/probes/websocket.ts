@@ -9,7 +9,7 @@ import {
   VerifyTls,
   WarningDays,
 } from "./fields";
-import { secretRules, SecretValues, shownConfig, usesByFields } from "./secrets";
+import { secretRules, SecretValues, shownConfig, steeringUsesOf, usesByFields } from "./secrets";
 import { Url, urlError, urlTarget, validateHeaders } from "./urls";
 
 const SCHEMES = ["ws", "wss"] as const;
@@ -76,14 +76,16 @@ const completed = (config: WebSocketConfig) => ({
 
 export type CompletedWebSocketConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<WebSocketConfig>(
-  { headers: "values", send: "text" },
-  usesByFields(
-    WebSocketConfig,
-    ["headers", "expected", "close_codes", "certificate_warning_days"],
-    completed,
-  ),
+const fieldUsesOf = usesByFields(
+  WebSocketConfig,
+  ["headers", "expected", "close_codes", "certificate_warning_days"],
+  completed,
 );
+
+const RULES = secretRules<WebSocketConfig>({ headers: "values", send: "text" }, (config) => [
+  ...fieldUsesOf(config),
+  ...steeringUsesOf(config.headers),
+]);
 
 /** Checks that a WebSocket opens, and answers. */
 export const websocketProbe = {
