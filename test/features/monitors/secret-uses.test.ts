@@ -185,7 +185,6 @@ const CHANGES: [name: string, before: MonitorConfig, change: MonitorConfig, aske
   [
     ["an authority for the proxy", { proxy: "https" }, { ca: "another" }, ["#/proxy/password"]],
     ["an old TLS with the proxy", { proxy: "https" }, { tls_min: "1.0" }, ["#/proxy/password"]],
-    ["an authority beside a plain proxy", { proxy: "http" }, { ca: "another" }, []],
     [
       "a token server that is reached through the proxy",
       { proxy: "http" },

@@ -31,7 +31,7 @@ export const HTTP_PARTS = secretPartRules<HttpConfig>({
     names: ["password"],
     usesOf: (config) => [
       ...proxiesOf(config),
-      ...rulesOfProxy(config),
+      ...versionsOfProxy(config),
       `to ${parseUrl(config.url)?.origin} ${placeOf(config)}`.trim(),
       // Tokens are fetched through the proxy too.
       ...(config.oauth2 ? [`to ${parseUrl(config.oauth2.token_url)?.origin}`] : []),
@@ -102,10 +102,10 @@ function proxiesOf(config: HttpConfig): Uses {
   return [...named("proxy", proxy.url, config), ...certifiedBy(ca), `proxy user ${proxy.username}`];
 }
 
-/** Names the rules of TLS by which a proxy with TLS is trusted. */
-function rulesOfProxy({ proxy, ca, tls_min }: HttpConfig): Uses {
-  if (!proxy || parseUrl(proxy.url)?.protocol !== "https:") return [];
-  return [...certifiedBy(ca), ...versionsOf(tls_min ?? DEFAULT_TLS_MIN)];
+/** Names the versions of TLS with which a proxy with TLS is reached. */
+function versionsOfProxy({ proxy, tls_min }: HttpConfig): Uses {
+  const isTls = proxy != null && parseUrl(proxy.url)?.protocol === "https:";
+  return isTls ? versionsOf(tls_min ?? DEFAULT_TLS_MIN) : [];
 }
 
 /** Names the token server, and the rights that are asked for. */
