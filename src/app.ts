@@ -38,7 +38,7 @@ export interface App {
   usage: KeyUsage;
   /** Registry of the metrics, to which other modules add theirs. */
   metrics: Metrics;
-  openApi(): unknown;
+  openApi(): Generator<number, unknown>;
   /**
    * Loads the status pages, unless they are loaded, and returns what they share with other parts. Otherwise the first
    * request for one loads them.

@@ -26,7 +26,7 @@ import { monitorRoutes } from "./features/monitors/routes";
 import type { Snapshots } from "./features/status";
 import { webhookRoutes } from "./features/webhooks/routes";
 import { createElysia, type RequestContexts, type RouteTable } from "./http";
-import { buildOpenApi } from "./http/openapi/document";
+import { openApiSteps } from "./http/openapi/document";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
 import { alertRoutes } from "./public/alert-routes";
@@ -57,7 +57,7 @@ interface Dependencies {
   monitoring: Monitoring;
   snapshots: Snapshots;
   readIncidents: ReturnType<typeof createIncidentCache>;
-  openApi: () => unknown;
+  openApi: () => Generator<number, unknown>;
 }
 
 /**
@@ -103,7 +103,7 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(logoRoutes(ctx, requestContexts, snapshots, sessions));
 }
 
-/** Returns the OpenAPI document of the declared routes, which a start does not need. */
-export function describeApi(routes: RouteTable, baseUrl: string): unknown {
-  return buildOpenApi(routes, { baseUrl, version: VERSION }, EVENT_DATA);
+/** Makes the OpenAPI document of the declared routes, which a start does not need. */
+export function describeApi(routes: RouteTable, baseUrl: string): Generator<number, unknown> {
+  return openApiSteps(routes, { baseUrl, version: VERSION }, EVENT_DATA);
 }

@@ -5,6 +5,7 @@ import { migrate } from "../db/migrate";
 import { openSqlite } from "../db/open";
 import { createContext } from "../installation";
 import { systemClock } from "../kernel/clock";
+import { runInSlices } from "../kernel/in-slices";
 import { createLog } from "../kernel/log";
 import { systemRandom } from "../kernel/random";
 import type { Command } from "./command";
@@ -24,7 +25,7 @@ export const openapiCommand: Command = {
     const db = createDb(sqlite, clock, log);
     const app = createApp(createContext({ config, db, clock, log, random: systemRandom }));
     await app.loadRoutes();
-    printJson(output, app.openApi());
+    printJson(output, await runInSlices(app.openApi()));
     app.usage.stop();
     db.close();
     return 0;

@@ -35,6 +35,13 @@ const Index = Type.Object(
   { title: "Index" },
 );
 
+function jsonDocument(document: unknown): Representation {
+  return new Representation(JSON.stringify(document), {
+    ...CROSS_ORIGIN,
+    mediaType: "application/json",
+  });
+}
+
 /** Returns true for an operation that needs an API key. */
 function isReadByKey(described: OpenApi["paths"][string][string] | undefined): boolean {
   return described?.security?.some((scheme) => "apiKey" in scheme) === true;
@@ -42,13 +49,12 @@ function isReadByKey(described: OpenApi["paths"][string][string] | undefined): b
 
 /**
  * `/openapi.json` and `/openapi.yaml`, `/api/v1`, `/schema/config.json`, and `/docs` with what is below it.
- * `openApi` returns the document of all routes. It is called at
- * the first request, when all routes are known.
+ * `openApi` makes the document of all routes. It is called at the first request, when all routes are known.
  */
 export function docsRoutes(
   ctx: AppContext,
   requestContexts: RequestContexts,
-  openApi: () => unknown,
+  openApi: () => Generator<number, unknown>,
   assets: Assets,
 ) {
   const made = new Map<string, Representation>();
@@ -59,24 +65,38 @@ export function docsRoutes(
     edition = {};
   });
 
-  const referenceOf = makeInSlices(function* (_edition: object) {
-    const document = openApi() as OpenApi;
-    yield WHOLE_TURN;
+  /** Makes a representation of the OpenAPI document. The turn that compresses it does nothing else. */
+  function inSlices(represent: (document: OpenApi) => Generator<number, Representation>) {
+    return makeInSlices(function* (_edition: object) {
+      const document = (yield* openApi()) as OpenApi;
+      yield WHOLE_TURN;
+      const representation = yield* represent(document);
+      yield WHOLE_TURN;
+      return representation;
+    });
+  }
+
+  const referenceOf = inSlices(function* (document) {
     return htmlRepresentation(yield* referenceSteps(document));
   });
 
-  const yamlOf = makeInSlices(function* (_edition: object) {
-    const document = openApi();
-    yield WHOLE_TURN;
-    return new Representation(yield* yamlSteps(document), {
-      ...CROSS_ORIGIN,
-      mediaType: "application/yaml",
-    });
+  const yamlOf = inSlices(function* (document) {
+    const yaml = yield* yamlSteps(document);
+    return new Representation(yaml, { ...CROSS_ORIGIN, mediaType: "application/yaml" });
   });
 
-  function readIndex() {
-    const { baseUrl } = ctx;
-    const { info, paths } = openApi() as OpenApi;
+  const jsonOf = inSlices(function* (document) {
+    yield 1;
+    return jsonDocument(document);
+  });
+
+  const indexOf = inSlices(function* (document) {
+    yield 1;
+    return jsonDocument(readIndex(document));
+  });
+
+  function readIndex({ info, paths, servers }: OpenApi) {
+    const baseUrl = servers[0]?.url ?? "";
     const resources = Object.keys(paths).filter(
       (path) => /^\/api\/v1\/[^{]+$/.test(path) && isReadByKey(paths[path]?.["get"]),
     );
@@ -114,15 +134,10 @@ export function docsRoutes(
     .use(requestContexts.plugin)
     .get(
       "/openapi.json",
-      ({ request, requestContext }) =>
-        once(
-          "openapi",
-          () =>
-            new Representation(JSON.stringify(openApi()), {
-              ...CROSS_ORIGIN,
-              mediaType: "application/json",
-            }),
-        ).respond(request, requestContext),
+      async ({ request, requestContext }) => {
+        const json = await jsonOf(edition);
+        return json.respond(request, requestContext);
+      },
       operation({
         ...PAGE,
         id: "getOpenApi",
@@ -185,15 +200,10 @@ export function docsRoutes(
     )
     .get(
       "/api/v1",
-      ({ request, requestContext }) =>
-        once(
-          "index",
-          () =>
-            new Representation(JSON.stringify(readIndex()), {
-              ...CROSS_ORIGIN,
-              mediaType: "application/json",
-            }),
-        ).respond(request, requestContext),
+      async ({ request, requestContext }) => {
+        const index = await indexOf(edition);
+        return index.respond(request, requestContext);
+      },
       operation({
         ...PAGE,
         id: "getIndex",

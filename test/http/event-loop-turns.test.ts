@@ -4,6 +4,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { listNumbers } from "../../src/features/compat";
 import { deletePage } from "../../src/features/page-deletion";
 import { updatePage } from "../../src/features/pages";
+import { createTestApp } from "../support/app";
 import { createLargePage } from "../support/large-page";
 
 /** Returns the number of turns of the event loop that other work gets until a request is answered. */
@@ -111,6 +112,19 @@ test("a large page that is deleted while it is prepared is not found", async () 
   await app.ctx.db.write((tx) => deletePage(app.ctx, tx, page.id, CLI_ACTOR));
   for (const { status } of await Promise.all(readings)) expect(status).toBe(404);
 });
+
+test.each(["/openapi.json", "/openapi.yaml", "/api/v1", "/docs"])(
+  "the first read of %s lets other work run while the API is described",
+  async (path) => {
+    await using app = await createTestApp();
+    // Loads the routes.
+    expect((await app.call("/docs/licences")).status).toBe(200);
+    const read = () => app.call(path);
+    expect(await turnsDuring(read)).toBeGreaterThanOrEqual(6);
+    expect(await turnsDuring(read)).toBeLessThan(5);
+    expect((await read()).status).toBe(200);
+  },
+);
 
 test("a large page that becomes private while it is prepared is not found", async () => {
   await using large = await createLargePage();

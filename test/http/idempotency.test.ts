@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys";
-import { buildOpenApi } from "../../src/http/openapi/document";
+import { openApiSteps } from "../../src/http/openapi/document";
+import { runInSlices } from "../../src/kernel/in-slices";
 import { EVENT_DATA } from "../../src/public/event-data";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
@@ -230,7 +231,7 @@ describe("routes and Idempotency-Key", () => {
   test("a route that declares Idempotency-Key is documented with header, answers and error", async () => {
     await using api = await createCreatingApi();
     const server = { baseUrl: "https://x.test", version: "1" };
-    const document = buildOpenApi(api.app.app.routes, server, EVENT_DATA);
+    const document = await runInSlices(openApiSteps(api.app.app.routes, server, EVENT_DATA));
     const paths = document["paths"] as Record<string, { post: Record<string, never> }>;
     const thing = paths["/api/v1/things"]?.post as never as {
       parameters: unknown[];

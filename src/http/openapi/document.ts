@@ -1,5 +1,6 @@
 import { ERROR_CODES } from "../../errors";
 import { SCOPES } from "../../features/keys";
+import { WHOLE_TURN } from "../../kernel/in-slices";
 import type { RouteTable } from "../route-table";
 import { errorExample, HEADERS, type Json, NamedSchemas, PROBLEM_SCHEMA } from "./components";
 import { describeOperation } from "./operation";
@@ -35,14 +36,14 @@ const INTRODUCTION = [
 ].join("\n\n");
 
 /**
- * Returns the OpenAPI 3.1 document of the declared routes. Scopes, errors and examples come from their
+ * Makes the OpenAPI 3.1 document of the declared routes, an operation in each step. Scopes, errors and examples come from their
  * catalogs, schemas from the routes, and those of events from `events`. Schemas with a title become named components.
  */
-export function buildOpenApi(
+export function* openApiSteps(
   routes: RouteTable,
   server: { baseUrl: string; version: string },
   events: EventData,
-): Json {
+): Generator<number, Json> {
   const schemas = new NamedSchemas();
   const paths: Record<string, Json> = {};
   for (const route of routes.routes) {
@@ -50,7 +51,9 @@ export function buildOpenApi(
     const path = route.path.replace(/:([a-z_]+)/g, "{$1}");
     paths[path] ??= {};
     paths[path][route.method.toLowerCase()] = describeOperation(route, schemas);
+    yield 1;
   }
+  yield WHOLE_TURN;
   const webhooks = describeWebhooks(events, schemas);
   return {
     openapi: "3.1.0",
