@@ -226,7 +226,7 @@ export async function openEngineSite(
         .filter((type) => type.startsWith("monitor.")),
     async [Symbol.asyncDispose]() {
       await process.stop();
-      expect(eventErrors(app)).toEqual([]);
+      expect(eventErrors(app.events())).toEqual([]);
       await app[Symbol.asyncDispose]();
     },
   };

@@ -3,6 +3,7 @@ import { type Alarms, createAlarms } from "../../../src/features/alarms";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
+import { eventErrors } from "../../support/webhook-events";
 
 let app: TestApp;
 let alarms: Alarms;
@@ -13,6 +14,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await alarms.stop();
+  expect(eventErrors(app.events())).toEqual([]);
   await app[Symbol.asyncDispose]();
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../../support/app";
 import { createDeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
+import { eventErrors } from "../../support/webhook-events";
 import { createWebhookSite, SECRET_DESTINATIONS, WEBHOOKS } from "../../support/webhook-site";
 
 describe("test events of webhooks", () => {
@@ -43,6 +44,7 @@ describe("test events of webhooks", () => {
     await site.call(`/${id}/test`, { method: "POST" });
     const event = site.app.events().at(-1);
     expect(event).toMatchObject({ type: "webhook.test", subjectId: id, pageId: site.pageId });
+    expect(eventErrors(site.app.events())).toEqual([]);
     expect(event?.data).toEqual({
       id,
       ref: "chat",
