@@ -190,7 +190,7 @@ export function docsRoutes(
         answers: {
           200: {
             description: "OpenAPI 3.1.",
-            schema: Type.String(),
+            schema: Type.Object({}),
             mediaType: "application/yaml",
           },
         },

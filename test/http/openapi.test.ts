@@ -183,6 +183,12 @@ describe("GET /openapi.yaml", () => {
     const { body } = await app.call("/openapi.json");
     const { text, headers } = await app.call("/openapi.yaml");
     expect(Bun.YAML.parse(text)).toEqual(body);
+    const schemaAt = (path: string, type: string) =>
+      body.paths[path].get.responses[200].content[type].schema;
+    // Validators read YAML as they read JSON.
+    expect(schemaAt("/openapi.yaml", "application/yaml")).toEqual(
+      schemaAt("/openapi.json", "application/json"),
+    );
     expect(headers.get("content-type")).toBe("application/yaml");
     expect(headers.get("cache-control")).toContain("public, max-age=15");
     expect(headers.get("access-control-allow-origin")).toBe("*");
