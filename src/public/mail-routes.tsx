@@ -246,7 +246,10 @@ const MANAGED = {
 const REDIRECTS = { answers: MANAGED };
 
 const MANAGE = {
-  form: Type.Object({ action: OneOf(["save", "unsubscribe", "erase"]), ...ChoiceFields }),
+  form: Type.Object(
+    { action: OneOf(["save", "unsubscribe", "erase"]), ...ChoiceFields },
+    { examples: [{ action: "save", events: ["incidents"] }] },
+  ),
   answers: {
     200: HTML_ANSWER,
     ...MANAGED,
@@ -255,12 +258,15 @@ const MANAGE = {
 };
 
 const UNSUBSCRIBE = {
-  form: Type.Object({
-    action: Type.Optional(OneOf(["unsubscribe"], { description: "Sent by the button." })),
-    "List-Unsubscribe": Type.Optional(
-      OneOf(["One-Click"], { description: "Sent by a mail program (RFC 8058)." }),
-    ),
-  }),
+  form: Type.Object(
+    {
+      action: Type.Optional(OneOf(["unsubscribe"], { description: "Sent by the button." })),
+      "List-Unsubscribe": Type.Optional(
+        OneOf(["One-Click"], { description: "Sent by a mail program (RFC 8058)." }),
+      ),
+    },
+    { minProperties: 1, examples: [{ "List-Unsubscribe": "One-Click" }] },
+  ),
   answers: { 200: { ...HTML_ANSWER, alsoAs: ["text/plain"] } },
 };
 

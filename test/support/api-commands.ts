@@ -2,48 +2,98 @@
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any;
 
-/** Returns a command of curl for each operation that needs an API key, under a heading for each tag, as Markdown. */
-export function apiCommands(document: Json): string {
-  const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<Json>(methods).map(([method, operation]) => ({ path, method, operation })),
+/** A command of curl for an operation. */
+export interface ApiCommand {
+  tag: string;
+  summary: string;
+  /** Its scope in Markdown, "any key", or undefined for an operation that needs no API key. */
+  needs: string | undefined;
+  method: string;
+  path: string;
+  command: string;
+}
+
+/** Returns a command for each operation, in the order of the document. */
+export function apiCommands(document: Json): ApiCommand[] {
+  return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, operation]) => {
+      const needsKey = operation.security.some((scheme: object) => "apiKey" in scheme);
+      const [scope] = operation["x-required-scopes"] ?? [];
+      return {
+        tag: operation.tags[0],
+        summary: operation.summary,
+        needs: needsKey ? (scope === undefined ? "any key" : `\`${scope}\``) : undefined,
+        method,
+        path,
+        command: commandOf(document, path, method, operation),
+      };
+    }),
   );
-  const needing = operations.filter(({ operation }) =>
-    operation.security.some((scheme: object) => "apiKey" in scheme),
-  );
-  return document.tags
-    .map(({ name }: { name: string }) => ({
-      name,
-      commands: needing
-        .filter(({ operation }) => operation.tags.includes(name))
-        .map(({ path, method, operation }) => {
-          const [scope] = operation["x-required-scopes"] ?? [];
-          const needs = scope === undefined ? "any key" : `\`${scope}\``;
-          const command = commandOf(document, path, method, operation);
-          return `${operation.summary} (${needs}):\n\n\`\`\`sh\n${command}\n\`\`\``;
-        }),
-    }))
-    .filter(({ commands }: { commands: string[] }) => commands.length > 0)
-    .map(
-      ({ name, commands }: { name: string; commands: string[] }) =>
-        `### Commands: ${name}\n\n${commands.join("\n\n")}`,
-    )
+}
+
+/** Returns the commands as Markdown: a heading for each tag, a block for each command, or one for those without a key. */
+export function commandsAsMarkdown(document: Json): string {
+  const byTag = Map.groupBy(apiCommands(document), ({ tag }) => tag);
+  return (document.tags as { name: string }[])
+    .flatMap(({ name }) => {
+      const commands = byTag.get(name);
+      if (!commands) return [];
+      const blocks = commands
+        .filter(({ needs }) => needs !== undefined)
+        .map(({ summary, needs, command }) => `${summary} (${needs}):\n\n${shell(command)}`);
+      const open = commands
+        .filter(({ needs }) => needs === undefined)
+        .map(({ summary, command }) => `# ${summary}\n${command}`);
+      const openBlock = open.length > 0 ? [`Without an API key:\n\n${shell(open.join("\n"))}`] : [];
+      return [`### Commands: ${name}`, ...blocks, ...openBlock];
+    })
     .join("\n\n");
 }
 
+const shell = (code: string) => `\`\`\`sh\n${code}\n\`\`\``;
+
 function commandOf(document: Json, path: string, method: string, operation: Json): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const parameter = operation.parameters.find((one: Json) => one.name === name);
-    return encodeURI(parameter?.example ?? parameter?.schema.enum?.[0] ?? name.toUpperCase());
-  });
-  const schema = operation.requestBody?.content["application/json"]?.schema;
-  const body =
-    schema && JSON.stringify(exampleOf(document, schema)).replaceAll("'", String.raw`'\''`);
-  const isSent = body !== undefined && (operation.requestBody.required || body !== "{}");
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    valueOf(operation.parameters.find((one: Json) => one.name === name)),
+  );
+  const query = operation.parameters
+    .filter((one: Json) => one.in === "query" && one.required)
+    .map((one: Json) => `${one.name}=${valueOf(one)}`)
+    .join("&");
   return [
-    `curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$URL${filled}"`,
-    `-H "Authorization: Bearer $KEY"`,
-    ...(isSent ? [`--json '${body}'`] : []),
+    `curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$URL${filled}${query && `?${query}`}"`,
+    ...credentialsOf(operation).map((value) => `-H "Authorization: Bearer ${value}"`),
+    ...(operation.parameters.some((one: Json) => one.name === "Origin")
+      ? [`-H "Origin: $URL"`]
+      : []),
+    ...bodyOf(document, operation),
   ].join(" \\\n  ");
+}
+
+/** Returns the value of a parameter; a credential or an unknown one as a variable or a word to be replaced. */
+function valueOf({ name, example, schema }: Json): string {
+  if (name === "token" || name === "push") return "$TOKEN";
+  return encodeURI(example ?? schema.enum?.[0] ?? name.toUpperCase());
+}
+
+function credentialsOf({ security: [scheme] }: Json): string[] {
+  if (!scheme) return [];
+  return ["apiKey" in scheme ? "$KEY" : "$TOKEN"];
+}
+
+function bodyOf(document: Json, { requestBody }: Json): string[] {
+  const { content = {}, required } = requestBody ?? {};
+  if (content["*/*"]) return [`--data-binary "The disk is full."`];
+  const [type, media] = Object.entries<Json>(content)[0] ?? [];
+  if (type === undefined) return [];
+  const example = exampleOf(document, media.schema);
+  if (type !== "application/json") {
+    return Object.entries(example).flatMap(([name, value]) =>
+      [value].flat().map((one) => `--data-urlencode "${name}=${one}"`),
+    );
+  }
+  const body = JSON.stringify(example).replaceAll("'", String.raw`'\''`);
+  return required || body !== "{}" ? [`--json '${body}'`] : [];
 }
 
 /** Returns an example of a schema: its own, or one of its required fields. */

@@ -147,7 +147,7 @@ const PING_PATHS: readonly { path: string; name: string; parameters: TProperties
       id: TOKEN_OR_KEY,
       rest: Type.String({
         description: "Behind a key the slug of the check; behind a UUID a signal.",
-        examples: ["backup"],
+        examples: ["start"],
       }),
     },
   },

@@ -2,7 +2,7 @@ import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../errors";
 import { hasTokenInPath } from "../credentials";
 import { FORM_KIND, formMediaTypes } from "../declared-body";
-import { answersPrograms, type Operation } from "../operation";
+import { answersPrograms } from "../operation";
 import type { Route } from "../route-table";
 import {
   EVERY_ANSWER,
@@ -168,12 +168,15 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (route.body && route.body.beginningBytes === undefined) {
     codes.push("payload_too_large", "validation_failed");
   }
-  if (route.body && (access.kind === "session" || access.kind === "public")) {
-    codes.push("cross_site_request");
-  }
+  if (refusesOtherSites(route)) codes.push("cross_site_request");
   if (conditional === "if-match") codes.push("precondition_failed");
   if (idempotent) codes.push("idempotency_mismatch");
   return [...new Set(codes)].sort((a, b) => ERRORS[a].status - ERRORS[b].status);
+}
+
+/** Returns true if the gateway rejects a form that was not sent from a page of this server. */
+function refusesOtherSites({ body, operation: { access } }: Route): boolean {
+  return body !== undefined && (access.kind === "session" || access.kind === "public");
 }
 
 /** Returns the errors of a route by status, as the gateway writes them. A browser gets those of a page as HTML. */
@@ -226,11 +229,7 @@ const ID_DESCRIPTIONS: Record<string, string> = {
 
 /** Returns the parameters of a route: in its path, its query and its headers. */
 function parametersOf(route: Route): Json[] {
-  return [
-    ...pathParameters(route),
-    ...queryParameters(route),
-    ...headerParameters(route.operation),
-  ];
+  return [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
 }
 
 function pathParameters({ path, operation }: Route): Json[] {
@@ -278,7 +277,8 @@ function queryParameters({ query, operation }: Route): Json[] {
   );
 }
 
-function headerParameters({ conditional, idempotent }: Operation): Json[] {
+function headerParameters(route: Route): Json[] {
+  const { conditional, idempotent } = route.operation;
   const parameter = (name: string, description: string, schema: Json = TEXT) => ({
     name,
     in: "header",
@@ -300,6 +300,14 @@ function headerParameters({ conditional, idempotent }: Operation): Json[] {
       parameter(
         "If-Match",
         "ETag of the resource. Answered 412, without a change, if its version is no longer current.",
+      ),
+    );
+  }
+  if (refusesOtherSites(route)) {
+    parameters.push(
+      parameter(
+        "Origin",
+        "The address of this server. Browsers send it, or `Sec-Fetch-Site: same-origin`, by themselves. Without either the form is rejected.",
       ),
     );
   }
