@@ -169,5 +169,4 @@ test.skipIf(curl === undefined)(
     }
     expect(found).toEqual([]);
   },
-  120_000,
 );
