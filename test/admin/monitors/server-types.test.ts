@@ -106,7 +106,6 @@ describe("the password of a monitor", () => {
     const moves: Fields[] = [
       { config_host: "elsewhere.example" },
       { config_port: "5433" },
-      { config_tls: "verify" },
       { config_database: "billing" },
       { config_user: "postgres" },
     ];
