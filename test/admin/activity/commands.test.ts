@@ -184,6 +184,7 @@ const SILENT: Record<string, string> = {
   promote: "it asks a node that runs, which records its term",
   demote: "it asks a node that runs",
   openapi: "it reads",
+  schema: "it reads",
 };
 
 describe("the audit log of commands", () => {
