@@ -29,7 +29,8 @@ export interface Updates {
 }
 
 export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Updates {
-  const { db } = deps.ctx;
+  const { snapshots } = deps;
+  const { clock, db } = deps.ctx;
   const documentsOf = createPageDocuments(deps);
   let rootOwner: string | undefined;
 
@@ -54,6 +55,7 @@ export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Upd
     const paths = new Set<string>();
     let work = 0;
     try {
+      await snapshots.prepare(slug, clock.now());
       for (const step of documentsOf(slug, { isDefault: id === readDefault() })) {
         if (typeof step !== "number") {
           paths.add(step.path);

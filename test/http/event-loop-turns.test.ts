@@ -2,8 +2,12 @@ import { expect, test } from "bun:test";
 import { makeInSlices, runInSlices } from "../../src/kernel/in-slices";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { listNumbers } from "../../src/features/compat";
+import { createIncidentCache } from "../../src/features/incidents";
 import { deletePage } from "../../src/features/page-deletion";
 import { updatePage } from "../../src/features/pages";
+import { createSnapshots, type Snapshots } from "../../src/features/status";
+import type { MirrorFiles } from "../../src/mirror/files";
+import { createUpdates } from "../../src/mirror/update";
 import { createTestApp } from "../support/app";
 import { createLargePage } from "../support/large-page";
 
@@ -183,4 +187,31 @@ test("work in slices runs once for all that ask for it at the same time, and aga
   expect(await Promise.all([made(source), made(source)])).toEqual(["made 2", "made 2"]);
   expect(made(source)).toBe("made 2");
   expect(await turnsDuring(() => runInSlices(steps()))).toBeGreaterThanOrEqual(4);
+});
+
+test("the mirror lets other work run 5 times before it reads a page of 1,000 components", async () => {
+  await using large = await createLargePage();
+  const { app, page } = large;
+  const { ctx } = app;
+  const snapshots = createSnapshots(ctx);
+  const begun = Promise.withResolvers<void>();
+  const read: Snapshots["read"] = (slug, now) => {
+    begun.resolve();
+    return snapshots.read(slug, now);
+  };
+  const files: Partial<MirrorFiles> = {
+    byPath: new Map(),
+    write: async () => {},
+    flush: async () => {},
+    remove: async () => {},
+  };
+  const deps = { ctx, snapshots: { ...snapshots, read }, readIncidents: createIncidentCache() };
+  const updates = createUpdates(deps, files as MirrorFiles);
+  let update: Promise<boolean> | undefined;
+  const turns = await turnsDuring(() => {
+    update = updates.write(new Set([page.id]), () => false);
+    return begun.promise;
+  });
+  expect(turns).toBeGreaterThanOrEqual(5);
+  expect(await update).toBe(true);
 });
