@@ -33,8 +33,8 @@ export function createElysia({ find }: StoredContexts): AnyElysia {
   return new Elysia({
     // Unknown fields are rejected, since dropping them would hide a caller's typing errors.
     normalize: false,
-    // The gateway decides about a slash at the end: it passes none but those of `takesSlash`.
-    strictPath: false,
+    // The gateway decides about a slash at the end, and passes none. Loose paths would make the routes load 10 ms later.
+    strictPath: true,
     // Otherwise Elysia reads the path from the URL's eleventh character on, even if the host is longer.
     handler: { standardHostname: false },
   }).onError({ as: "global" }, ({ error, code, request }) => {

@@ -4,7 +4,7 @@ import type { KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
 import type { Domains } from "../features/pages";
 import { type CallerSources, createAuthorisation } from "./authorisation";
-import { UnfinishedBody } from "./body";
+import { setIncomingBody, UnfinishedBody } from "./body";
 import { createBodyBudget } from "./body-budget";
 import { type Cdn, MISSING_CACHE } from "./cdn";
 import { chargeCaller } from "./charge";
@@ -24,7 +24,15 @@ import {
   type PeerOf,
   type StoredContexts,
 } from "./request-context";
-import { asGet, hasOneHost, queryProblem, type SplitUrl, splitUrl } from "./request-url";
+import {
+  asGet,
+  hasOneHost,
+  queryProblem,
+  type SplitUrl,
+  splitUrl,
+  withoutSlash,
+  withPath,
+} from "./request-url";
 import { NO_STORE } from "./representation";
 import { answerUnread, closeUnread } from "./unread-body";
 import { createHsts, setDateOfHead, setFixedHeaders, setRequestHeaders } from "./response-headers";
@@ -174,11 +182,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
         deps.sources().sessions.touch(context.caller.session, context.now, context.address.ip);
       }
-      const { request, rightPath } = context;
-      const inner =
-        rightPath !== undefined || request.method === "HEAD"
-          ? asGet(request, rightPath ?? url.path, url.query)
-          : request;
+      const inner = innerRequest(context, url);
       requestContexts.set(inner, context);
       const answer = route.handle(inner);
       return answer instanceof Promise
@@ -259,6 +263,18 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   return (request, peer) => answer(request, peer, false);
+}
+
+/** Returns the request that the handler gets: with the path of its route. */
+function innerRequest({ request, rightPath, body }: GatewayContext, url: SplitUrl): Request {
+  const { path, query } = url;
+  if (rightPath !== undefined || request.method === "HEAD") {
+    return asGet(request, withoutSlash(rightPath ?? path) || "/", query);
+  }
+  if (!path.endsWith("/") || path === "/") return request;
+  const inner = withPath(request, withoutSlash(path), query);
+  if (body) setIncomingBody(inner, body);
+  return inner;
 }
 
 /**

@@ -43,11 +43,20 @@ export function hasOneHost(headers: Headers): boolean {
 
 /**
  * Returns the request that GET's handler gets for HEAD, of which the server sends only the headers of its
- * answer, and for another spelling of its path. The host is replaced, since the original one may not be valid in a URL.
+ * answer, and for another spelling of its path.
  */
-export function asGet(request: Request, path: string, query: string): Request {
-  const url = `http://localhost${path}${query === "" ? "" : `?${query}`}`;
-  return new Request(url, { headers: request.headers });
+export function asGet({ headers }: Request, path: string, query: string): Request {
+  return new Request(innerUrl(path, query), { headers });
+}
+
+/** Returns a request with its body and another path. */
+export function withPath(request: Request, path: string, query: string): Request {
+  return new Request(innerUrl(path, query), request);
+}
+
+/** Returns a URL for the router. The host is replaced, since the original one may not be valid in a URL. */
+function innerUrl(path: string, query: string): string {
+  return `http://localhost${path}${query === "" ? "" : `?${query}`}`;
 }
 
 /** Returns 400 for a query that contains an API key or an access token, since queries are logged. */
