@@ -21,7 +21,7 @@ const BUCKETS = 100_000;
 const LIMIT = 100;
 const PASSES = 20;
 
-/** As the server's: texts made anew. */
+/** Returns a new text, as the server makes one of each client address. */
 function addresses(network = 10): string[] {
   return Array.from(
     { length: BUCKETS },
