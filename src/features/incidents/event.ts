@@ -6,6 +6,7 @@ import { Nullable } from "../../kernel/schema";
 import {
   EVENT_DATA_MAX_BYTES,
   EVENT_TEXT_MAX,
+  eventFields,
   jsonBytes,
   Truncated,
   truncateText,
@@ -28,14 +29,7 @@ export const IncidentEventData = Type.Object(
         truncated: Truncated,
       }),
     ),
-    truncated: Truncated,
-    latest_update: Nullable(
-      Type.Object(
-        { ...IncidentUpdate.properties, truncated: Truncated },
-        { title: "IncidentEventUpdate" },
-      ),
-    ),
-    notify: Type.Boolean({ description: "False for a silent change." }),
+    ...eventFields(IncidentUpdate, "IncidentEventUpdate"),
   },
   { title: "IncidentEventData" },
 );

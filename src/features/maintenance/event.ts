@@ -2,12 +2,11 @@ import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventType } from "../../events";
-import { Nullable } from "../../kernel/schema";
 import {
   EVENT_DATA_MAX_BYTES,
   EVENT_TEXT_MAX,
+  eventFields,
   jsonBytes,
-  Truncated,
   truncateText,
 } from "../timeline";
 import { Maintenance, MaintenanceUpdate } from "./model";
@@ -18,14 +17,7 @@ const { updates: _updates, ...Fields } = Maintenance.properties;
 export const MaintenanceEventData = Type.Object(
   {
     ...Fields,
-    truncated: Truncated,
-    latest_update: Nullable(
-      Type.Object(
-        { ...MaintenanceUpdate.properties, truncated: Truncated },
-        { title: "MaintenanceEventUpdate" },
-      ),
-    ),
-    notify: Type.Boolean({ description: "False for a silent change." }),
+    ...eventFields(MaintenanceUpdate, "MaintenanceEventUpdate"),
   },
   { title: "MaintenanceEventData" },
 );

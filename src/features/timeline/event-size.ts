@@ -1,10 +1,20 @@
-import { Type } from "@sinclair/typebox";
+import { type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { Nullable } from "../../kernel/schema";
 import { codePointLength } from "../../kernel/text";
 
 /** Field of the data of an event of which something was left out. */
 export const Truncated = Type.Optional(
   Type.Literal(true, { description: "Present if something was left out." }),
 );
+
+/** Returns the fields that the data of an event has beside those of its object. `title` names its update. */
+export function eventFields<Fields extends TProperties>(update: TObject<Fields>, title: string) {
+  return {
+    truncated: Truncated,
+    latest_update: Nullable(Type.Object({ ...update.properties, truncated: Truncated }, { title })),
+    notify: Type.Boolean({ description: "False for a silent change." }),
+  };
+}
 
 /** Maximum length of a text in an event, in code points. */
 export const EVENT_TEXT_MAX = 4_000;

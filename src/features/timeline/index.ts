@@ -5,6 +5,7 @@
 export {
   EVENT_DATA_MAX_BYTES,
   EVENT_TEXT_MAX,
+  eventFields,
   jsonBytes,
   Truncated,
   truncateText,

@@ -5,12 +5,19 @@ import {
   type OpenSocket,
   type StepName,
   type StepRecorder,
-  type TlsRules,
   timedOut,
   UNREADABLE,
 } from "../../../../egress";
 import type { ProbeContext, ProbeResult } from "../../probe";
-import { elapsedMs, expiryWarning, failed, seen, type TlsMode } from "../fields";
+import {
+  elapsedMs,
+  expiryWarning,
+  failed,
+  seen,
+  type TlsFields,
+  type TlsMode,
+  tlsRulesOf,
+} from "../fields";
 import { SocketReader } from "./socket-reader";
 
 /** Limit of what a check reads from its server, in bytes. */
@@ -45,9 +52,8 @@ interface CheckedServer {
   port: number;
   /** TLS from the first byte on; undefined for none, or for an upgrade during the conversation. */
   tls: { verify: boolean; protocols?: readonly string[] } | undefined;
-  /** Days before the expiry of the certificate from which a successful check warns. */
-  warningDays: number;
-  rules?: TlsRules;
+  /** Fields about certificates in the config of the monitor. */
+  config: TlsFields & { certificate_warning_days: number };
 }
 
 /** Returns the TLS of a connection by its mode. */
@@ -186,12 +192,13 @@ export class Conversation {
  * returns nothing has succeeded.
  */
 export async function checkServer(
-  { kind, host, port, tls, warningDays, rules }: CheckedServer,
+  { kind, host, port, tls, config }: CheckedServer,
   context: ProbeContext,
   talk: (conversation: Conversation) => Promise<Partial<ProbeResult> | void>,
 ): Promise<ProbeResult> {
   const { egress, clock, signal, steps } = context;
   const startedAt = clock.monotonic();
+  const rules = tlsRulesOf(config);
   const target = { host, port, tls, ...rules, policy: "monitor", signal, steps } as const;
   const opened = await egress.socket(target);
   if (opened instanceof Fault) return failed(opened);
@@ -205,6 +212,6 @@ export async function checkServer(
     const { message, isUndecided } = outcome;
     return { outcome: "failed", latencyMs, message, ...(isUndecided && { isUndecided }), ...dated };
   }
-  const warning = expiryWarning(certificate, warningDays, clock);
+  const warning = expiryWarning(certificate, config.certificate_warning_days, clock);
   return { outcome: "ok", message: warning, ...outcome, latencyMs, ...dated };
 }

@@ -6,7 +6,6 @@ import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedGrpcConfig } from "../grpc";
 import { givenValues } from "../secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
-import { tlsRulesOf } from "../fields";
 
 const ALPN = "h2";
 const PATH = "/grpc.health.v1.Health/Check";
@@ -52,14 +51,7 @@ export function checkGrpc(
   const { host, port, tls: mode } = config;
   const tls = mode === "off" ? undefined : { verify: mode === "verify", protocols: [ALPN] };
   const kind = "a gRPC server";
-  const server = {
-    kind,
-    host,
-    port,
-    tls,
-    warningDays: config.certificate_warning_days,
-    rules: tlsRulesOf(config),
-  };
+  const server = { kind, host, port, tls, config };
   return checkServer(server, context, async (conversation) => {
     if (tls && conversation.protocol !== ALPN) {
       throw new CheckFailure("The server does not speak HTTP/2.");

@@ -4,7 +4,6 @@ import { checkAssertions, type Evaluated } from "../../assertions";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedMqttConfig } from "../mqtt";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
-import { tlsRulesOf } from "../fields";
 import { foreignPacketGuard } from "./mqtt-packets";
 
 /*
@@ -32,14 +31,7 @@ export function checkMqtt(
 ): Promise<ProbeResult> {
   const { host, port, tls, topic } = config;
   const kind = "an MQTT broker";
-  const server = {
-    kind,
-    host,
-    port,
-    tls: tlsOf(tls),
-    warningDays: config.certificate_warning_days,
-    rules: tlsRulesOf(config),
-  };
+  const server = { kind, host, port, tls: tlsOf(tls), config };
   return checkServer(server, context, async (conversation) => {
     const client = createClient(conversation, config);
     try {

@@ -1,7 +1,7 @@
 import { type AuthPlugin, authPlugins, type Connection, createConnection } from "mysql2";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
-import { type TlsMode, tlsRulesOf } from "../fields";
+import type { TlsMode } from "../fields";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import { compareValue } from "./database-value";
 
@@ -35,14 +35,7 @@ export function checkMysql(
 ): Promise<ProbeResult> {
   const { host, port, query = DEFAULT_QUERY, expected } = config;
   const kind = "a MySQL or MariaDB server";
-  const server = {
-    kind,
-    host,
-    port,
-    tls: undefined,
-    warningDays: config.certificate_warning_days,
-    rules: tlsRulesOf(config),
-  };
+  const server = { kind, host, port, tls: undefined, config };
   return checkServer(server, context, async (conversation) => {
     conversation.begin("signing in", config.tls === "off" ? "sign_in" : "starttls");
     const lost = Promise.withResolvers<never>();

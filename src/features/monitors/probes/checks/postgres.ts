@@ -3,7 +3,6 @@ import { Client } from "pg";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
-import { tlsRulesOf } from "../fields";
 import { compareValue } from "./database-value";
 import { foreignMessageGuard } from "./postgres-messages";
 
@@ -18,14 +17,7 @@ export function checkPostgres(
 ): Promise<ProbeResult> {
   const { host, port, tls, query = DEFAULT_QUERY, expected } = config;
   const kind = "a PostgreSQL server";
-  const server = {
-    kind,
-    host,
-    port,
-    tls: undefined,
-    warningDays: config.certificate_warning_days,
-    rules: tlsRulesOf(config),
-  };
+  const server = { kind, host, port, tls: undefined, config };
   return checkServer(server, context, async (conversation) => {
     if (tls !== "off") await requestTls(conversation, tls === "verify");
     const client = createClient(conversation, config);

@@ -1,7 +1,6 @@
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedRedisConfig } from "../redis";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
-import { tlsRulesOf } from "../fields";
 
 /** Roles by the names in replies, which still use the older one of a replica. */
 const ROLES: ReadonlyMap<string, string> = new Map([
@@ -21,14 +20,7 @@ export function checkRedis(
 ): Promise<ProbeResult> {
   const { host, port, tls, user, password, database, role } = config;
   const kind = "a Redis or Valkey server";
-  const server = {
-    kind,
-    host,
-    port,
-    tls: tlsOf(tls),
-    warningDays: config.certificate_warning_days,
-    rules: tlsRulesOf(config),
-  };
+  const server = { kind, host, port, tls: tlsOf(tls), config };
   return checkServer(server, context, async (conversation) => {
     if (user !== undefined || password !== undefined) {
       const credentials = [...(user === undefined ? [] : [user]), password ?? ""];

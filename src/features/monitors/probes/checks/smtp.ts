@@ -2,7 +2,6 @@ import type { StepName } from "../../../../egress";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedSmtpConfig } from "../smtp";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
-import { tlsRulesOf } from "../fields";
 
 /** Steps of commands that have their own. */
 const STEPS: Readonly<Record<string, StepName>> = { STARTTLS: "starttls", AUTH: "sign_in" };
@@ -18,14 +17,7 @@ export function checkSmtp(
   const { host, port, tls: mode, user, password } = config;
   const tls = mode === "tls" ? { verify: true } : undefined;
   const kind = "a mail server";
-  const server = {
-    kind,
-    host,
-    port,
-    tls,
-    warningDays: config.certificate_warning_days,
-    rules: tlsRulesOf(config),
-  };
+  const server = { kind, host, port, tls, config };
   return checkServer(server, context, async (conversation) => {
     conversation.begin("waiting for the greeting", "greeting");
     requireReply("the connection", await readReply(conversation), 220);

@@ -10,7 +10,8 @@ export function checkSsh(
   target: { host: string; port: number },
   context: ProbeContext,
 ): Promise<ProbeResult> {
-  const server = { ...target, kind: "an SSH server", tls: undefined, warningDays: 0 };
+  const config = { certificate_warning_days: 0 };
+  const server = { ...target, kind: "an SSH server", tls: undefined, config };
   return checkServer(server, context, async (conversation) => {
     conversation.begin("waiting for the identification", "greeting");
     for (let lines = 0; lines < LINES_MAX; lines += 1) {

@@ -4,7 +4,6 @@ import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedWebSocketConfig } from "../websocket";
 import { givenValues } from "../secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
-import { tlsRulesOf } from "../fields";
 
 const MESSAGE_MAX_BYTES = 256 * 1024;
 
@@ -28,8 +27,7 @@ export function checkWebSocket(
     host: url.hostname,
     port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
     tls: isTls ? { verify, protocols: ["http/1.1"] } : undefined,
-    warningDays: config.certificate_warning_days,
-    rules: tlsRulesOf(config),
+    config,
   };
   return checkServer(server, context, (conversation) => talk(conversation, config));
 }
