@@ -86,6 +86,7 @@ export function startBackground(
   // The connections are shared, since they limit the name look-ups of the process.
   const monitoring = createMonitoring(ctx, egress, {
     ...observed,
+    detectsStalls: true,
     ...(findProbe && { findProbe }),
   });
   const backups = createBackups(ctx, { holdOpen: listener.holdOpen });

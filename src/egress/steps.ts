@@ -99,6 +99,12 @@ export class StepRecorder {
     this.#hasFinished = true;
   }
 
+  /** Forgets all steps, since the check is repeated. */
+  restart(): void {
+    this.discard();
+    this.#hasFinished = false;
+  }
+
   #close(isOk: boolean, fact: string | undefined): void {
     if (!this.#open) return;
     const { name, startedAt, detail } = this.#open;

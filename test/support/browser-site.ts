@@ -149,7 +149,7 @@ async function visit(
 
 /** A browser lives in real time. */
 function realClock(): TestClock {
-  return { ...systemClock(), advance: async () => {}, setWallClock: () => {} };
+  return { ...systemClock(), advance: async () => {}, stall: () => {}, setWallClock: () => {} };
 }
 
 /** Waits for a key's value on a page and returns it. */

@@ -4,6 +4,8 @@ import type { Clock, Timer } from "../../src/kernel/clock";
 export interface TestClock extends Clock {
   /** Advances both times, runs the timers that become due in order, and lets writes finish. */
   advance(ms: number): Promise<void>;
+  /** Advances both times as if the process stood still: timers that become due run with the next `advance`. */
+  stall(ms: number): void;
   /** Moves the wall clock alone, as an administrator or NTP does. */
   setWallClock(ms: number): void;
 }
@@ -48,12 +50,16 @@ export function createTestClock(start: number = TEST_START): TestClock {
     setWallClock(ms) {
       wall = ms;
     },
+    stall(ms) {
+      moveTo(monotonic + ms);
+    },
     async advance(ms) {
       const until = monotonic + ms;
       for (let timer = nextDue(until); timer; timer = nextDue(until)) {
-        moveTo(timer.dueAt);
+        // After a stall a timer is late, and an interval begins again.
+        moveTo(Math.max(monotonic, timer.dueAt));
         if (timer.everyMs === undefined) timers.delete(timer);
-        else timer.dueAt += timer.everyMs;
+        else timer.dueAt = monotonic + timer.everyMs;
         timer.run();
         await settle();
       }

@@ -98,9 +98,15 @@ export interface EngineSite extends AsyncDisposable {
 }
 
 export async function openEngineSite(
-  options: { env?: Record<string, string>; isStarted?: boolean; start?: string } = {},
+  options: {
+    env?: Record<string, string>;
+    isStarted?: boolean;
+    start?: string;
+    /** True if the process detects stalls. Tests that do not stall are quicker without. */
+    detectsStalls?: boolean;
+  } = {},
 ): Promise<EngineSite> {
-  const { env, start } = options;
+  const { env, start, detectsStalls = false } = options;
   const app = await createTestApp({
     ...(env && { env }),
     ...(start !== undefined && { clock: createTestClock(Date.parse(start)) }),
@@ -140,7 +146,10 @@ export async function openEngineSite(
       },
     };
     const ctx: AppContext = { ...app.ctx, clock: own.clock, db };
-    const engine = createMonitoring(ctx, egress, { findProbe: () => ({ run }) });
+    const engine = createMonitoring(ctx, egress, {
+      findProbe: () => ({ run }),
+      detectsStalls,
+    });
     return {
       ctx,
       engine,

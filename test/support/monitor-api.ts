@@ -92,5 +92,6 @@ export function recordingMonitoring(
     },
     nextCheckAt: () => undefined,
     tryOut: async () => ({ outcome: "ok", latencyMs: 1, message: null }),
+    isTooBusy: () => false,
   };
 }

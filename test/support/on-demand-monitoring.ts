@@ -28,6 +28,7 @@ export function calmMonitoring(ctx: AppContext): Monitoring {
       return row;
     },
     heartbeat: async () => {},
+    isTooBusy: () => false,
     nextCheckAt: (id) =>
       getMonitorRecord(ctx.db, id).row.paused ? undefined : ctx.clock.now() + 48_000,
     async tryOut(_type, _config, _timeoutMs, steps) {

@@ -44,6 +44,21 @@ export function StorageNotice({ storage: { fault, isDamaged } }: { storage: Stor
   );
 }
 
+/** Warns that this machine leaves the server too little processor time to judge targets; nothing otherwise. */
+export function BusyNotice({ isTooBusy }: { isTooBusy: boolean }) {
+  return (
+    <div class="alarms" id="busy" data-live="">
+      {isTooBusy ? (
+        <Notice tone="partial" title="This machine is too busy to judge">
+          For more than a minute, Allclear has hardly had time to run, so its checks may fail
+          although their targets are well. Each is repeated once, and the second result counts. End
+          other programs on this machine, give it more processors, or move Allclear to another one.
+        </Notice>
+      ) : null}
+    </div>
+  );
+}
+
 /** Maximum number of alarms shown; further ones are counted. */
 const ALARMS_SHOWN = 3;
 

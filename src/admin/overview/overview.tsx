@@ -18,7 +18,7 @@ import { HealthBlock } from "./health-block";
 import type { LastDay } from "./last-day";
 import { LastDayBlock } from "./last-day-block";
 import { MailNotices, type MailTroubles } from "./mail-notices";
-import { AlarmNotices, StorageNotice } from "./notices";
+import { AlarmNotices, BusyNotice, StorageNotice } from "./notices";
 import { PagesBlock } from "./pages-block";
 
 export interface OverviewData {
@@ -36,6 +36,8 @@ export interface OverviewData {
 interface OverviewProps {
   data: OverviewData;
   storage: StorageState;
+  /** True if this server has hardly run for a minute. */
+  isTooBusy: boolean;
   /** Alarms that hold, for roles from admin. */
   alarms: readonly Alarm[];
   role: Role;
@@ -43,7 +45,7 @@ interface OverviewProps {
 }
 
 /** `/admin`: everything that needs attention, then the health of the installation. */
-export function Overview({ data, storage, alarms, role, now }: OverviewProps) {
+export function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps) {
   const { state, attention, health, day, mail, firstSteps, changes } = data;
   const { pages } = state;
   const steps = firstSteps?.isHidden === false ? firstSteps.steps : undefined;
@@ -53,6 +55,7 @@ export function Overview({ data, storage, alarms, role, now }: OverviewProps) {
       <>
         <PageHead title="Overview" />
         <StorageNotice storage={storage} />
+        <BusyNotice isTooBusy={isTooBusy} />
         <AlarmNotices alarms={alarms} now={now} />
         {steps ? <FirstSteps steps={steps} /> : <FirstPage role={role} />}
         {again}
@@ -60,11 +63,13 @@ export function Overview({ data, storage, alarms, role, now }: OverviewProps) {
     );
   }
   const isCalm = attention.count === 0;
-  const hasFault = storage.fault !== undefined || storage.isDamaged || alarms.length > 0;
+  const hasFault =
+    storage.fault !== undefined || storage.isDamaged || isTooBusy || alarms.length > 0;
   return (
     <>
       <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
       <StorageNotice storage={storage} />
+      <BusyNotice isTooBusy={isTooBusy} />
       <AlarmNotices alarms={alarms} now={now} />
       <MailNotices troubles={mail} now={now} />
       {steps ? <FirstSteps steps={steps} /> : null}

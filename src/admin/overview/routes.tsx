@@ -23,7 +23,7 @@ const CHANGES_SHOWN = 6;
 
 /** Routes of `/admin`. */
 export function overviewAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, flashes, writeAs, fleet } = deps;
+  const { ctx, requestContexts, render, flashes, writeAs, fleet, monitoring } = deps;
   const readHealth = createHealthReader();
   const readIncidents = createIncidentCache();
 
@@ -69,11 +69,12 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
         const data = await readers[role](now);
         const alarms = roleAllows(role, "admin") ? (fleet?.alarms.list() ?? []) : [];
         const storage = ctx.db.storage();
+        const isTooBusy = monitoring.isTooBusy();
         return render.screen(
           { request, requestContext },
           {
             title: "Overview",
-            children: <Overview {...{ data, storage, alarms, role, now }} />,
+            children: <Overview {...{ data, storage, isTooBusy, alarms, role, now }} />,
           },
         );
       },

@@ -75,5 +75,12 @@ export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] 
       "Results that were lost because the database could not be written.",
       () => figures().dropped,
     ),
+    {
+      type: "counter",
+      name: "allclear_monitor_checks_discarded_total",
+      help: "Results that were discarded and their checks repeated, by reason.",
+      labelNames: ["reason"],
+      read: () => [{ labels: { reason: "stall" }, value: figures().stalled }],
+    },
   ];
 }

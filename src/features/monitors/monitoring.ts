@@ -58,6 +58,8 @@ export interface Monitoring {
     timeoutMs: number,
     steps?: StepRecorder,
   ): Promise<ProbeResult>;
+  /** Returns true if this process has hardly run for a minute, so that it cannot judge targets. */
+  isTooBusy(): boolean;
 }
 
 /**
@@ -67,5 +69,11 @@ export interface Monitoring {
 export function createIdleMonitoring(): Monitoring {
   const refuse = () =>
     Promise.reject(unavailable("No checks are running at the moment. Try again.", 5));
-  return { checkNow: refuse, heartbeat: refuse, nextCheckAt: () => undefined, tryOut: refuse };
+  return {
+    checkNow: refuse,
+    heartbeat: refuse,
+    nextCheckAt: () => undefined,
+    tryOut: refuse,
+    isTooBusy: () => false,
+  };
 }

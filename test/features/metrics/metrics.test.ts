@@ -139,6 +139,27 @@ describe("metrics of the monitoring", () => {
     expect(value("allclear_monitor_checks_late_total")).toBe(0);
     expect(value("allclear_monitor_checks_running")).toBe(0);
     expect(value("allclear_monitor_results_dropped_total")).toBe(0);
+    expect(value("allclear_monitor_checks_discarded_total", { reason: "stall" })).toBe(0);
+  });
+
+  test("the metrics count a result that was discarded for a stall, and its check once", async () => {
+    await using site = await openEngineSite({ detectsStalls: true });
+    const { app, clock } = site;
+    app.app.metrics.add(...checkFamilies(() => site.engine.figures()));
+    const key = await app.keyWith("read:analytics");
+    const { id } = await site.monitor({ name: "good" });
+    site.let("good.test", () => {
+      if (site.checkCount() === 1) clock.stall(6 * SECOND_MS);
+      return { outcome: "ok", latencyMs: 20, message: null };
+    });
+    const answer = site.engine.checkNow(id);
+    await clock.advance(SECOND_MS);
+    await answer;
+    const { value } = await scrape(app, key);
+    const of = (labels: Record<string, string>) => value("allclear_monitor_checks_total", labels);
+    expect(value("allclear_monitor_checks_discarded_total", { reason: "stall" })).toBe(1);
+    expect(of({ type: "http", outcome: "ok" })).toBe(1);
+    expect(site.checkCount()).toBe(2);
   });
 });
 

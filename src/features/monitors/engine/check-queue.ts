@@ -56,11 +56,11 @@ export class CheckQueue {
     if (scheduled.isSlow) this.#slowUnderWay += 1;
   }
 
-  /** Frees the place of a check that has a result, so that others can start. */
-  free(scheduled: ScheduledMonitor, tookMs: number): void {
+  /** Frees the place of a check that has a result, so that others can start. `tookMs` is undefined if unknown. */
+  free(scheduled: ScheduledMonitor, tookMs: number | undefined): void {
     this.#underWay -= 1;
     if (scheduled.isSlow) this.#slowUnderWay -= 1;
-    scheduled.isSlow = tookMs >= SLOW_MS;
+    if (tookMs !== undefined) scheduled.isSlow = tookMs >= SLOW_MS;
   }
 
   /** Ends a check, whose place is free. The monitor can be scheduled again. */

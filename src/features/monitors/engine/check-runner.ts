@@ -15,12 +15,15 @@ import { type Begin, type ResultProcessor, type Waiter, Waiters } from "./result
 import { type Job, missedDeadline } from "./job";
 import { countedResult, type ScheduledMonitor } from "./scheduled-monitor";
 import { receiveSignal, reportMessage } from "./signals";
+import type { Stalls } from "./stalls";
 
 /**
  * Longest wait for the answer to a requested check, shorter than the 75 s after which the server closes a
  * connection without traffic. A check with a timeout of a minute ends before; one with a longer timeout goes on.
  */
 const ANSWER_MAX_MS = 70 * SECOND_MS;
+/** Time after a stall until its checks are repeated, in which what waited is read. */
+const REPEAT_AFTER_MS = SECOND_MS;
 
 interface RunnerDependencies {
   clock: Clock;
@@ -31,6 +34,7 @@ interface RunnerDependencies {
   queue: CheckQueue;
   scheduler: CheckScheduler;
   results: ResultProcessor;
+  stalls: Stalls;
   /** Called when a check has an outcome, and before it counts. */
   onEnd: () => void;
   /** Called after a result was passed to the recorder. */
@@ -41,6 +45,8 @@ interface RunnerDependencies {
 export class CheckRunner {
   readonly #deps: RunnerDependencies;
   readonly #waiters = new Waiters();
+  /** Monitors whose check is repeated after a stall, and the recorders of their steps. The repetition counts. */
+  readonly #repeated = new Map<ScheduledMonitor, StepRecorder | undefined>();
   /** Raised after the server was offline. */
   #epoch = 0;
   #isStopped = false;
@@ -57,8 +63,7 @@ export class CheckRunner {
     for (;;) {
       const next = queue.peek();
       if (!next || next.dueAt > now) return;
-      // The clock was set back.
-      if (next.job && !missedDeadline(next.job, next, clock)) {
+      if (scheduler.isTooEarly(next)) {
         scheduler.resume(next);
         continue;
       }
@@ -99,6 +104,7 @@ export class CheckRunner {
   /** Takes a monitor that was paused or deleted out of the queue, and checks those that it made unreachable. */
   drop(scheduled: ScheduledMonitor): void {
     this.#deps.queue.remove(scheduled);
+    this.#repeated.delete(scheduled);
     // A check that is running ends by itself. One that is to be repeated will not begin.
     if (!scheduled.isUnderWay) this.#waiters.release(scheduled);
     this.#deps.dependencies.release(scheduled, false);
@@ -151,8 +157,11 @@ export class CheckRunner {
   }
 
   /** Runs a check, counts or discards its result, and schedules the next one. Never rejects. */
-  async #run(scheduled: ScheduledMonitor, steps?: StepRecorder): Promise<void> {
-    const { clock, dependencies, queue, registry, results, scheduler } = this.#deps;
+  async #run(scheduled: ScheduledMonitor, ownSteps?: StepRecorder): Promise<void> {
+    const { clock, dependencies, queue, registry, results, scheduler, stalls } = this.#deps;
+    const isRepeated = this.#repeated.has(scheduled);
+    const steps = ownSteps ?? this.#repeated.get(scheduled);
+    this.#repeated.delete(scheduled);
     queue.begin(scheduled);
     const { version, heartbeatAt, job } = scheduled;
     const epoch = this.#epoch;
@@ -160,12 +169,16 @@ export class CheckRunner {
     const isOutdated = () => version !== scheduled.version || epoch !== this.#epoch;
     const isCurrent = () => isKept() && !isOutdated() && scheduled.heartbeatAt === heartbeatAt;
 
+    stalls.look();
     const begin = results.begin(scheduled);
+    const hasStalled = () => stalls.hasEndedSince(begin.startedAt);
+    const isSpoiled = () => (job ? scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled());
     const found = countedResult(scheduled, await this.#probe(scheduled, begin.startedAt, steps));
-    queue.free(scheduled, clock.monotonic() - begin.startedAt);
+    queue.free(scheduled, hasStalled() ? undefined : clock.monotonic() - begin.startedAt);
     if (this.#isStopped) return;
     this.#deps.onEnd();
-    if (found.outcome === "failed" && !begin.isInMaintenance && isCurrent()) {
+    const canCount = () => isCurrent() && !isSpoiled();
+    if (found.outcome === "failed" && !begin.isInMaintenance && canCount()) {
       const parents = dependencies.parentsToCheck(scheduled);
       if (parents.length > 0) {
         await this.#waitForParents(scheduled, begin, found, parents);
@@ -174,25 +187,39 @@ export class CheckRunner {
       }
     }
     queue.end(scheduled);
-    if (isCurrent()) {
+    if (canCount()) {
       const waiters = this.#waiters.take(scheduled);
       const needsRecheck = this.#count("check", scheduled, begin, found, waiters);
       dependencies.release(scheduled, true);
       scheduler.next(scheduled, needsRecheck, begin.at);
     } else {
-      steps?.discard();
       this.#discardUncounted(scheduled);
       if (!isKept()) {
+        steps?.discard();
         this.#waiters.release(scheduled);
         dependencies.release(scheduled, false);
+      } else if (job) {
+        // A deadline may have moved with a change, or while the server was offline. Otherwise the job has called
+        // while the server checked its network, or may have called during a stall.
+        if (isOutdated()) scheduler.first(scheduled);
+        else scheduler.resume(scheduled);
+      } else if (isSpoiled()) this.#repeatAfterStall(scheduled, steps);
+      else {
+        // A check that started before a change of its monitor, or before the server was offline, is repeated.
+        steps?.discard();
+        scheduler.after(scheduled, 0);
       }
-      // A check that started before a change of its monitor, or before the server was offline, is repeated.
-      else if (isOutdated() && job) scheduler.first(scheduled);
-      else if (isOutdated()) scheduler.after(scheduled, 0);
-      // The job may have called while the server checked its network.
-      else scheduler.resume(scheduled);
     }
     this.beginDue();
+  }
+
+  /** Repeats a check that a stall may have spoiled. Callers that wait get its result. */
+  #repeatAfterStall(scheduled: ScheduledMonitor, steps: StepRecorder | undefined): void {
+    const { results, scheduler } = this.#deps;
+    results.figures.discardedForStall();
+    steps?.restart();
+    this.#repeated.set(scheduled, steps);
+    scheduler.after(scheduled, REPEAT_AFTER_MS);
   }
 
   /**

@@ -2,9 +2,17 @@ import type { AppContext } from "../../../context";
 import type { Clock, Timer } from "../../../kernel/clock";
 import { MINUTE_MS } from "../../../kernel/time";
 import type { CheckQueue } from "./check-queue";
-import { afterMissed, afterReport, type Job, nextDeadline, startDeadlines } from "./job";
+import {
+  afterMissed,
+  afterReport,
+  type Job,
+  missedDeadline,
+  nextDeadline,
+  startDeadlines,
+} from "./job";
 import type { Liveness } from "./liveness";
 import type { ScheduledMonitor } from "./scheduled-monitor";
+import type { Stalls } from "./stalls";
 
 /**
  * Maximum delay of a check after its slot, as a share of its interval, so that checks do not stay
@@ -60,14 +68,17 @@ export class CheckScheduler {
   readonly #queue: CheckQueue;
   readonly #wakeTimer: WakeTimer;
   readonly #liveness: Liveness;
+  readonly #stalls: Stalls;
 
   constructor(
     ctx: Pick<AppContext, "clock" | "random">,
     queue: CheckQueue,
     wakeTimer: WakeTimer,
     liveness: Liveness,
+    stalls: Stalls,
   ) {
     this.#liveness = liveness;
+    this.#stalls = stalls;
     this.#clock = ctx.clock;
     this.#schedule = createSchedule(ctx.clock, () => randomFraction(ctx));
     this.#queue = queue;
@@ -115,7 +126,22 @@ export class CheckScheduler {
 
   /** Schedules a push monitor by the deadlines of its job. */
   resume(scheduled: ScheduledMonitor): void {
-    if (scheduled.job) this.#at(scheduled, nextDeadline(scheduled.job, scheduled, this.#clock));
+    if (scheduled.job) this.#at(scheduled, this.#judgedFrom(scheduled.job, scheduled));
+  }
+
+  /**
+   * Returns true for a push monitor whose deadlines are ahead, since the clock was set back, or fell into a stall: a
+   * call that waits to be read must have its turn first.
+   */
+  isTooEarly(scheduled: ScheduledMonitor): boolean {
+    const { job } = scheduled;
+    if (!job) return false;
+    const isMissed = missedDeadline(job, scheduled, this.#clock) !== undefined;
+    return !isMissed || this.#judgedFrom(job, scheduled) > this.#clock.monotonic();
+  }
+
+  #judgedFrom(job: Job, scheduled: ScheduledMonitor): number {
+    return this.#stalls.judgedFrom(nextDeadline(job, scheduled, this.#clock));
   }
 
   #at(scheduled: ScheduledMonitor, dueAt: number): void {

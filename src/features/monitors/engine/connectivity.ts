@@ -1,5 +1,6 @@
 import type { ListenAddress } from "../../../config";
 import type { Clock } from "../../../kernel/clock";
+import type { Stalls } from "./stalls";
 
 /**
  * Time for which a result is reused, since an outage of the own network fails many checks at once.
@@ -18,15 +19,17 @@ export class Connectivity {
   readonly #clock: Clock;
   readonly #targets: readonly ListenAddress[];
   readonly #reach: Reach;
+  readonly #stalls: Stalls;
   #askedAt = Number.NEGATIVE_INFINITY;
   #offlineAt = Number.NEGATIVE_INFINITY;
   #isOffline = false;
   #asking: Promise<void> | undefined;
 
-  constructor(clock: Clock, targets: readonly ListenAddress[], reach: Reach) {
+  constructor(clock: Clock, targets: readonly ListenAddress[], reach: Reach, stalls: Stalls) {
     this.#clock = clock;
     this.#targets = targets;
     this.#reach = reach;
+    this.#stalls = stalls;
   }
 
   /**
@@ -45,19 +48,30 @@ export class Connectivity {
   }
 
   async #ask(): Promise<void> {
+    this.#stalls.look();
+    const startedAt = this.#clock.monotonic();
+    // Targets that seem unreachable because this process stood still are asked once more.
+    const isOnline =
+      (await this.#reachesAny()) ||
+      (this.#stalls.hasEndedSince(startedAt) && (await this.#reachesAny()));
+    this.#isOffline = !isOnline;
+    this.#askedAt = this.#clock.monotonic();
+    if (this.#isOffline) this.#offlineAt = this.#askedAt;
+  }
+
+  async #reachesAny(): Promise<boolean> {
     const giveUp = new AbortController();
     const timer = this.#clock.after(TIMEOUT_MS, () => giveUp.abort());
     const attempts = this.#targets.map(async (target) => {
       if (!(await this.#reach(target, giveUp.signal))) throw new Error("unreachable");
     });
-    this.#isOffline = await Promise.any(attempts).then(
-      () => false,
+    const isOnline = await Promise.any(attempts).then(
       () => true,
+      () => false,
     );
     timer.cancel();
     // One response is enough; the other attempts end.
     giveUp.abort();
-    this.#askedAt = this.#clock.monotonic();
-    if (this.#isOffline) this.#offlineAt = this.#askedAt;
+    return isOnline;
   }
 }

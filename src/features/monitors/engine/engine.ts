@@ -18,6 +18,7 @@ import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
 import { hasDeadline, type ScheduledMonitor } from "./scheduled-monitor";
+import type { Stalls } from "./stalls";
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
@@ -34,6 +35,8 @@ export class Engine implements Monitoring {
   readonly #prober: Prober;
   readonly #results: ResultProcessor;
   readonly #liveness: Liveness;
+  readonly #stalls: Stalls;
+  readonly #detectsStalls: boolean;
   readonly #wakeTimer: WakeTimer;
   readonly #scheduler: CheckScheduler;
   readonly #dependencies: Dependencies;
@@ -46,12 +49,14 @@ export class Engine implements Monitoring {
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #state: "made" | "running" | "stopped" = "made";
 
-  constructor(ctx: AppContext, prober: Prober) {
+  constructor(ctx: AppContext, prober: Prober, stalls: Stalls, detectsStalls: boolean) {
     this.#ctx = ctx;
     this.#prober = prober;
+    this.#stalls = stalls;
+    this.#detectsStalls = detectsStalls;
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
     this.#wakeTimer = new WakeTimer(ctx.clock, () => this.#tick());
-    this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer, this.#liveness);
+    this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer, this.#liveness, stalls);
     const dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
       this.#runner.request(parent),
     );
@@ -68,6 +73,7 @@ export class Engine implements Monitoring {
       queue: this.#queue,
       scheduler: this.#scheduler,
       results: this.#results,
+      stalls,
       onEnd: () => this.#checkLiveness(),
       onResult: () => this.#wakeForRecorder(),
     });
@@ -88,6 +94,7 @@ export class Engine implements Monitoring {
   start(): void {
     this.#state = "running";
     this.#wakeTimer.on();
+    if (this.#detectsStalls) this.#stalls.watch(() => this.#lookOften());
     // Monitors may have been read before the start by a requested check, when nothing could be
     // scheduled.
     for (const scheduled of this.#registry)
@@ -109,6 +116,7 @@ export class Engine implements Monitoring {
     this.#state = "stopped";
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#wakeTimer.off();
+    this.#stalls.stop();
     this.dropChecks();
     this.#liveness.look();
     await this.#results.recorder.close();
@@ -155,18 +163,24 @@ export class Engine implements Monitoring {
     return this.#ctx.clock.now() + scheduled.dueAt - this.#ctx.clock.monotonic();
   }
 
-  tryOut(
+  async tryOut(
     type: MonitorType,
     config: object,
     timeoutMs: number,
     steps?: StepRecorder,
   ): Promise<ProbeResult> {
-    return this.#prober.run(
-      type,
-      config as MonitorConfig,
-      Math.min(timeoutMs, SHORT_TIMEOUT_MS),
-      steps,
-    );
+    const limitMs = Math.min(timeoutMs, SHORT_TIMEOUT_MS);
+    const run = () => this.#prober.run(type, config as MonitorConfig, limitMs, steps);
+    this.#stalls.look();
+    const startedAt = this.#ctx.clock.monotonic();
+    const result = await run();
+    if (!this.#stalls.hasEndedSince(startedAt)) return result;
+    steps?.restart();
+    return run();
+  }
+
+  isTooBusy(): boolean {
+    return this.#stalls.isTooBusy;
   }
 
   #tick(): void {
@@ -257,6 +271,12 @@ export class Engine implements Monitoring {
       this.#scheduler.first(scheduled);
     }
     this.#results.recorder.write();
+  }
+
+  /** Checks the liveness each time that the stalls do, so that a stall of less than its limit is never offline. */
+  #lookOften(): void {
+    const isRead = this.#refreshedAt !== Number.NEGATIVE_INFINITY;
+    if (isRead && this.#ctx.isPrimary()) this.#checkLiveness();
   }
 
   #rescheduleJobs(): void {

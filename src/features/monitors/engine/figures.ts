@@ -23,6 +23,8 @@ export interface MonitoringFigures {
   /** Results that wait to be written, and results that were dropped. */
   waiting: number;
   dropped: number;
+  /** Results that were discarded and their checks repeated, since this process stood still meanwhile. */
+  stalled: number;
   /** Number of checks per bound of `DELAY_BOUNDS_MS`; the last counts the rest. */
   delays: readonly number[];
   delaySumMs: number;
@@ -35,6 +37,7 @@ export class CheckFigures {
   );
   readonly #delays = Array.from<number>({ length: DELAY_BOUNDS_MS.length + 1 }).fill(0);
   #delaySumMs = 0;
+  #stalled = 0;
 
   began(delayMs: number): void {
     const late = Math.max(0, delayMs);
@@ -49,7 +52,11 @@ export class CheckFigures {
     if (counts) counts[outcome] += 1;
   }
 
-  soFar(): Pick<MonitoringFigures, "checks" | "checksByType" | "delays" | "delaySumMs"> {
+  discardedForStall(): void {
+    this.#stalled += 1;
+  }
+
+  soFar(): Omit<MonitoringFigures, "monitors" | "underWay" | "waiting" | "dropped"> {
     const checks = { ok: 0, failed: 0, unknown: 0 };
     for (const counts of this.#checks.values()) {
       for (const outcome of CHECK_OUTCOMES) checks[outcome] += counts[outcome];
@@ -60,6 +67,7 @@ export class CheckFigures {
       checksByType: Object.fromEntries(byType) as Record<SupportedType, OutcomeCounts>,
       delays: [...this.#delays],
       delaySumMs: this.#delaySumMs,
+      stalled: this.#stalled,
     };
   }
 }

@@ -6,23 +6,31 @@
  * Steps of a check: `check-scheduler.ts` sets its due time, `check-queue.ts` gives it a place,
  * `check-runner.ts` runs it with `prober.ts`, and after a failure `dependencies.ts` asks for the checks of
  * parents. `result-processor.ts` evaluates the result in memory, to schedule the next check, and passes it to
- * `recorder.ts`. `record.ts` writes it, and evaluates it again by the database, which decides.
+ * `recorder.ts`. Results that a stall (`stalls.ts`) may have spoiled are discarded before. `record.ts` writes it, and evaluates it again by the database, which decides.
  * `transitions.ts` writes the consequences of a new state.
  */
 import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
 import { Engine } from "./engine";
 import { Prober, type ProberOptions } from "./prober";
+import { Stalls } from "./stalls";
 
 export type { Engine } from "./engine";
 export type { FindProbe } from "./prober";
 export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
 
+interface MonitoringOptions extends ProberOptions {
+  /** True to repeat checks during which this process stood still. */
+  detectsStalls?: boolean;
+}
+
 /** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */
 export function createMonitoring(
   ctx: AppContext,
   egress: Egress = createEgress(ctx),
-  options?: ProberOptions,
+  { detectsStalls = false, ...options }: MonitoringOptions = {},
 ): Engine {
-  return new Engine(ctx, new Prober(ctx, egress, options));
+  const stalls = new Stalls(ctx.clock);
+  const prober = new Prober(ctx, egress, { ...options, stalls });
+  return new Engine(ctx, prober, stalls, detectsStalls);
 }

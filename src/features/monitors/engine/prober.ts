@@ -9,6 +9,7 @@ import { type MonitorConfig, probeOf } from "../probes";
 import { Connectivity } from "./connectivity";
 import type { Missed } from "./job";
 import { closing } from "./recorder";
+import { Stalls } from "./stalls";
 
 /** Returns the probe of a type. */
 export type FindProbe = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
@@ -21,6 +22,8 @@ export interface ProberOptions {
    * server.
    */
   lastUnreachableAt?: () => number;
+  /** Stalls of this process; none by default. */
+  stalls?: Stalls;
 }
 
 /** Time after which a probe that ignores its deadline is abandoned. */
@@ -63,6 +66,7 @@ const LOST_NETWORK = "This server had no network connection.";
 export class Prober {
   readonly #ctx: Pick<AppContext, "clock" | "config" | "log">;
   readonly #egress: Egress;
+  readonly #stalls: Stalls;
   readonly #findProbe: FindProbe;
   readonly #lastUnreachableAt: () => number;
   /** Ends running checks by their signals. */
@@ -74,10 +78,15 @@ export class Prober {
   constructor(
     ctx: Pick<AppContext, "clock" | "config" | "log">,
     egress: Egress,
-    { findProbe = probeOf, lastUnreachableAt = () => Number.NEGATIVE_INFINITY }: ProberOptions = {},
+    {
+      findProbe = probeOf,
+      lastUnreachableAt = () => Number.NEGATIVE_INFINITY,
+      stalls = new Stalls(ctx.clock),
+    }: ProberOptions = {},
   ) {
     this.#ctx = ctx;
     this.#egress = egress;
+    this.#stalls = stalls;
     this.#findProbe = findProbe;
     this.#lastUnreachableAt = lastUnreachableAt;
     this.#evaluator = new AssertionEvaluator(ctx.clock);
@@ -162,6 +171,7 @@ export class Prober {
         connection.close();
         return true;
       },
+      this.#stalls,
     );
     const isLost = await this.#connectivity.wasLostSince(startedAt);
     return isLost ? { outcome: "unknown", latencyMs: null, message: LOST_NETWORK } : failure;

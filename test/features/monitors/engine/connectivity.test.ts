@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Connectivity } from "../../../../src/features/monitors/engine/connectivity";
+import { Stalls } from "../../../../src/features/monitors/engine/stalls";
 import { createTestClock, settle } from "../../../support/clock";
 
 const TARGETS = [
@@ -10,10 +11,11 @@ const TARGETS = [
 function open(reachable: () => string[]) {
   const clock = createTestClock();
   let checks = 0;
-  const connectivity = new Connectivity(clock, TARGETS, async ({ host }) => {
+  const reach = async ({ host }: { host: string }) => {
     checks += 1;
     return reachable().includes(host);
-  });
+  };
+  const connectivity = new Connectivity(clock, TARGETS, reach, new Stalls(clock));
   return { clock, connectivity, checks: () => checks };
 }
 
@@ -60,6 +62,7 @@ describe("connectivity of the server", () => {
         new Promise((resolve) => {
           signal.addEventListener("abort", () => resolve(false), { once: true });
         }),
+      new Stalls(clock),
     );
     const answer = connectivity.wasLostSince(clock.monotonic());
     await settle();
