@@ -36,6 +36,7 @@ import { measureRetention } from "./rows/retention";
 import { measureSharedLimits } from "./rows/shared-limits";
 import { measureSlowDisk } from "./rows/slow-disk";
 import { measureSignInBesideHostile } from "./rows/sign-in-beside-hostile";
+import { measureStalls } from "./rows/stalls";
 import { measureStartUp } from "./rows/start-up";
 import { measureStatusBesideChecks } from "./rows/status-beside-checks";
 import { measureStatusRead } from "./rows/status-read";
@@ -85,6 +86,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "ten-thousand-monitors": measureTenThousandMonitors,
   "first-checks": measureFirstChecks,
   "disk-per-check": measureDiskPerCheck,
+  stalls: measureStalls,
   "many-results": measureManyResults,
   "status-beside-checks": measureStatusBesideChecks,
   import: measureImport,

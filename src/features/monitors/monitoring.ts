@@ -33,7 +33,8 @@ export type Heartbeat = Report | Notice;
 /** Interface of the check engine for routes and screens. */
 export interface Monitoring {
   /**
-   * Checks a monitor now, whether it is due or not; the result counts as any other. Resolves when
+   * Checks a monitor now, whether it is due or not; the result counts as any other. If this process stood still
+   * meanwhile, the check is repeated once, and the result is the second one. Resolves when
    * it is stored, or after 70 seconds with a failure that waits for the checks of parents; a check that has
    * no result by then goes on, and the promise rejects with `unavailable`. Callers
    * make sure that the monitor exists, is not a push monitor and is not paused. `steps` stays empty if a check

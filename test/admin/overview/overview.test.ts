@@ -64,6 +64,7 @@ describe("the overview", () => {
     const page = await overviewOf(site, await site.app.signedIn("admin"));
     expect(page.attributes("main [data-live]", "id").toSorted()).toEqual([
       "alarms",
+      "busy",
       "changes",
       "incidents",
       "last-day",

@@ -169,7 +169,7 @@ export class CheckRunner {
     const isOutdated = () => version !== scheduled.version || epoch !== this.#epoch;
     const isCurrent = () => isKept() && !isOutdated() && scheduled.heartbeatAt === heartbeatAt;
 
-    stalls.look();
+    stalls.begin();
     const begin = results.begin(scheduled);
     const hasStalled = () => stalls.hasEndedSince(begin.startedAt);
     const isSpoiled = () => (job ? scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled());

@@ -126,7 +126,7 @@ export class CheckScheduler {
 
   /** Schedules a push monitor by the deadlines of its job. */
   resume(scheduled: ScheduledMonitor): void {
-    if (scheduled.job) this.#at(scheduled, this.#judgedFrom(scheduled.job, scheduled));
+    if (scheduled.job) this.#at(scheduled, this.#settledFrom(scheduled.job, scheduled));
   }
 
   /**
@@ -137,11 +137,11 @@ export class CheckScheduler {
     const { job } = scheduled;
     if (!job) return false;
     const isMissed = missedDeadline(job, scheduled, this.#clock) !== undefined;
-    return !isMissed || this.#judgedFrom(job, scheduled) > this.#clock.monotonic();
+    return !isMissed || this.#settledFrom(job, scheduled) > this.#clock.monotonic();
   }
 
-  #judgedFrom(job: Job, scheduled: ScheduledMonitor): number {
-    return this.#stalls.judgedFrom(nextDeadline(job, scheduled, this.#clock));
+  #settledFrom(job: Job, scheduled: ScheduledMonitor): number {
+    return this.#stalls.settledFrom(nextDeadline(job, scheduled, this.#clock));
   }
 
   #at(scheduled: ScheduledMonitor, dueAt: number): void {

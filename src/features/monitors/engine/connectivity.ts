@@ -48,7 +48,7 @@ export class Connectivity {
   }
 
   async #ask(): Promise<void> {
-    this.#stalls.look();
+    this.#stalls.begin();
     const startedAt = this.#clock.monotonic();
     // Targets that seem unreachable because this process stood still are asked once more.
     const isOnline =

@@ -94,7 +94,12 @@ export class Engine implements Monitoring {
   start(): void {
     this.#state = "running";
     this.#wakeTimer.on();
-    if (this.#detectsStalls) this.#stalls.watch(() => this.#lookOften());
+    if (this.#detectsStalls) {
+      this.#stalls.watch(
+        () => this.#queue.underWay > 0,
+        () => this.#lookOften(),
+      );
+    }
     // Monitors may have been read before the start by a requested check, when nothing could be
     // scheduled.
     for (const scheduled of this.#registry)
@@ -171,7 +176,7 @@ export class Engine implements Monitoring {
   ): Promise<ProbeResult> {
     const limitMs = Math.min(timeoutMs, SHORT_TIMEOUT_MS);
     const run = () => this.#prober.run(type, config as MonitorConfig, limitMs, steps);
-    this.#stalls.look();
+    this.#stalls.begin();
     const startedAt = this.#ctx.clock.monotonic();
     const result = await run();
     if (!this.#stalls.hasEndedSince(startedAt)) return result;

@@ -5,8 +5,9 @@
  *
  * Steps of a check: `check-scheduler.ts` sets its due time, `check-queue.ts` gives it a place,
  * `check-runner.ts` runs it with `prober.ts`, and after a failure `dependencies.ts` asks for the checks of
- * parents. `result-processor.ts` evaluates the result in memory, to schedule the next check, and passes it to
- * `recorder.ts`. Results that a stall (`stalls.ts`) may have spoiled are discarded before. `record.ts` writes it, and evaluates it again by the database, which decides.
+ * parents. If this process stood still meanwhile (`stalls.ts`), the check is repeated. `result-processor.ts`
+ * evaluates the result in memory, to schedule the next check, and passes it to `recorder.ts`. `record.ts` writes
+ * it, and evaluates it again by the database, which decides.
  * `transitions.ts` writes the consequences of a new state.
  */
 import type { AppContext } from "../../../context";

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../../../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 
-/** Interval of looking at the clock, which takes 0.02 % of a processor. */
-const LOOK_MS = 250;
+/** Intervals of looking at the clock: while checks run, and otherwise, since each look wakes the machine. */
+const LOOK_MS = { measuring: 100, idle: 500 };
 /** Delay of a due timer beyond which this process stood still. */
 const LAG_MAX_MS = 500;
 /**
@@ -19,9 +19,12 @@ const SERIES_MAX_MS = MINUTE_MS;
  */
 export class Stalls {
   readonly #clock: Clock;
+  #isMeasuring = () => false;
+  #onLook = () => {};
+  /** Timer of the next look; undefined while nothing is watched. */
   #timer: Timer | undefined;
-  /** Last regular look. The monotonic clock of some systems stops while the machine is suspended. */
-  #looked = { monotonic: 0, wall: 0 };
+  /** Time of that look by both clocks. The monotonic one of some systems stops while the machine is suspended. */
+  #due = { monotonic: 0, wall: 0 };
   /** Last time at which this process is known to have run. This and all others are on the monotonic clock. */
   #ranAt = Number.NEGATIVE_INFINITY;
   /** End of the last stall, and of the first one of its series. */
@@ -32,14 +35,15 @@ export class Stalls {
     this.#clock = clock;
   }
 
-  /** Begins to look at the clock, and calls `onLook` each time. Before, no stall is found. */
-  watch(onLook: () => void): void {
-    this.#note();
-    this.#timer = this.#clock.every(LOOK_MS, () => {
-      this.look();
-      this.#note();
-      onLook();
-    });
+  /**
+   * Begins to look at the clock, more often while `isMeasuring` returns true, and calls `onLook` each time. Before, no
+   * stall is found.
+   */
+  watch(isMeasuring: () => boolean, onLook: () => void): void {
+    this.#isMeasuring = isMeasuring;
+    this.#onLook = onLook;
+    this.#ranAt = this.#clock.monotonic();
+    this.#scheduleLook();
   }
 
   stop(): void {
@@ -47,9 +51,16 @@ export class Stalls {
     this.#timer = undefined;
   }
 
+  /** Called when something begins that a stall can spoil. */
+  begin(): void {
+    this.#look();
+    const isSoon = this.#due.monotonic - this.#clock.monotonic() <= LOOK_MS.measuring;
+    if (this.#timer && !isSoon) this.#scheduleLook();
+  }
+
   /** Returns true if a stall ended after a time: what began by then and ends now fell into it. */
   hasEndedSince(startedAt: number): boolean {
-    this.look();
+    this.#look();
     return this.#endedAt > startedAt;
   }
 
@@ -57,35 +68,42 @@ export class Stalls {
    * Returns the time from which a deadline can be judged: 5 seconds after the last stall, but at most a minute after
    * the deadline.
    */
-  judgedFrom(deadline: number): number {
-    this.look();
+  settledFrom(deadline: number): number {
+    this.#look();
     return Math.max(deadline, Math.min(this.#endedAt + RECOVERY_MS, deadline + SERIES_MAX_MS));
   }
 
   /** True if stalls have followed each other for a minute. A single long one is none. */
   get isTooBusy(): boolean {
-    this.look();
+    this.#look();
     const isOver = this.#clock.monotonic() - this.#endedAt > RECOVERY_MS;
     return !isOver && this.#endedAt - this.#seriesFrom >= SERIES_MAX_MS;
   }
 
-  /** Looks at the clock. Call it before something begins that a stall can spoil. */
-  look(): void {
+  #look(): void {
     if (!this.#timer) return;
     const now = this.#clock.monotonic();
-    const { monotonic, wall } = this.#looked;
     // A wall clock that is set forward looks like a suspended machine.
-    const passedMs = Math.max(now - monotonic, this.#clock.now() - wall);
-    if (passedMs > LOOK_MS + LAG_MAX_MS) {
+    const lagMs = Math.max(now - this.#due.monotonic, this.#clock.now() - this.#due.wall);
+    if (lagMs > LAG_MAX_MS) {
       if (this.#ranAt - this.#endedAt > RECOVERY_MS) this.#seriesFrom = now;
       this.#endedAt = now;
-      this.#note();
+      this.#scheduleLook();
     }
     this.#ranAt = now;
   }
 
-  #note(): void {
-    this.#ranAt = this.#clock.monotonic();
-    this.#looked = { monotonic: this.#ranAt, wall: this.#clock.now() };
+  #scheduleLook(): void {
+    const delayMs = this.#isMeasuring() ? LOOK_MS.measuring : LOOK_MS.idle;
+    this.#timer?.cancel();
+    this.#due = {
+      monotonic: this.#clock.monotonic() + delayMs,
+      wall: this.#clock.now() + delayMs,
+    };
+    this.#timer = this.#clock.after(delayMs, () => {
+      this.#look();
+      this.#scheduleLook();
+      this.#onLook();
+    });
   }
 }

@@ -49,7 +49,7 @@ function hold(site: EngineSite, host = "api.test") {
 
 const outcomes = (site: EngineSite, id: string) => site.checks(id).map(({ outcome }) => outcome);
 
-/** What happens between the start of a check and its failure. */
+/** Events between the start of a check and its failure. */
 type Course = (site: EngineSite) => Promise<void>;
 
 const COURSES: readonly { when: string; isRepeated: boolean; course: Course }[] = [
@@ -102,10 +102,10 @@ const COURSES: readonly { when: string; isRepeated: boolean; course: Course }[] 
     },
   },
   {
-    when: "in which the process stood still for 751 ms",
+    when: "in which the process stood still for 601 ms",
     isRepeated: true,
     async course(site) {
-      site.clock.stall(751);
+      site.clock.stall(601);
       await site.clock.advance(0);
     },
   },
@@ -338,7 +338,10 @@ describe("stalls and the server's own network", () => {
   test("reference targets that seem unreachable after a stall are asked again", async () => {
     const clock = createTestClock();
     const stalls = new Stalls(clock);
-    stalls.watch(() => {});
+    stalls.watch(
+      () => true,
+      () => {},
+    );
     const answersOf = [false, true];
     const asked: string[] = [];
     const connectivity = new Connectivity(
@@ -452,14 +455,14 @@ describe("heartbeats and stalls", () => {
     await using _ = site;
     const deadline = site.clock.monotonic() + 10 * SECOND_MS;
     for (let last = site.state(id); last === "up"; last = site.state(id)) {
-      site.clock.stall(SECOND_MS);
+      site.clock.stall(1_500);
       await site.clock.advance(500);
       if (site.clock.monotonic() - deadline > 2 * MINUTE_MS) break;
     }
     expect(site.state(id)).toBe("down");
     const late = site.clock.monotonic() - deadline;
     expect(late).toBeGreaterThanOrEqual(MINUTE_MS);
-    expect(late).toBeLessThan(MINUTE_MS + 2 * SECOND_MS);
+    expect(late).toBeLessThanOrEqual(MINUTE_MS + 2 * SECOND_MS);
   });
 
   test("a call that comes while a missed deadline is judged during a stall counts", async () => {
@@ -528,7 +531,10 @@ describe("a machine that is too busy", () => {
   function watched() {
     const clock = createTestClock();
     const stalls = new Stalls(clock);
-    stalls.watch(() => {});
+    stalls.watch(
+      () => true,
+      () => {},
+    );
     return { clock, stalls };
   }
 
