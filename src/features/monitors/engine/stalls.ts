@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 
 /** Intervals of looking at the clock: while checks run, and otherwise, since each look wakes the machine. */
 const LOOK_MS = { measuring: 100, idle: 500 };
-/** Delay of a due timer beyond which this process stood still. */
+/** Delay of a due look beyond which this process stood still. A stall that ends sooner after it goes unnoticed. */
 const LAG_MAX_MS = 500;
 /**
  * Time in which requests that waited during a stall are read. Stalls with less time between them are a series.
