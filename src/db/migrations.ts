@@ -11,6 +11,7 @@ import importHistories from "../../migrations/0019_import_histories.sql" with { 
 import imports from "../../migrations/0015_imports.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import maintenanceSchedules from "../../migrations/0013_maintenance_schedules.sql" with { type: "text" };
+import mailingAuthors from "../../migrations/0026_mailing_authors.sql" with { type: "text" };
 import mail from "../../migrations/0011_mail.sql" with { type: "text" };
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
@@ -57,6 +58,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 20, name: "changes", sql: changes },
   { number: 21, name: "terms", sql: terms, readableFrom: 20 },
   { number: 22, name: "short_tokens", sql: shortTokens, readableFrom: 20 },
+  { number: 23, name: "mailing_authors", sql: mailingAuthors, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

@@ -1,5 +1,9 @@
 export type ActorKind = "user" | "key" | "cli" | "system";
 
+/** Kinds of authors of mailings, which are counted apart. The command line is a person. */
+export const AUTHORS = ["monitor", "key", "person"] as const;
+export type AuthorKind = (typeof AUTHORS)[number];
+
 /**
  * Author of a change. `id` is the user's or the key's; the command line and the system have none.
  */
@@ -11,6 +15,14 @@ export interface Actor {
   ip?: string;
   /** Action of which the changes are parts: the audit log has that one alone. */
   partOf?: string;
+  /** Author for whom the system makes a planned change; absent for changes that monitors cause. */
+  author?: AuthorKind;
+}
+
+/** Returns the kind of author of an actor's changes. */
+export function authorOf({ kind, author }: Actor): AuthorKind {
+  if (kind === "system") return author ?? "monitor";
+  return kind === "key" ? "key" : "person";
 }
 
 /** Returns a user as author of a change, with the client address. */

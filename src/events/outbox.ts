@@ -1,6 +1,7 @@
 import { insertAllInto, type Tx } from "../db";
 import { events } from "../db/tables/events";
 import type { Clock } from "../kernel/clock";
+import type { AuthorKind } from "../domain/actor";
 import type { NewId } from "../domain/ids";
 import type { EventType } from "./catalog";
 
@@ -13,6 +14,8 @@ export interface OutboxEvent {
   data: Record<string, unknown>;
   /** True for a new update, or the first publication of a post-mortem: not for edits. Not stored. */
   isNews?: boolean;
+  /** Author of the change, if people can get mails of it. Not stored. */
+  author?: AuthorKind;
   /** Ids of the only endpoints that receive it; absent for all that subscribe to it. Not stored. */
   receivers?: readonly string[];
 }
@@ -42,6 +45,8 @@ export interface Outbox {
    * group; events outside any call form groups of their own.
    */
   group<T>(tx: Tx, work: () => T): T;
+  /** Returns the events of a transaction that the subscribers have not received yet, in order. */
+  listUnpublished(tx: Tx): RecordedEvent[];
   /** Adds a subscriber. Called while the context is created. */
   subscribe(subscriber: EventSubscriber): void;
 }
@@ -98,6 +103,7 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
         if (own.depth === 0) own.groups.push([]);
       }
     },
+    listUnpublished: (tx) => unpublished.get(tx)?.groups.flat() ?? [],
     subscribe(subscriber) {
       subscribers.push(subscriber);
     },

@@ -57,6 +57,7 @@ export function mailingRow(
     superseded: 0,
     cancelled: 0,
     expired: 0,
+    author: "person",
     ...fields,
   };
 }

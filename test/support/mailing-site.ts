@@ -12,15 +12,16 @@ import {
 } from "../../src/features/mail";
 import { createMailingTemplate, startMailings } from "../../src/features/mailings";
 import { startMaintenanceClock } from "../../src/features/maintenance";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { type AuthorKind, CLI_ACTOR } from "../../src/domain/actor";
 import { type PageInput, type PageRow, updatePage } from "../../src/features/pages";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";
-import { listMailings, listMails, subscriberRow } from "./mail-rows";
+import { listMailings, listMails, mailingRow, subscriberRow } from "./mail-rows";
 
 type MailRow = typeof mails.$inferSelect;
 
 const insertSubscriber = insertInto(subscribers);
+const insertMailing = insertInto(mailings);
 const insertChoice = insertInto(subscriberChoices);
 const setStatus = mutate((orm, $: { id: string; status: MailRow["status"] }) =>
   orm.update(mails).set({ status: $.status, nextTryAt: null }).where(eq(mails.id, $.id)),
@@ -63,6 +64,8 @@ export interface MailingSite extends AsyncDisposable {
   advance(ms: number): Promise<void>;
   mails(): MailRow[];
   mailings(): (typeof mailings.$inferSelect)[];
+  /** Records mailings of an author, as old as `age` (ms): over, or held. */
+  count(author: AuthorKind, count: number, age?: number, state?: "done" | "held"): Promise<void>;
   setState(id: string, state: "held" | "expanding" | "stopped"): Promise<void>;
   /** Changes something in one transaction, and lets the worker finish. */
   control(change: (ctx: AppContext, tx: Tx) => void): Promise<void>;
@@ -180,6 +183,17 @@ export async function createMailingSite(
     },
     mails: () => listMails(ctx.db, {}),
     mailings: () => listMailings(ctx.db, {}),
+    count: (author, count, age = 0, state = "done") =>
+      ctx.db.write((tx) => {
+        const createdAt = ctx.clock.now() - age;
+        for (let index = 0; index < count; index++) {
+          const ids = { id: ctx.newId("mlg"), pageId: page.id, subjectId: `inc_${index}` };
+          insertMailing(
+            tx,
+            mailingRow({ ...ids, author, createdAt, state, cursor: state === "held" ? -1 : 0 }),
+          );
+        }
+      }),
     async setState(id, state) {
       await ctx.db.write((tx) => setState(tx, { id, state }));
       ctx.signals.mailingsRecorded.emit();

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import type { MailHold } from "../../domain/mail";
 import { findMailHold, listMailHolds, suppressionsOfHold } from "../../features/mail";
-import { countHeldByPage } from "../../features/mailings";
+import { countHeldByPage, limitsInWords } from "../../features/mailings";
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
 import { Notice, PostButton, RelativeTime } from "../../ui";
@@ -66,8 +66,8 @@ export function HeldNotices({ held, now }: { held: HeldMailings; now: number }) 
       {pages.map(({ id, name, slug, count }) => (
         <Notice key={id} tone="degraded" title={`${plural(count, "mailing")} of ${name} held`}>
           <p>
-            A page sends at most 50 mailings in 24 hours without an admin. Release the others, or{" "}
-            <a href={`${MAILINGS_PATH}?page=${encodeURIComponent(slug)}`}>stop single ones</a>.
+            In 24 hours a page sends at most {limitsInWords()} without an admin. Release the others,
+            or <a href={`${MAILINGS_PATH}?page=${encodeURIComponent(slug)}`}>stop single ones</a>.
           </p>
           <PostButton action={releaseOfPagePath(id)}>
             Release {count === 1 ? "mailing" : "mailings"}

@@ -1,6 +1,11 @@
 import type { MailHold } from "../../domain/mail";
 import type { Tone } from "../../domain/tone";
-import { type MailingProgress, type MailingRow, progressOf } from "../../features/mailings";
+import {
+  limitReason,
+  type MailingProgress,
+  type MailingRow,
+  progressOf,
+} from "../../features/mailings";
 import { toIso } from "../../kernel/time";
 import { RelativeTime, State } from "../../ui";
 import { componentPath, incidentPath, maintenancePath } from "../paths";
@@ -65,7 +70,7 @@ export function MailingReason({ mailing, hold, now }: StateProps) {
         </>
       );
     case "held":
-      return <>More than 50 mailings of the page in 24 hours</>;
+      return <>{limitReason(mailing.author)}</>;
     case "all_held":
       return hold?.reason === "restore" ? <>A backup was restored</> : <>Too many mails failed</>;
     case "merged":

@@ -31,7 +31,7 @@ const WRITING = ["plan", "add_update", "cancel", "start", "complete"].map(
 
 /** Reads one maintenance. Throws `not_found`. */
 export function readMaintenanceView(
-  ctx: Pick<AppContext, "baseUrl" | "config" | "db">,
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "db">,
   reader: Reader,
   id: string,
 ): MaintenanceView {

@@ -1,13 +1,18 @@
 import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
 import type { SubscriberEvent } from "../../domain/mail";
-import { mailReadiness } from "../../features/mail";
-import { type Audience, countAudience, countAudienceOf } from "../../features/mailings";
+import { findMailHold, mailReadiness } from "../../features/mail";
+import {
+  type Audience,
+  countAudience,
+  countAudienceOf,
+  mailingsLeft,
+} from "../../features/mailings";
 import type { PageRow } from "../../features/pages";
 import type { Form } from "../../http";
 import { plural } from "../../kernel/text";
 
-type Services = Pick<AppContext, "baseUrl" | "config" | "db">;
+type Services = Pick<AppContext, "baseUrl" | "clock" | "config" | "db">;
 type MailedPage = Pick<PageRow, "id" | "visibility" | "isSample">;
 
 /** Sentences about the subscribers who get a mail. */
@@ -27,7 +32,7 @@ export function audienceNote(
 ): AudienceNote | undefined {
   if (!isMailed(ctx, page)) return undefined;
   const audience = countAudience(ctx.db, { pageId: page.id, choice, componentIds });
-  return noteOf(audience, componentIds.length === 0);
+  return noteOf(audience, componentIds.length === 0, leftNote(ctx, ctx.db, page));
 }
 
 /**
@@ -44,27 +49,39 @@ export function audienceNoteOf(
   const audience = isMailed(ctx, page)
     ? countAudienceOf(reader, { ...subject, pageId: page.id }, further)
     : undefined;
-  return audience && noteOf(audience, audience.namesNone);
+  return audience && noteOf(audience, audience.namesNone, leftNote(ctx, reader, page));
 }
 
 function isMailed(ctx: Services, { visibility, isSample }: MailedPage): boolean {
   return visibility === "public" && !isSample && mailReadiness(ctx).ready;
 }
 
-function noteOf(audience: Audience, namesNone: boolean): AudienceNote | undefined {
+/** Number of mailings that people have left on a page from which on the forms say it. */
+const LEFT_SHOWN = 20;
+
+/** Returns a sentence if mailings are held, or if people have few left today; else an empty text. */
+function leftNote({ clock }: Services, reader: Reader, { id: pageId }: MailedPage): string {
+  if (findMailHold(reader)) return " All mailings are held until an admin releases them.";
+  const left = mailingsLeft(reader, { pageId, author: "person", now: clock.now() });
+  if (left > LEFT_SHOWN) return "";
+  if (left > 0) return ` ${plural(left, "more mailing")} can go out today.`;
+  return " No more mailings can go out today, so this one waits for an admin.";
+}
+
+function noteOf(audience: Audience, namesNone: boolean, left: string): AudienceNote | undefined {
   const { total, reached, isExact, selections, most } = audience;
   if (total === 0) return undefined;
   const subscribers = plural(total, "subscriber");
   const upTo = isExact ? "" : "up to ";
   const exact = `E-mails ${upTo}${reached.toLocaleString("en")} of ${subscribers}.`;
-  if (selections === 0) return { exact, most: undefined };
+  if (selections === 0) return { exact: exact + left, most: undefined };
   const others =
     selections === 1
       ? "1 who chose components gets"
       : `${selections.toLocaleString("en")} who chose components get`;
   return {
-    exact: namesNone ? `${exact} It names no component, so ${others} none.` : exact,
-    most: `E-mails up to ${most.toLocaleString("en")} of ${subscribers}, depending on its components.`,
+    exact: (namesNone ? `${exact} It names no component, so ${others} none.` : exact) + left,
+    most: `E-mails up to ${most.toLocaleString("en")} of ${subscribers}, depending on its components.${left}`,
   };
 }
 

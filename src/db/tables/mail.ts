@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { AuthorKind } from "../../domain/actor";
 import type {
   ConsentSource,
   MailClass,
@@ -103,6 +104,7 @@ export const mailings = sqliteTable("mailings", {
   cancelled: integer().notNull().default(0),
   expired: integer().notNull().default(0),
   createdAt: integer("created_at").notNull(),
+  author: text().$type<AuthorKind>().notNull().default("person"),
 });
 
 export const mails = sqliteTable("mails", {

@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { AuthorKind } from "../../domain/actor";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import type { Manager } from "../../domain/refs";
 
@@ -21,6 +22,7 @@ export const maintenances = sqliteTable("maintenances", {
   deletedAt: integer("deleted_at"),
   scheduleId: text("schedule_id"),
   occurrenceAt: integer("occurrence_at"),
+  author: text().$type<AuthorKind>().notNull().default("person"),
 });
 
 export const maintenanceComponents = sqliteTable(
@@ -62,6 +64,7 @@ export const maintenanceSchedules = sqliteTable("maintenance_schedules", {
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
+  author: text().$type<AuthorKind>().notNull().default("person"),
 });
 
 export const maintenanceScheduleComponents = sqliteTable(

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { Actor } from "../../domain/actor";
+import { type Actor, authorOf } from "../../domain/actor";
 import {
   type CauseSource,
   COMPONENT_STATUSES,
@@ -84,6 +84,7 @@ export function refreshStatuses(
       pageId: after.pageId,
       subjectId: after.id,
       data: eventData(component, before.status, changeReason.notify),
+      author: authorOf(changeReason.actor),
     })),
   );
   return refreshed.map(({ component }) => component);

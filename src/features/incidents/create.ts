@@ -80,7 +80,7 @@ export function createIncident(
   };
   if (row.draft) return record;
   const { notify } = update;
-  recordIncidentEvent(ctx, tx, "incident.created", record, { update, notify });
+  recordIncidentEvent(ctx, tx, "incident.created", record, { update, notify, actor });
   applyCauses(ctx, tx, row, [update], { actor, notify }, false);
   touchPage(ctx, tx, row.pageId);
   return record;

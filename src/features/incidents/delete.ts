@@ -86,6 +86,6 @@ function deleteRows(
     const row = { ...before, version: before.version + 1, updatedAt: now, deletedAt: now };
     const record = { row, page, components: affectedBy(row, updates), isTruncated };
     const update = updates[0] && withBody(updates[0], bodies);
-    recordIncidentEvent(ctx, tx, "incident.deleted", record, { update, notify: true });
+    recordIncidentEvent(ctx, tx, "incident.deleted", record, { update, notify: true, actor });
   }
 }

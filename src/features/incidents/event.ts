@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventType } from "../../events";
+import { type Actor, authorOf } from "../../domain/actor";
 import { Nullable } from "../../kernel/schema";
 import {
   EVENT_DATA_MAX_BYTES,
@@ -39,7 +40,7 @@ type EventRecord = Omit<IncidentRecord, "updates">;
 
 /**
  * Records an event of an incident with one of its updates. `notify` is false for a silent change, `isNews` true if
- * the update is new.
+ * the update is new. `actor` makes the change.
  */
 export function recordIncidentEvent(
   ctx: Pick<AppContext, "outbox" | "baseUrl">,
@@ -50,11 +51,13 @@ export function recordIncidentEvent(
     update,
     notify,
     isNews,
-  }: { update: UpdateRecord | undefined; notify: boolean; isNews?: boolean },
+    actor,
+  }: { update: UpdateRecord | undefined; notify: boolean; isNews?: boolean; actor: Actor },
 ): void {
   const { id: subjectId, pageId } = record.row;
   const data = eventData(record, update, notify, ctx.baseUrl);
-  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews: isNews === true });
+  const author = authorOf(actor);
+  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews: isNews === true, author });
 }
 
 /**

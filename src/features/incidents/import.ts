@@ -83,7 +83,7 @@ export function importIncident(
     `${verb} the incident “${row.name}”`,
   );
   const record = { row, page: getPage(tx, pageId), components: affectedBy(row, updates) };
-  recordIncidentEvent(ctx, tx, type, record, { update: updates.at(-1), notify: false });
+  recordIncidentEvent(ctx, tx, type, record, { update: updates.at(-1), notify: false, actor });
   applyCauses(ctx, tx, row, updates, { actor, notify: false }, false);
   touchPage(ctx, tx, pageId);
   return row;

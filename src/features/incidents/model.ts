@@ -4,6 +4,7 @@ import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import { Status } from "../components";
 import { pageUrl } from "../pages";
+import { WrittenMail } from "../timeline";
 import type { IncidentRecord, UpdateRecord } from "./records";
 import type { IncidentRow } from "./store";
 
@@ -56,6 +57,11 @@ export const SingleUpdate = Type.Object(
 );
 export type SingleUpdate = Static<typeof SingleUpdate>;
 
+const PostmortemFields = {
+  body: Type.String({ description: "Markdown." }),
+  published_at: Nullable(Instant),
+};
+
 export const Incident = Type.Object(
   {
     id: Type.String({ examples: ["inc_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
@@ -84,13 +90,10 @@ export const Incident = Type.Object(
     monitoring_at: Nullable(Instant),
     resolved_at: Nullable(Instant),
     postmortem: Nullable(
-      Type.Object(
-        { body: Type.String({ description: "Markdown." }), published_at: Nullable(Instant) },
-        {
-          description:
-            "Until it is published, only keys with both read:status and write:incidents see it.",
-        },
-      ),
+      Type.Object(PostmortemFields, {
+        description:
+          "Until it is published, only keys with both read:status and write:incidents see it.",
+      }),
     ),
     url: Type.String({
       description: "Address of its public page.",
@@ -112,6 +115,47 @@ export const Incident = Type.Object(
   { title: "Incident" },
 );
 export type Incident = Static<typeof Incident>;
+
+/** The answer to the request that opens an incident, with its only update. */
+export const CreatedIncident = Type.Object(
+  {
+    ...Incident.properties,
+    updates: Type.Array(
+      Type.Object({ ...UpdateFields, mail: WrittenMail }, { title: "CreatedIncidentUpdate" }),
+    ),
+  },
+  { title: "CreatedIncident" },
+);
+
+/** The answer to the request that changes or publishes an incident. */
+export const ChangedIncident = Type.Object(
+  {
+    ...Incident.properties,
+    updates: Type.Array(
+      Type.Object(
+        { ...UpdateFields, mail: Type.Optional(WrittenMail) },
+        { title: "ChangedIncidentUpdate" },
+      ),
+      { description: "Newest first. The first one has `mail`." },
+    ),
+  },
+  { title: "ChangedIncident" },
+);
+
+/** The answer to the request that writes a post-mortem. */
+export const IncidentWithPostmortem = Type.Object(
+  {
+    ...Incident.properties,
+    postmortem: Type.Object({ ...PostmortemFields, mail: WrittenMail }),
+  },
+  { title: "IncidentWithPostmortem" },
+);
+
+/** The answer to the request that adds or edits an update. */
+export const WrittenUpdate = Type.Object(
+  { ...SingleUpdate.properties, mail: WrittenMail },
+  { title: "WrittenIncidentUpdate" },
+);
 
 export function presentUpdate(update: UpdateRecord): IncidentUpdate {
   return {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
 import {
   actorOf,
   type RequestContexts,
@@ -21,14 +22,22 @@ import { NEWEST } from "../../domain/ids";
 import { InstantText, OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
-import { toMs } from "../timeline";
+import { mailOfChange } from "../mailings";
+import { toMs, withMail } from "../timeline";
 import { createIncidentErrors, updateIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
 import { putPostmortem, updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
-import { Incident, IncidentStatusText, presentIncident } from "./model";
+import {
+  ChangedIncident,
+  CreatedIncident,
+  Incident,
+  IncidentStatusText,
+  IncidentWithPostmortem,
+  presentIncident,
+} from "./model";
 import { countForPage, readRecords } from "./lists";
-import { getIncident } from "./records";
+import { getIncident, type IncidentRecord } from "./records";
 import { listIncidentRows } from "./store";
 import { getVisibleIncident, readsDrafts, updateRoutes } from "./update-routes";
 
@@ -50,11 +59,11 @@ const ListQuery = Type.Object(
 );
 type ListQuery = Static<typeof ListQuery>;
 
-const CHANGED = { 200: { description: "The changed incident.", schema: Incident } };
-
 /** Routes of `/api/v1/incidents`. */
 export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const { change } = createChanges(ctx, getVisibleIncident);
+  const mailOf = (tx: Tx, { row }: IncidentRecord) =>
+    mailOfChange(ctx, tx, { ...row, isDraft: row.draft });
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .use(updateRoutes(ctx, requestContexts))
@@ -102,8 +111,9 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           const canSeeDrafts = readsDrafts(requestContext);
           const actor = actorOf(requestContext);
           const record = createIncident(ctx, tx, body, "api", actor, canSeeDrafts);
+          const resource = presentIncident(record, ctx.baseUrl, true);
           return {
-            resource: presentIncident(record, ctx.baseUrl, true),
+            resource: withMail(resource, mailOf(tx, record)),
             location: `/api/v1/incidents/${record.row.id}`,
           };
         }),
@@ -118,7 +128,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
             "The statuses of components apply from `started_at` on. With `resolved_at` or the status resolved, it is recorded as over: the statuses apply until then, and the current ones stay. Times may lie in the past.",
           tag: "Incidents",
           access: scope("write:incidents"),
-          answers: { 201: { description: "The incident.", schema: Incident } },
+          answers: { 201: { description: "The incident.", schema: CreatedIncident } },
           errors: ["conflict"],
           idempotent: true,
         }),
@@ -148,7 +158,8 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
         change({ params, request, requestContext }, (tx, { id }, actor) => {
           const canSeeDrafts = readsDrafts(requestContext);
           const record = updateIncident(ctx, tx, id, body, actor, canSeeDrafts);
-          return presentIncident(record, ctx.baseUrl, canSeeDrafts);
+          const resource = presentIncident(record, ctx.baseUrl, canSeeDrafts);
+          return withMail(resource, mailOf(tx, record));
         }),
       {
         ...jsonBody(UpdateIncidentBody, (valid, { id, requestContext }) =>
@@ -164,7 +175,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
             "Its name, impact, reference and times. Changed times also change uptime. `draft: false` publishes a draft. Status and components change only through updates.",
           tag: "Incidents",
           access: scope("write:incidents"),
-          answers: CHANGED,
+          answers: { 200: { description: "The changed incident.", schema: ChangedIncident } },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),
@@ -173,9 +184,14 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
     .put(
       "/incidents/:id/postmortem",
       ({ params, body, request, requestContext }) =>
-        change({ params, request, requestContext }, (tx, { id }, actor) =>
-          presentIncident(putPostmortem(ctx, tx, id, body, actor), ctx.baseUrl, true),
-        ),
+        change({ params, request, requestContext, tag: "version" }, (tx, { id }, actor) => {
+          const record = putPostmortem(ctx, tx, id, body, actor);
+          const { row } = record;
+          const isDraft = row.draft || row.postmortemPublishedAt === null;
+          const mail = mailOfChange(ctx, tx, { ...row, isDraft });
+          const resource = presentIncident(record, ctx.baseUrl, true);
+          return { ...resource, postmortem: { ...resource.postmortem, mail } };
+        }),
       {
         ...jsonBody(PutPostmortemBody),
         ...operation({
@@ -183,7 +199,9 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           summary: "Save an incident's post-mortem",
           tag: "Incidents",
           access: scope("write:incidents"),
-          answers: CHANGED,
+          answers: {
+            200: { description: "The changed incident.", schema: IncidentWithPostmortem },
+          },
           errors: ["not_found"],
           conditional: "if-match",
         }),

@@ -58,7 +58,8 @@ export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow
   if (row.draft) return row;
   if (event) {
     const record = { row, page: before.page, components: affectedBy(row, updates) };
-    recordIncidentEvent(ctx, tx, event.type ?? eventOf(before.row, row), record, event);
+    const type = event.type ?? eventOf(before.row, row);
+    recordIncidentEvent(ctx, tx, type, record, { ...event, actor });
   }
   const last = inOrder(updates).at(-1);
   const isLastNew = !before.updates.some(({ id }) => id === last?.id);

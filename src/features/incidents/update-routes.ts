@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import type { Reader } from "../../db";
+import type { Reader, Tx } from "../../db";
 import {
   actorOf,
   type RequestContext,
@@ -13,9 +13,10 @@ import {
   scope,
   sendWithVersionTag,
 } from "../../http";
+import { mailOfChange } from "../mailings";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
 import { addUpdateErrors, editUpdateErrors } from "./body-errors";
-import { presentSingleUpdate, SingleUpdate } from "./model";
+import { presentSingleUpdate, SingleUpdate, WrittenUpdate } from "./model";
 import { getIncidentRow } from "./records";
 import { canReadDrafts } from "./rules";
 import type { IncidentRow } from "./store";
@@ -24,6 +25,8 @@ import { addUpdate, editUpdate, getUpdate } from "./updates";
 /** Routes of `/api/v1/incidents/{id}/updates`. */
 export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const { change } = createChanges(ctx, getVisibleIncident);
+  const mailOf = (tx: Tx, row: IncidentRow) =>
+    mailOfChange(ctx, tx, { ...row, isDraft: row.draft });
   return new Elysia()
     .use(requestContexts.plugin)
     .post(
@@ -33,7 +36,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
           const { id } = getVisibleIncident(tx, params.id, requestContext);
           const { row, update } = addUpdate(ctx, tx, id, body, actorOf(requestContext));
           return {
-            resource: presentSingleUpdate(row, update),
+            resource: { ...presentSingleUpdate(row, update), mail: mailOf(tx, row) },
             location: `/api/v1/incidents/${id}/updates/${update.id}`,
           };
         }),
@@ -51,7 +54,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
             "Without a status the incident keeps the one that it had at `display_at`. Resolving ends the statuses that the incident gave components; a component that the resolving update names gets the named status as its `baseline_status`. Another status reopens a resolved incident, with the statuses that it had given unless the update names components. An incident has at most 250 updates, which name at most 10,000 components in total. One more is a conflict unless it resolves the incident; open a new incident instead.",
           tag: "Incidents",
           access: scope("write:incidents"),
-          answers: { 201: { description: "The update.", schema: SingleUpdate } },
+          answers: { 201: { description: "The update.", schema: WrittenUpdate } },
           errors: ["not_found", "conflict"],
           idempotent: true,
         }),
@@ -80,7 +83,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
         const edit = { params, request, requestContext, tag: "version" } as const;
         return change(edit, (tx, { id }, actor) => {
           const { row, update } = editUpdate(ctx, tx, id, params.update_id, body, actor);
-          return presentSingleUpdate(row, update);
+          return { ...presentSingleUpdate(row, update), mail: mailOf(tx, row) };
         });
       },
       {
@@ -97,7 +100,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
             "Its text, or the time at which it took effect; `created_at` stays. A time that would reopen a resolved incident is a conflict if the incident has no room for one more update. If-Match names the incident's version.",
           tag: "Incidents",
           access: scope("write:incidents"),
-          answers: { 200: { description: "The changed update.", schema: SingleUpdate } },
+          answers: { 200: { description: "The changed update.", schema: WrittenUpdate } },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),

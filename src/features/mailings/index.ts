@@ -14,7 +14,8 @@ export {
   progressOf,
   waitingOf,
 } from "./lists";
-export { recordMailings } from "./record";
+export { mailingsLeft, mailOfChange, recordMailings } from "./record";
+export { limitReason, limitsInWords } from "./rules";
 export { findMailing, type MailingRow } from "./store";
 export { createMailingTemplate } from "./template";
 export { startMailings } from "./worker";

@@ -1,23 +1,29 @@
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
+import type { AuthorKind } from "../../domain/actor";
 import type { EventSubscriber, RecordedEvent } from "../../events";
 import { DAY_MS } from "../../kernel/time";
-import { mailReadiness } from "../mail";
+import { describeMissing, findMailHold, mailReadiness } from "../mail";
 import { getMaintenanceRecord } from "../maintenance";
 import { findPage } from "../pages";
+import type { WrittenMail } from "../timeline";
 import { isNamedSince } from "./expand";
 import {
   beginAt,
   componentIdsOf,
   deadlineAt,
-  isMailed,
+  DRAFT_REASON,
+  EDIT_REASON,
+  limitReason,
   MAILINGS_PER_DAY,
   namesComponent,
+  pageReason,
   REMINDER_DISTANCE_MS,
+  silentReason,
   STATUS_WAIT_MS,
 } from "./rules";
 import {
-  findMailingBefore,
+  countMailings,
   findThread,
   insertMailing,
   insertThread,
@@ -45,6 +51,7 @@ export function recordMailings(
     const relevant = groups.flat().filter(({ type }) => SUBJECTS.test(type));
     if (relevant.length === 0) return;
     const audiences = new Map<string, number | undefined>();
+    const takeOne = createTaking(tx, relevant[0]?.at ?? 0);
     let isMailReady: boolean | undefined;
     for (const event of relevant) {
       const { pageId } = event;
@@ -56,7 +63,8 @@ export function recordMailings(
       const maxSeq = audiences.get(pageId);
       if (maxSeq === undefined) continue;
       isMailReady ??= mailReadiness(ctx).ready;
-      recordMailing(ctx, tx, { ...event, pageId }, { relevant, maxSeq, isReady: isMailReady });
+      const known = { relevant, maxSeq, isReady: isMailReady, takeOne };
+      recordMailing(ctx, tx, { ...event, pageId }, known);
     }
   };
 }
@@ -67,15 +75,17 @@ interface Circumstances {
   /** Greatest number of the page's subscribers. */
   maxSeq: number;
   isReady: boolean;
+  /** Takes one of the mailings that an author has left on a page. Returns false without one. */
+  takeOne(pageId: string, author: AuthorKind): boolean;
 }
 
 function recordMailing(
   ctx: Services,
   tx: Tx,
   event: RecordedEvent & { pageId: string },
-  { relevant, maxSeq, isReady }: Circumstances,
+  { relevant, maxSeq, isReady, takeOne }: Circumstances,
 ): void {
-  const { type, subjectId, pageId, at } = event;
+  const { type, subjectId, pageId, at, author = "monitor" } = event;
   if (type === "incident.deleted") {
     // The sender cancels the mails of stopped mailings.
     const stopped = stopMailingsOfSubject(tx, { subjectId });
@@ -83,26 +93,22 @@ function recordMailing(
     return;
   }
   const page = findPage(tx, { id: pageId });
-  if (!page) return;
-  if (!isReady || !isMailed(event, page) || isNamedMeanwhile(event, relevant)) return;
+  if (!page || !isReady || pageReason(page) !== undefined) return;
+  if (silentReason(event) !== undefined || isNamedMeanwhile(event, relevant)) return;
   const earlier = listMailingsOfSubject(tx, { subjectId });
   if (isLeftOut(event, earlier)) return;
   if (type === "component.status_changed" && mergeStatus(tx, event, earlier)) return;
-  const deadline = deadlineAt(event);
-  if (deadline <= at) return;
-  const fiftieth = findMailingBefore(tx, { pageId, offset: MAILINGS_PER_DAY - 1 });
-  const isHeld = fiftieth !== undefined && fiftieth.createdAt > at - DAY_MS;
   insertMailing(tx, {
     id: ctx.newId("mlg"),
     eventId: event.id,
     pageId,
     subjectId,
     kind: type,
-    state: isHeld ? "held" : "expanding",
+    state: takeOne(pageId, author) ? "expanding" : "held",
     cursor: NOT_BEGUN,
     maxSeq,
     beginAt: beginAt(type, at, findThread(tx, { subjectId })?.lastBeganAt ?? null),
-    deadlineAt: deadline,
+    deadlineAt: deadlineAt(event),
     written: 0,
     sent: 0,
     bounced: 0,
@@ -111,8 +117,70 @@ function recordMailing(
     cancelled: 0,
     expired: 0,
     createdAt: at,
+    author,
   });
   wake(ctx, tx);
+}
+
+/** Returns a function that counts an author's mailings of a page once, however many events follow. */
+function createTaking(reader: Reader, now: number): Circumstances["takeOne"] {
+  const left = new Map<string, number>();
+  return (pageId, author) => {
+    const key = `${pageId} ${author}`;
+    const before = left.get(key) ?? mailingsLeft(reader, { pageId, author, now });
+    left.set(key, before - 1);
+    return before > 0;
+  };
+}
+
+/** Counts the further mailings of an author that a page sends without an admin. `now` is in unix ms. */
+export function mailingsLeft(
+  reader: Reader,
+  { pageId, author, now }: Pick<MailingRow, "pageId" | "author"> & { now: number },
+): number {
+  const limit = MAILINGS_PER_DAY[author];
+  const since = now - DAY_MS;
+  const counted = countMailings(reader, { pageId, author, since, now, limit })?.count ?? 0;
+  return limit - counted;
+}
+
+/** Incident or maintenance that a request writes. */
+interface WrittenSubject {
+  id: string;
+  pageId: string;
+  /** True if what is written is not published. */
+  isDraft?: boolean;
+}
+
+/**
+ * Returns what becomes of the mails about a change of an incident or a maintenance that a transaction has recorded. Its
+ * mailing is written at the end of the transaction, by the same rules.
+ */
+export function mailOfChange(
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "db" | "outbox">,
+  tx: Tx,
+  { id: subjectId, pageId, isDraft = false }: WrittenSubject,
+): WrittenMail {
+  const readiness = mailReadiness(ctx);
+  if (!readiness.ready) {
+    const reason = `Mail cannot be sent: it needs ${describeMissing(readiness.missing)}.`;
+    return { state: "off", reason };
+  }
+  const page = findPage(tx, { id: pageId });
+  const offReason = page && pageReason(page);
+  if (offReason !== undefined) return { state: "off", reason: offReason };
+  const event = ctx.outbox.listUnpublished(tx).findLast((each) => each.subjectId === subjectId);
+  const noneReason = isDraft ? DRAFT_REASON : event ? silentReason(event) : EDIT_REASON;
+  if (noneReason !== undefined) return { state: "none", reason: noneReason };
+  if (!findLastSubscriber(tx, { pageId })) {
+    return { state: "none", reason: "The page has no subscribers." };
+  }
+  const author = event?.author ?? "monitor";
+  if (mailingsLeft(tx, { pageId, author, now: ctx.clock.now() }) <= 0) {
+    return { state: "held", reason: `${limitReason(author)} An admin can release this one.` };
+  }
+  if (!findMailHold(tx)) return { state: "queued" };
+  return { state: "held", reason: "All mailings are held until an admin releases them." };
 }
 
 function wake({ signals }: Services, tx: Tx): void {

@@ -1,3 +1,4 @@
+import type { AuthorKind } from "../../domain/actor";
 import type { SubscriberEvent } from "../../domain/mail";
 import type { EventType, RecordedEvent } from "../../events";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
@@ -45,8 +46,30 @@ export const REMINDER_DISTANCE_MS = 15 * MINUTE_MS;
 const LATEST_MS = DAY_MS;
 /** Maximum age of an update at its creation, by its `display_at`. */
 const BACKDATED_MS = HOUR_MS;
-/** Mailings of a page within 24 hours that begin without an admin. */
-export const MAILINGS_PER_DAY = 50;
+/** Mailings of a page within 24 hours that begin without an admin, for each kind of author. */
+export const MAILINGS_PER_DAY: Readonly<Record<AuthorKind, number>> = {
+  monitor: 50,
+  key: 200,
+  person: 200,
+};
+
+const AUTHOR_WORDS: Readonly<Record<AuthorKind, string>> = {
+  monitor: "monitors",
+  key: "API keys",
+  person: "people",
+};
+
+/** Returns the reason for which a mailing of an author is held. */
+export function limitReason(author: AuthorKind): string {
+  const limit = `${MAILINGS_PER_DAY[author]} mailings of ${AUTHOR_WORDS[author]}`;
+  return `A page sends at most ${limit} in 24 hours.`;
+}
+
+/** Returns all limits as text: "50 mailings of monitors, 200 of API keys and 200 of people". */
+export function limitsInWords(): string {
+  const { monitor, key, person } = MAILINGS_PER_DAY;
+  return `${monitor} mailings of monitors, ${key} of API keys and ${person} of people`;
+}
 
 /** Returns the choice of subscribers that includes an event; undefined for events that are never mailed. */
 export function choiceOf(type: string): SubscriberEvent | undefined {
@@ -71,22 +94,43 @@ interface MailedPage {
   isSample: boolean;
 }
 
+/** Returns the reason for which no event of a page is mailed; undefined if events are mailed. */
+export function pageReason({ visibility, isSample }: MailedPage): string | undefined {
+  if (visibility === "private") return "The page is private.";
+  return isSample ? "The page is the sample page." : undefined;
+}
+
+/** Reason for the state of a mail about an event that is not news. */
+const NO_NEWS: Partial<Record<EventType, string>> = {
+  "incident.postmortem_published": "Only the first publication of a post-mortem is mailed.",
+};
+export const DRAFT_REASON = "Nothing is mailed before its publication.";
+export const EDIT_REASON = "Edits are not mailed.";
+
 /**
- * Returns true if an event is mailed to subscribers of its page, apart from conditions on earlier mailings:
- * those of reminders and statuses.
+ * Returns the reason for which an event is not mailed to the subscribers of a public page, apart from conditions on
+ * earlier mailings: those of reminders and statuses. Undefined if it is mailed.
  */
-export function isMailed(event: RecordedEvent, page: MailedPage): boolean {
-  const { type, data } = event;
-  if (choiceOf(type) === undefined || data["notify"] === false) return false;
-  if (page.visibility === "private" || page.isSample) return false;
-  if (data["source"] === "import") return false;
-  if (type === "incident.created" && data["status"] === "resolved") return false;
-  if (NEEDS_NEWS.has(type) && event.isNews !== true) return false;
-  if (type === "incident.postmortem_published" || type === "maintenance.reminder") return true;
+export function silentReason(event: RecordedEvent): string | undefined {
+  const { type, data, at } = event;
+  if (choiceOf(type) === undefined) return "Such changes are not mailed.";
+  if (data["source"] === "import") return "Imported incidents are not mailed.";
+  if (NEEDS_NEWS.has(type) && event.isNews !== true) return NO_NEWS[type] ?? EDIT_REASON;
+  if (data["notify"] === false) return "The field notify is false.";
+  if (type === "incident.created" && data["status"] === "resolved") {
+    return "An incident that is recorded as resolved is not mailed.";
+  }
+  if (deadlineAt(event) <= at) return "The planned end of the maintenance is in the past.";
+  if (isBackdated(event)) return "The update is dated back by more than an hour.";
+  return undefined;
+}
+
+/** True if the update of an event took effect more than an hour before it was written. */
+function isBackdated({ type, data }: RecordedEvent): boolean {
+  if (type === "incident.postmortem_published" || type === "maintenance.reminder") return false;
   const update = updateOf(data);
-  if (!update) return true;
-  const createdAt = Date.parse(update.created_at);
-  return createdAt - Date.parse(update.display_at) <= BACKDATED_MS;
+  if (!update) return false;
+  return Date.parse(update.created_at) - Date.parse(update.display_at) > BACKDATED_MS;
 }
 
 /** Returns the time (unix ms) at which a mailing begins. `lastBeganAt` is of its subject's last mailing. */

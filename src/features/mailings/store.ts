@@ -12,8 +12,10 @@ export const NOT_BEGUN = -1;
 /** `cursor` of a mailing that never begins: the next one of its subject contains its text. */
 export const MERGED = -2;
 
-// The same text as in the condition of the partial index, so that SQLite uses it.
+// The same texts as in the conditions of the partial indexes, so that SQLite uses them.
 const isOpen = sql`${mailings.state} IN ('expanding', 'sending', 'held')`;
+
+const isCounted = sql`(${mailings.cursor} >= 0 OR ${mailings.state} = 'expanding')`;
 
 export const insertMailing = insertInto(mailings);
 
@@ -50,15 +52,27 @@ export function listMailingsOfSubject(
   return listNewestOfSubject(reader, { subjectId, limit: OF_SUBJECT_MAX }).toReversed();
 }
 
-/** Finds the creation time of the mailing of a page that is `offset` before the newest. */
-export const findMailingBefore = selectOne((orm, $: { pageId: string; offset: number }) =>
-  orm
-    .select({ createdAt: mailings.createdAt })
-    .from(mailings)
-    .where(eq(mailings.pageId, $.pageId))
-    .orderBy(desc(mailings.id))
-    .limit(1)
-    .offset($.offset),
+/**
+ * Counts the mailings of a page and an author that were recorded from `since` to `now` (unix ms) and have begun or will
+ * begin, up to `limit`. Held ones and those that never began are left out.
+ */
+export const countMailings = selectOne(
+  (orm, $: Pick<MailingRow, "pageId" | "author"> & { since: number; now: number; limit: number }) =>
+    orm.select({ count: sql<number>`count(*)` }).from(
+      orm
+        .select({ createdAt: mailings.createdAt })
+        .from(mailings)
+        .where(
+          and(
+            eq(mailings.pageId, $.pageId),
+            eq(mailings.author, $.author),
+            sql`${mailings.createdAt} > ${$.since} AND ${mailings.createdAt} <= ${$.now}`,
+            isCounted,
+          ),
+        )
+        .limit($.limit)
+        .as("counted"),
+    ),
 );
 
 /** Finds the oldest mailing that has mails to write at `now` (unix ms). */

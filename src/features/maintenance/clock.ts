@@ -118,7 +118,7 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
 }
 
 /**
- * Makes the transitions due at `now` (unix ms) in the order of time, with the system as actor:
+ * Makes the transitions due at `now` (unix ms) in the order of time, with the system as actor for the author of the plan:
  * reminders, starts and ends, each at its planned time. At most 50, fewer if they change many
  * components. Returns true if more can be due.
  */
@@ -165,6 +165,7 @@ const ORDER: readonly DueTransition["kind"][] = ["start", "complete", "reminder"
 function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   const { id, kind, at, isMissedEntirely } = step;
   const { row, updates, components } = getMaintenanceRecord(tx, id);
+  const actor = { ...SYSTEM_ACTOR, author: row.author };
   // Occurrences of schedules are made silently: the reminder is what people get.
   const isRemindedOccurrence = kind === "reminder" && row.occurrenceAt !== null;
   const notify = isRemindedOccurrence || plannedNotify(tx, id);
@@ -173,6 +174,7 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
     updateMaintenanceRow(tx, { ...row, remindedAt: now });
     recordMaintenanceEvent(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), {
       notify,
+      actor,
     });
     return 0;
   }
@@ -187,14 +189,14 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   } as const;
   applyUpdate(ctx, tx, after, update, {
     event: isStarting ? "maintenance.started" : "maintenance.completed",
-    actor: SYSTEM_ACTOR,
+    actor,
     action: isStarting ? "maintenance.start" : "maintenance.complete",
     summary: `The maintenance “${row.name}” ${isStarting ? "began" : "ended"} at its time`,
   });
   // A maintenance that was missed entirely gets its causes at its end, so that they are never shown.
   if (isMissedEntirely && isStarting) return components.length;
   const unmarkedSince = isStarting ? null : row.startedAt;
-  refreshCauses(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
+  refreshCauses(ctx, tx, after, { at, actor, notify, unmarkedSince });
   return components.length;
 }
 

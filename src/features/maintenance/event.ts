@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventType } from "../../events";
+import { type Actor, authorOf } from "../../domain/actor";
 import {
   EVENT_DATA_MAX_BYTES,
   EVENT_TEXT_MAX,
@@ -24,18 +25,18 @@ export const MaintenanceEventData = Type.Object(
 
 /**
  * Records an event of a maintenance. `notify` is false for a silent change, `isNews` true if its newest update is
- * new.
+ * new. `actor` makes the change.
  */
 export function recordMaintenanceEvent(
   ctx: Pick<AppContext, "outbox">,
   tx: Tx,
   type: EventType,
   maintenance: Maintenance,
-  { notify, isNews = false }: { notify: boolean; isNews?: boolean },
+  { notify, isNews = false, actor }: { notify: boolean; isNews?: boolean; actor: Actor },
 ): void {
   const { id: subjectId, page_id: pageId } = maintenance;
   const data = eventData(maintenance, notify);
-  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews });
+  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews, author: authorOf(actor) });
 }
 
 /**

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../domain/actor";
+import { type Actor, authorOf } from "../../domain/actor";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
@@ -88,6 +88,7 @@ export function importMaintenance(
     deletedAt: null,
     scheduleId: null,
     occurrenceAt: null,
+    author: before?.author ?? authorOf(actor),
   };
   const maintenanceId = row.id;
   if (before) {
@@ -114,7 +115,7 @@ export function importMaintenance(
     ? (["maintenance.updated", "maintenance.update", "Changed"] as const)
     : (["maintenance.scheduled", "maintenance.plan", "Planned"] as const);
   const maintenance = getMaintenance(ctx, tx, maintenanceId);
-  recordMaintenanceEvent(ctx, tx, type, maintenance, { notify: false });
+  recordMaintenanceEvent(ctx, tx, type, maintenance, { notify: false, actor });
   audit(ctx, tx, actor, action, maintenanceId, `${verb} the maintenance “${row.name}”`);
   touchPage(ctx, tx, pageId);
   return row;

@@ -3,7 +3,13 @@ import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { NameText } from "../../domain/texts";
 import { Instant, InstantText, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
-import { NAMED_COMPONENTS_MAX, Notify, UPDATE_TEXT_MAX, UpdateText } from "../timeline";
+import {
+  NAMED_COMPONENTS_MAX,
+  Notify,
+  UPDATE_TEXT_MAX,
+  UpdateText,
+  WrittenMail,
+} from "../timeline";
 import { pageUrl } from "../pages";
 import { ComponentReference } from "../components";
 import type { MaintenanceRecord } from "./store";
@@ -211,6 +217,38 @@ export const Maintenance = Type.Object(
   { title: "Maintenance" },
 );
 export type Maintenance = Static<typeof Maintenance>;
+
+/** The answer to the request that plans a maintenance, with its only update. */
+export const PlannedMaintenance = Type.Object(
+  {
+    ...Maintenance.properties,
+    updates: Type.Array(
+      Type.Object({ ...updateFields, mail: WrittenMail }, { title: "PlannedMaintenanceUpdate" }),
+    ),
+  },
+  { title: "PlannedMaintenance" },
+);
+
+/** The answer to the request that changes or cancels a maintenance. */
+export const ChangedMaintenance = Type.Object(
+  {
+    ...Maintenance.properties,
+    updates: Type.Array(
+      Type.Object(
+        { ...updateFields, mail: Type.Optional(WrittenMail) },
+        { title: "ChangedMaintenanceUpdate" },
+      ),
+      { description: "Newest first. The first one has `mail`." },
+    ),
+  },
+  { title: "ChangedMaintenance" },
+);
+
+/** The answer to the request that adds an update. */
+export const WrittenMaintenanceUpdate = Type.Object(
+  { ...SingleMaintenanceUpdate.properties, mail: WrittenMail },
+  { title: "WrittenMaintenanceUpdate" },
+);
 
 function presentMaintenanceUpdate(row: MaintenanceUpdateRow): MaintenanceUpdate {
   return {

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
-import type { Actor } from "../../domain/actor";
+import { type Actor, authorOf } from "../../domain/actor";
 import { toIso } from "../../kernel/time";
 import { findNamedPage, touchPage } from "../pages";
 import { toMs } from "../timeline";
@@ -64,6 +64,7 @@ export function planMaintenance(
     deletedAt: null,
     scheduleId: null,
     occurrenceAt: null,
+    author: authorOf(actor),
   };
   insertMaintenance(tx, row);
   replaceChosen(tx, row.id, chosen);

@@ -185,6 +185,7 @@ export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, a
     recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, {
       notify: update.notify,
       isNews: true,
+      actor,
     });
   }
   recordAudits(

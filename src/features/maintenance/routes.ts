@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
 import {
   actorOf,
   type RequestContexts,
@@ -23,7 +24,8 @@ import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
-import { requireUpdate } from "../timeline";
+import { mailOfChange } from "../mailings";
+import { requireUpdate, withMail } from "../timeline";
 import {
   addMaintenanceUpdateErrors,
   planMaintenanceErrors,
@@ -32,12 +34,15 @@ import {
 import {
   AddMaintenanceUpdateBody,
   CancelMaintenanceBody,
+  ChangedMaintenance,
   Maintenance,
   PlanMaintenanceBody,
+  PlannedMaintenance,
   presentMaintenance,
   presentSingleUpdate,
   SingleMaintenanceUpdate,
   UpdateMaintenanceBody,
+  WrittenMaintenanceUpdate,
 } from "./model";
 import { countForPage, findMaintenances, readRecords } from "./lists";
 import { planMaintenance, updateMaintenance } from "./plan";
@@ -64,6 +69,8 @@ const ListQuery = Type.Object(
 /** Routes of `/api/v1/maintenance`. */
 export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const { change } = createChanges(ctx, (tx, id) => getMaintenanceRecord(tx, id).row);
+  const mailOf = (tx: Tx, { id, page_id: pageId }: Maintenance) =>
+    mailOfChange(ctx, tx, { id, pageId });
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .use(scheduleRoutes(ctx, requestContexts))
@@ -111,7 +118,10 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
       ({ body, request, requestContext }) =>
         createOnce(ctx, { request, requestContext }, (tx) => {
           const resource = planMaintenance(ctx, tx, body, actorOf(requestContext));
-          return { resource, location: `${PATH}/${resource.id}` };
+          return {
+            resource: withMail(resource, mailOf(tx, resource)),
+            location: `${PATH}/${resource.id}`,
+          };
         }),
       {
         ...jsonBody(PlanMaintenanceBody, (valid) => planMaintenanceErrors(ctx.db, valid)),
@@ -122,7 +132,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
             "By default it starts and ends automatically at its planned times. If these lie in the past, it is recorded as started and completed at these times.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
-          answers: { 201: { description: "The maintenance.", schema: Maintenance } },
+          answers: { 201: { description: "The maintenance.", schema: PlannedMaintenance } },
           idempotent: true,
         }),
       },
@@ -144,9 +154,10 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
     .patch(
       "/maintenance/:id",
       ({ params, body, request, requestContext }) =>
-        change({ params, request, requestContext }, (tx, { id }, actor) =>
-          updateMaintenance(ctx, tx, id, body, actor),
-        ),
+        change({ params, request, requestContext }, (tx, { id }, actor) => {
+          const maintenance = updateMaintenance(ctx, tx, id, body, actor);
+          return withMail(maintenance, mailOf(tx, maintenance));
+        }),
       {
         ...jsonBody(UpdateMaintenanceBody, (valid, { id, isInvalid }) =>
           updateMaintenanceErrors(ctx.db, id, valid, isInvalid),
@@ -158,7 +169,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
             "Its name and components until it is over, its times and flags while it is scheduled. The end can be moved to a later time while it is in progress or verifying, without notifications unless `notify` is true. While it is in progress, added components are under maintenance at once, and removed ones no longer. Its status changes only through updates.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
-          answers: { 200: { description: "The changed maintenance.", schema: Maintenance } },
+          answers: { 200: { description: "The changed maintenance.", schema: ChangedMaintenance } },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),
@@ -170,7 +181,8 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
         createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
           const actor = actorOf(requestContext);
           const { maintenance, update } = addMaintenanceUpdate(ctx, tx, params.id, body, actor);
-          const resource = presentSingleUpdate(maintenance, update);
+          const mail = mailOf(tx, maintenance);
+          const resource = { ...presentSingleUpdate(maintenance, update), mail };
           return { resource, location: `${PATH}/${params.id}/updates/${update.id}` };
         }),
       {
@@ -184,7 +196,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
             "It can change the status: scheduled → in_progress or cancelled; in_progress and verifying → each other, completed or cancelled. Completed or cancelled maintenance takes no more updates. A maintenance has at most 250 updates; one more is a conflict unless it completes or cancels the maintenance.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
-          answers: { 201: { description: "The update.", schema: SingleMaintenanceUpdate } },
+          answers: { 201: { description: "The update.", schema: WrittenMaintenanceUpdate } },
           errors: ["not_found", "conflict"],
           idempotent: true,
         }),
@@ -210,9 +222,10 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
     .post(
       "/maintenance/:id/cancel",
       ({ params, body, request, requestContext }) =>
-        change({ params, request, requestContext }, (tx, { id }, actor) =>
-          cancelMaintenance(ctx, tx, id, actor, body),
-        ),
+        change({ params, request, requestContext }, (tx, { id }, actor) => {
+          const maintenance = cancelMaintenance(ctx, tx, id, actor, body);
+          return withMail(maintenance, mailOf(tx, maintenance));
+        }),
       {
         ...optionalJsonBody(CancelMaintenanceBody),
         ...operation({
@@ -222,7 +235,9 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
             "Maintenance in progress can be cancelled too. The body is optional and becomes the last update.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
-          answers: { 200: { description: "The cancelled maintenance.", schema: Maintenance } },
+          answers: {
+            200: { description: "The cancelled maintenance.", schema: ChangedMaintenance },
+          },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),

@@ -31,4 +31,6 @@ export {
   UPDATE_TEXT_MAX,
   UPDATES_MAX,
   UpdateText,
+  withMail,
+  WrittenMail,
 } from "./updates";

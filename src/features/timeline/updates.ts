@@ -1,6 +1,6 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { notFound } from "../../errors";
-import { Text } from "../../kernel/schema";
+import { OneOf, Text } from "../../kernel/schema";
 import { MINUTE_MS, parseInstant } from "../../kernel/time";
 
 /** Maximum length of an update's text, in code points. */
@@ -22,6 +22,34 @@ export const UpdateText = Text({
 export const Notify = Type.Boolean({
   description: "True to send notifications, by the formats for people. Default: true.",
 });
+
+/** What becomes of the mails about a change, in the answer to its request. */
+export const WrittenMail = Type.Object(
+  {
+    state: OneOf(["queued", "held", "off", "none"], {
+      title: "WrittenMailState",
+      description:
+        "queued: a mailing to the page's subscribers was recorded. held: it was recorded, and waits for an admin. off: the page sends no mails. none: this change is not mailed.",
+    }),
+    reason: Type.Optional(
+      Type.String({
+        description: "Present unless the state is queued.",
+        examples: ["The page has no subscribers."],
+      }),
+    ),
+  },
+  { title: "WrittenMail" },
+);
+export type WrittenMail = Static<typeof WrittenMail>;
+
+/** Returns the answer to a change: the object with the mail about it in its newest update. */
+export function withMail<Written extends { updates: readonly object[] }>(
+  written: Written,
+  mail: WrittenMail,
+): Written {
+  const [newest, ...earlier] = written.updates;
+  return newest ? { ...written, updates: [{ ...newest, mail }, ...earlier] } : written;
+}
 
 /** Time by which a client's clock can be ahead of the server's. */
 const CLOCK_SKEW_MS = MINUTE_MS;

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { holdAllMailings } from "../../../src/features/mail";
+import { DAY_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 
@@ -94,6 +96,54 @@ describe("a form", () => {
     expect(await sentences(site, postmortem)).toEqual(["E-mails 3 of 4 subscribers."]);
     await site.call(`incidents/${id}/postmortem`, { body: "Why.", publish: true }, "PUT");
     expect(await sentences(site, postmortem)).toEqual([]);
+  });
+
+  test.each([
+    [179, "E-mails 1 of 1 subscriber."],
+    [180, "E-mails 1 of 1 subscriber. 20 more mailings can go out today."],
+    [199, "E-mails 1 of 1 subscriber. 1 more mailing can go out today."],
+    [
+      200,
+      "E-mails 1 of 1 subscriber. No more mailings can go out today, so this one waits for an admin.",
+    ],
+  ])("says how many mailings people have left after %i", async (count, sentence) => {
+    await using site = await createMailingSite();
+    await site.subscribe("anna");
+    await site.count("monitor", 50);
+    await site.count("key", 200);
+    await site.count("person", count);
+    await site.count("person", 200, DAY_MS);
+    const id = await site.open({ notify: false });
+    const planned = await site.plan({ notify: false });
+    for (const path of [
+      NEW_INCIDENT,
+      NEW_MAINTENANCE,
+      `/admin/incidents/${id}`,
+      `/admin/incidents/${id}/postmortem`,
+      `/admin/maintenance/${planned}`,
+      `/admin/maintenance/${planned}/cancel`,
+    ]) {
+      expect([path, await sentences(site, path)]).toEqual([path, [sentence]]);
+    }
+  });
+
+  test("says how many mailings are left also without a script, if components make a difference", async () => {
+    await using site = await createSite();
+    await site.count("person", 182);
+    expect(await hints(site, NEW_INCIDENT)).toEqual([
+      "E-mails up to 3 of 4 subscribers, depending on its components. 18 more mailings can go out today.",
+    ]);
+  });
+
+  test("says that all mailings are held", async () => {
+    await using site = await createMailingSite();
+    await site.subscribe("anna");
+    await site.control(
+      (ctx, tx) => void holdAllMailings(ctx, tx, { reason: "failures", since: ctx.clock.now() }),
+    );
+    expect(await sentences(site, NEW_INCIDENT)).toEqual([
+      "E-mails 1 of 1 subscriber. All mailings are held until an admin releases them.",
+    ]);
   });
 
   test("says nothing of subscribers for a private page, without any, and while mail is not ready", async () => {

@@ -86,15 +86,30 @@ describe("the screen of mailings", () => {
 
   test("says why a mailing is held, and a button releases all of the page", async () => {
     await using site = await createSite();
-    for (let index = 0; index < 52; index++) await site.open();
+    await site.count("key", 199);
+    for (let index = 0; index < 3; index++) await site.open();
     const { page, text } = await open(site, LIST);
-    expect(text).toContain("More than 50 mailings of the page in 24 hours");
+    expect(text).toContain("A page sends at most 200 mailings of API keys in 24 hours.");
+    expect(text).toContain("50 mailings of monitors, 200 of API keys and 200 of people");
     expect(page.texts(".notice .strong")).toEqual([`2 mailings of ${site.page.name} held`]);
     const answer = await press(site, `${LIST}/pages/${site.page.id}/release`);
     expect([answer.status, answer.location]).toEqual([303, LIST]);
     await site.advance(0);
-    expect(site.mails()).toHaveLength(52);
+    expect(site.mails()).toHaveLength(3);
     expect((await open(site, LIST)).page.texts(".notice .strong")).toEqual([]);
+  });
+
+  test.each([
+    ["monitor", "A page sends at most 50 mailings of monitors in 24 hours."],
+    ["key", "A page sends at most 200 mailings of API keys in 24 hours."],
+    ["person", "A page sends at most 200 mailings of people in 24 hours."],
+  ] as const)("names the limit that holds a mailing of its author: %s", async (author, reason) => {
+    await using site = await createSite();
+    await site.count(author, 1, 0, "held");
+    const { text } = await open(site, LIST);
+    expect(text).toContain(reason);
+    const id = site.mailings()[0]?.id ?? "";
+    expect((await open(site, `${LIST}/${id}`)).text).toContain(reason);
   });
 
   test("names a deleted object without a link", async () => {
@@ -130,10 +145,11 @@ describe("a mailing's screen", () => {
 
   test("releases a held mailing, or says why it does not", async () => {
     await using site = await createSite();
-    for (let index = 0; index < 51; index++) await site.open();
-    const id = site.mailings()[50]?.id ?? "";
+    await site.count("key", 200);
+    await site.open();
+    const id = site.mailings()[200]?.id ?? "";
     expect((await press(site, `${LIST}/${id}/release`)).status).toBe(303);
-    expect(site.mailings()[50]?.state).toBe("expanding");
+    expect(site.mailings()[200]?.state).toBe("expanding");
     const again = await press(site, `${LIST}/${id}/release`);
     expect(again.status).toBe(409);
     expect(again.page.texts("[role=alert]")).toEqual(["The mailing is not held."]);

@@ -1,11 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import type { EventType, RecordedEvent } from "../../../src/events";
 import { EVENTS } from "../../../src/events";
-import { beginAt, choiceOf, deadlineAt, isMailed } from "../../../src/features/mailings/rules";
+import {
+  beginAt,
+  choiceOf,
+  deadlineAt,
+  pageReason,
+  silentReason,
+} from "../../../src/features/mailings/rules";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
 
 const NOW = Date.UTC(2026, 2, 10, 12);
-const PAGE = { visibility: "public" as const, isSample: false };
 
 function eventWith(type: EventType, data: Record<string, unknown> = {}): RecordedEvent {
   const update = { id: "upd_1", display_at: toIso(NOW), created_at: toIso(NOW) };
@@ -24,11 +29,17 @@ describe("an event", () => {
   test.each(Object.keys(EVENTS) as EventType[])("%s is mailed if a choice includes it", (type) => {
     const isChosen = !/^monitor\.|^webhook\.|^fleet\.|^incident\.deleted$/.test(type);
     expect(choiceOf(type) !== undefined).toBe(isChosen);
-    expect(isMailed(eventWith(type), PAGE)).toBe(isChosen);
-    expect(isMailed(eventWith(type, { notify: false }), PAGE)).toBe(false);
-    expect(isMailed(eventWith(type), { ...PAGE, visibility: "private" })).toBe(false);
-    expect(isMailed(eventWith(type), { ...PAGE, isSample: true })).toBe(false);
-    expect(isMailed(eventWith(type, { source: "import" }), PAGE)).toBe(false);
+    expect(silentReason(eventWith(type)) === undefined).toBe(isChosen);
+    expect(silentReason(eventWith(type, { notify: false }))).toBeDefined();
+    expect(silentReason(eventWith(type, { source: "import" }))).toBeDefined();
+  });
+
+  test("of a public page is mailed, of a private one and of the sample page never", () => {
+    expect(pageReason({ visibility: "public", isSample: false })).toBeUndefined();
+    expect(pageReason({ visibility: "private", isSample: false })).toBe("The page is private.");
+    expect(pageReason({ visibility: "public", isSample: true })).toBe(
+      "The page is the sample page.",
+    );
   });
 
   test.each([
@@ -36,7 +47,8 @@ describe("an event", () => {
     ["a millisecond more than an hour", HOUR_MS + 1, false],
   ])("with an update dated back by %s is mailed: %#", (_, age, expected) => {
     const update = { display_at: toIso(NOW - age), created_at: toIso(NOW) };
-    expect(isMailed(eventWith("incident.updated", { latest_update: update }), PAGE)).toBe(expected);
+    const event = eventWith("incident.updated", { latest_update: update });
+    expect(silentReason(event) === undefined).toBe(expected);
   });
 
   test.each([
@@ -47,9 +59,9 @@ describe("an event", () => {
     "maintenance.updated",
   ] as const)("%s that is not news, such as of an edit, is not mailed", (type) => {
     const event = eventWith(type);
-    expect(isMailed({ ...event, isNews: false }, PAGE)).toBe(false);
+    expect(silentReason({ ...event, isNews: false })).toMatch(/^Edits|^Only the first/);
     delete event.isNews;
-    expect(isMailed(event, PAGE)).toBe(false);
+    expect(silentReason(event)).toBeDefined();
   });
 });
 

@@ -49,6 +49,7 @@ test("listDue returns exactly the maintenances with due transitions, and findNex
           deletedAt: null,
           scheduleId: null,
           occurrenceAt: null,
+          author: "person",
         };
       });
       await ctx.db.write((tx) => {

@@ -1,4 +1,4 @@
-import type { Actor } from "../../../domain/actor";
+import { type Actor, SYSTEM_ACTOR } from "../../../domain/actor";
 import { changedRow, type Reader, type Tx } from "../../../db";
 import { HOUR_MS, MINUTE_MS } from "../../../kernel/time";
 import { touchPage } from "../../pages";
@@ -100,18 +100,18 @@ function removeUntouched(
   );
   for (const { id, isReminded } of removed) {
     if (isReminded) cancelMaintenance(ctx, tx, id, actor, { notify: true });
-    else recordRemoval(ctx, tx, id);
+    else recordRemoval(ctx, tx, id, actor);
   }
   const gone = removed.filter(({ isReminded }) => !isReminded).map(({ id }) => id);
   deleteMaintenances(tx, { ids: JSON.stringify(gone) });
 }
 
 /** Records the silent cancellation of an occurrence that is about to be deleted. */
-function recordRemoval(ctx: Services, tx: Tx, id: string): void {
+function recordRemoval(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const record = getMaintenanceRecord(tx, id);
   const cancelled = { ...changedRow(ctx, record.row), status: "cancelled" as const };
   const maintenance = presentMaintenance({ ...record, row: cancelled }, ctx.baseUrl);
-  recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, { notify: false });
+  recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, { notify: false, actor });
 }
 
 /**
@@ -166,6 +166,7 @@ function makeOccurrence(
     deletedAt: null,
     scheduleId: schedule.id,
     occurrenceAt: at,
+    author: schedule.author,
   };
   insertMaintenance(tx, row);
   insertMaintenanceComponents(
@@ -183,5 +184,6 @@ function makeOccurrence(
   recordMaintenanceEvent(ctx, tx, "maintenance.scheduled", maintenance, {
     notify: false,
     isNews: true,
+    actor: { ...SYSTEM_ACTOR, author: schedule.author },
   });
 }

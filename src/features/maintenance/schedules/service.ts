@@ -1,5 +1,5 @@
 import { changedRow, type Reader, type Tx } from "../../../db";
-import type { Actor } from "../../../domain/actor";
+import { type Actor, authorOf } from "../../../domain/actor";
 import { type ManagedMetadata, freeRef } from "../../../domain/refs";
 import { conflict, FieldErrors, validate } from "../../../errors";
 import { audit } from "../../../events";
@@ -33,7 +33,7 @@ export const SCHEDULES_MAX = 500;
 /** Columns of a schedule that callers set, and the ids of its components. */
 type DesiredSchedule = Omit<
   ScheduleRow,
-  "id" | "nextAt" | "managedBy" | "version" | "createdAt" | "updatedAt"
+  "id" | "nextAt" | "managedBy" | "author" | "version" | "createdAt" | "updatedAt"
 > & { components: readonly string[] };
 
 /**
@@ -63,6 +63,7 @@ export function createSchedule(
     ...columns,
     nextAt: null,
     managedBy: metadata.managedBy ?? null,
+    author: authorOf(actor),
     version: 1,
     createdAt: now,
     updatedAt: now,
