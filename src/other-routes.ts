@@ -10,6 +10,7 @@ import { incidentRoutes } from "./features/incidents/routes";
 import type { KeyUsage } from "./features/keys";
 import { keyRoutes } from "./features/keys/routes";
 import type { Limiter } from "./features/limits";
+import { mailOfChange } from "./features/mailings";
 import { mailReportRoutes } from "./features/mail/routes";
 import { maintenanceRoutes } from "./features/maintenance/routes";
 import {
@@ -24,6 +25,7 @@ import { metricsRoutes } from "./features/metrics/routes";
 import type { Monitoring } from "./features/monitors";
 import { monitorRoutes } from "./features/monitors/routes";
 import type { Snapshots } from "./features/status";
+import type { MailOf } from "./features/timeline";
 import { webhookRoutes } from "./features/webhooks/routes";
 import { createElysia, type RequestContexts, type RouteTable } from "./http";
 import { openApiSteps } from "./http/openapi/document";
@@ -67,6 +69,7 @@ interface Dependencies {
 export function otherRoutes(deps: Dependencies): AnyElysia {
   const { ctx, requestContexts, sessions, limiter, usage, snapshots, readIncidents } = deps;
   const assets = createAllAssets();
+  const mailOf: MailOf = (tx, subject) => mailOfChange(ctx, tx, subject);
   deps.metrics.add(
     ...processFamilies(),
     ...databaseFamilies(ctx.db),
@@ -77,9 +80,9 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
   );
   return createElysia(requestContexts)
     .use(componentRoutes(ctx, requestContexts))
-    .use(incidentRoutes(ctx, requestContexts))
+    .use(incidentRoutes(ctx, requestContexts, mailOf))
     .use(incidentTemplateRoutes(ctx, requestContexts))
-    .use(maintenanceRoutes(ctx, requestContexts))
+    .use(maintenanceRoutes(ctx, requestContexts, mailOf))
     .use(webhookRoutes(ctx, requestContexts))
     .use(monitorRoutes(ctx, requestContexts, deps.monitoring))
     .use(importedHeartbeatRoutes(ctx, requestContexts, deps.monitoring))

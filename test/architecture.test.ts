@@ -88,7 +88,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   webhooks: ["pages", "outgoing", "mail"],
   mail: ["outgoing", "settings"],
   subscribers: ["pages", "components", "incidents", "mail", "outgoing"],
-  mailings: ["pages", "components", "incidents", "maintenance", "mail", "subscribers"],
+  mailings: ["pages", "components", "incidents", "maintenance", "mail", "subscribers", "timeline"],
 };
 
 /** Files of the dashboard that contain `catch`: one per mechanism that all areas share. */

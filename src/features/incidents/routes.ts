@@ -22,8 +22,7 @@ import { NEWEST } from "../../domain/ids";
 import { InstantText, OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
-import { mailOfChange } from "../mailings";
-import { toMs, withMail } from "../timeline";
+import { type MailOf, toMs, withMail } from "../timeline";
 import { createIncidentErrors, updateIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
 import { putPostmortem, updateIncident } from "./edit";
@@ -60,13 +59,13 @@ const ListQuery = Type.Object(
 type ListQuery = Static<typeof ListQuery>;
 
 /** Routes of `/api/v1/incidents`. */
-export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts, mailOf: MailOf) {
   const { change } = createChanges(ctx, getVisibleIncident);
-  const mailOf = (tx: Tx, { row }: IncidentRecord) =>
-    mailOfChange(ctx, tx, { ...row, isDraft: row.draft });
+  const mailOfRecord = (tx: Tx, { row }: IncidentRecord) =>
+    mailOf(tx, { ...row, isDraft: row.draft });
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
-    .use(updateRoutes(ctx, requestContexts))
+    .use(updateRoutes(ctx, requestContexts, mailOf))
     .get(
       "/incidents",
       ({ query, request, requestContext }) => {
@@ -113,7 +112,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           const record = createIncident(ctx, tx, body, "api", actor, canSeeDrafts);
           const resource = presentIncident(record, ctx.baseUrl, true);
           return {
-            resource: withMail(resource, mailOf(tx, record)),
+            resource: withMail(resource, mailOfRecord(tx, record)),
             location: `/api/v1/incidents/${record.row.id}`,
           };
         }),
@@ -159,7 +158,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           const canSeeDrafts = readsDrafts(requestContext);
           const record = updateIncident(ctx, tx, id, body, actor, canSeeDrafts);
           const resource = presentIncident(record, ctx.baseUrl, canSeeDrafts);
-          return withMail(resource, mailOf(tx, record));
+          return withMail(resource, mailOfRecord(tx, record));
         }),
       {
         ...jsonBody(UpdateIncidentBody, (valid, { id, requestContext }) =>
@@ -188,7 +187,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           const record = putPostmortem(ctx, tx, id, body, actor);
           const { row } = record;
           const isDraft = row.draft || row.postmortemPublishedAt === null;
-          const mail = mailOfChange(ctx, tx, { ...row, isDraft });
+          const mail = mailOf(tx, { ...row, isDraft });
           const resource = presentIncident(record, ctx.baseUrl, true);
           return { ...resource, postmortem: { ...resource.postmortem, mail } };
         }),

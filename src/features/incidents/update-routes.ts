@@ -13,7 +13,7 @@ import {
   scope,
   sendWithVersionTag,
 } from "../../http";
-import { mailOfChange } from "../mailings";
+import type { MailOf } from "../timeline";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
 import { addUpdateErrors, editUpdateErrors } from "./body-errors";
 import { presentSingleUpdate, SingleUpdate, WrittenUpdate } from "./model";
@@ -23,10 +23,9 @@ import type { IncidentRow } from "./store";
 import { addUpdate, editUpdate, getUpdate } from "./updates";
 
 /** Routes of `/api/v1/incidents/{id}/updates`. */
-export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts, mailOf: MailOf) {
   const { change } = createChanges(ctx, getVisibleIncident);
-  const mailOf = (tx: Tx, row: IncidentRow) =>
-    mailOfChange(ctx, tx, { ...row, isDraft: row.draft });
+  const mailOfRow = (tx: Tx, row: IncidentRow) => mailOf(tx, { ...row, isDraft: row.draft });
   return new Elysia()
     .use(requestContexts.plugin)
     .post(
@@ -36,7 +35,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
           const { id } = getVisibleIncident(tx, params.id, requestContext);
           const { row, update } = addUpdate(ctx, tx, id, body, actorOf(requestContext));
           return {
-            resource: { ...presentSingleUpdate(row, update), mail: mailOf(tx, row) },
+            resource: { ...presentSingleUpdate(row, update), mail: mailOfRow(tx, row) },
             location: `/api/v1/incidents/${id}/updates/${update.id}`,
           };
         }),
@@ -83,7 +82,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
         const edit = { params, request, requestContext, tag: "version" } as const;
         return change(edit, (tx, { id }, actor) => {
           const { row, update } = editUpdate(ctx, tx, id, params.update_id, body, actor);
-          return { ...presentSingleUpdate(row, update), mail: mailOf(tx, row) };
+          return { ...presentSingleUpdate(row, update), mail: mailOfRow(tx, row) };
         });
       },
       {

@@ -6,7 +6,7 @@ import { DAY_MS } from "../../kernel/time";
 import { describeMissing, findMailHold, mailReadiness } from "../mail";
 import { getMaintenanceRecord } from "../maintenance";
 import { findPage } from "../pages";
-import type { WrittenMail } from "../timeline";
+import type { WrittenMail, WrittenSubject } from "../timeline";
 import { isNamedSince } from "./expand";
 import {
   beginAt,
@@ -144,16 +144,8 @@ export function mailingsLeft(
   return limit - counted;
 }
 
-/** Incident or maintenance that a request writes. */
-interface WrittenSubject {
-  id: string;
-  pageId: string;
-  /** True if what is written is not published. */
-  isDraft?: boolean;
-}
-
 /**
- * Returns what becomes of the mails about a change of an incident or a maintenance that a transaction has recorded. Its
+ * Returns the outcome of the mails about a change of an incident or a maintenance that a transaction has recorded. Its
  * mailing is written at the end of the transaction, by the same rules.
  */
 export function mailOfChange(

@@ -24,8 +24,7 @@ import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
-import { mailOfChange } from "../mailings";
-import { requireUpdate, withMail } from "../timeline";
+import { type MailOf, requireUpdate, withMail } from "../timeline";
 import {
   addMaintenanceUpdateErrors,
   planMaintenanceErrors,
@@ -67,10 +66,14 @@ const ListQuery = Type.Object(
 );
 
 /** Routes of `/api/v1/maintenance`. */
-export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function maintenanceRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  mailOf: MailOf,
+) {
   const { change } = createChanges(ctx, (tx, id) => getMaintenanceRecord(tx, id).row);
-  const mailOf = (tx: Tx, { id, page_id: pageId }: Maintenance) =>
-    mailOfChange(ctx, tx, { id, pageId });
+  const mailOfResource = (tx: Tx, { id, page_id: pageId }: Maintenance) =>
+    mailOf(tx, { id, pageId });
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .use(scheduleRoutes(ctx, requestContexts))
@@ -119,7 +122,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
         createOnce(ctx, { request, requestContext }, (tx) => {
           const resource = planMaintenance(ctx, tx, body, actorOf(requestContext));
           return {
-            resource: withMail(resource, mailOf(tx, resource)),
+            resource: withMail(resource, mailOfResource(tx, resource)),
             location: `${PATH}/${resource.id}`,
           };
         }),
@@ -156,7 +159,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
       ({ params, body, request, requestContext }) =>
         change({ params, request, requestContext }, (tx, { id }, actor) => {
           const maintenance = updateMaintenance(ctx, tx, id, body, actor);
-          return withMail(maintenance, mailOf(tx, maintenance));
+          return withMail(maintenance, mailOfResource(tx, maintenance));
         }),
       {
         ...jsonBody(UpdateMaintenanceBody, (valid, { id, isInvalid }) =>
@@ -181,7 +184,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
         createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
           const actor = actorOf(requestContext);
           const { maintenance, update } = addMaintenanceUpdate(ctx, tx, params.id, body, actor);
-          const mail = mailOf(tx, maintenance);
+          const mail = mailOfResource(tx, maintenance);
           const resource = { ...presentSingleUpdate(maintenance, update), mail };
           return { resource, location: `${PATH}/${params.id}/updates/${update.id}` };
         }),
@@ -224,7 +227,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
       ({ params, body, request, requestContext }) =>
         change({ params, request, requestContext }, (tx, { id }, actor) => {
           const maintenance = cancelMaintenance(ctx, tx, id, actor, body);
-          return withMail(maintenance, mailOf(tx, maintenance));
+          return withMail(maintenance, mailOfResource(tx, maintenance));
         }),
       {
         ...optionalJsonBody(CancelMaintenanceBody),

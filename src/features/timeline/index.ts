@@ -24,6 +24,7 @@ export {
 } from "./store";
 export {
   isInFuture,
+  type MailOf,
   NAMED_COMPONENTS_MAX,
   Notify,
   requireUpdate,
@@ -33,4 +34,5 @@ export {
   UpdateText,
   withMail,
   WrittenMail,
+  type WrittenSubject,
 } from "./updates";

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { Tx } from "../../db";
 import { notFound } from "../../errors";
 import { OneOf, Text } from "../../kernel/schema";
 import { MINUTE_MS, parseInstant } from "../../kernel/time";
@@ -23,7 +24,7 @@ export const Notify = Type.Boolean({
   description: "True to send notifications, by the formats for people. Default: true.",
 });
 
-/** What becomes of the mails about a change, in the answer to its request. */
+/** Outcome of the mails about a change, in the answer to its request. */
 export const WrittenMail = Type.Object(
   {
     state: OneOf(["queued", "held", "off", "none"], {
@@ -41,6 +42,17 @@ export const WrittenMail = Type.Object(
   { title: "WrittenMail" },
 );
 export type WrittenMail = Static<typeof WrittenMail>;
+
+/** Incident or maintenance that a request writes. */
+export interface WrittenSubject {
+  id: string;
+  pageId: string;
+  /** True if what is written is not published. */
+  isDraft?: boolean;
+}
+
+/** Returns the outcome of the mails about the change that a transaction has made of an object. */
+export type MailOf = (tx: Tx, subject: WrittenSubject) => WrittenMail;
 
 /** Returns the answer to a change: the object with the mail about it in its newest update. */
 export function withMail<Written extends { updates: readonly object[] }>(
