@@ -122,6 +122,7 @@ export const CreatedIncident = Type.Object(
     ...Incident.properties,
     updates: Type.Array(
       Type.Object({ ...UpdateFields, mail: WrittenMail }, { title: "CreatedIncidentUpdate" }),
+      { description: "Its only update." },
     ),
   },
   { title: "CreatedIncident" },

@@ -5,7 +5,7 @@
 export { type Audience, countAudience, countAudienceOf } from "./audience";
 export { releaseHeldMailings, releaseMailing, stopMailing } from "./control";
 export { MAILING_TEMPLATE } from "./expand";
-export { countHeldByPage, findNewestAbout, listFailedMails } from "./list-store";
+export { countHeldByPage, listFailedMails } from "./list-store";
 export {
   getMailing,
   listMailings,

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany } from "../../db";
 import { mailings, mails } from "../../db/tables/mail";
 
 // The same texts as in the conditions of the partial indexes, so that SQLite uses them. The plus keeps it from using
@@ -63,14 +63,4 @@ export const listFailedMails = selectMany(
       .where(and(eq(mails.mailingId, $.mailingId), gt(mails.id, $.after), hasFailed))
       .orderBy(asc(mails.id))
       .limit($.limit),
-);
-
-/** Finds the newest mailing about an object. */
-export const findNewestAbout = selectOne((orm, $: { subjectId: string }) =>
-  orm
-    .select()
-    .from(mailings)
-    .where(eq(mailings.subjectId, $.subjectId))
-    .orderBy(desc(mailings.id))
-    .limit(1),
 );

@@ -224,6 +224,7 @@ export const PlannedMaintenance = Type.Object(
     ...Maintenance.properties,
     updates: Type.Array(
       Type.Object({ ...updateFields, mail: WrittenMail }, { title: "PlannedMaintenanceUpdate" }),
+      { description: "Its only update." },
     ),
   },
   { title: "PlannedMaintenance" },

@@ -15,7 +15,6 @@ const PLANS = [
   ["mailings_open", (tx) => lists.listHeld(tx, { pageId: "p" })],
   ["mailings_open", (tx) => lists.countHeldByPage(tx, {})],
   ["mails_failed", (tx) => lists.listFailedMails(tx, { mailingId: "m", after: "", limit: 1 })],
-  ["mailings_by_subject", (tx) => lists.findNewestAbout(tx, { subjectId: "inc_1" })],
   ["mailings_by_subject", (tx) => mailings.findNewestBegun(tx, { subjectId: "inc_1" })],
   [
     "SEARCH mailings USING INDEX mailings_counted (page_id=? AND author=? AND created_at>? AND created_at<?)",
