@@ -35,6 +35,7 @@ describe("editing an update", () => {
       body: "It is the disk.",
       incident_id: undefined,
       version: undefined,
+      mail: undefined,
     });
     expect(site.app.events().at(-1)).toMatchObject({
       type: "incident.updated",

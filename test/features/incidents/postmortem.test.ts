@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
+import { MAIL_OFF, withoutMail } from "../../support/written-mail";
 
 const put = (site: IncidentSite, id: string, json: unknown, headers: Record<string, string> = {}) =>
   site.app.call(`${INCIDENTS}/${id}/postmortem`, { method: "PUT", key: site.key, json, headers });
@@ -15,8 +16,12 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     site.newEventTypes();
     const saved = await put(site, id, { body: "A disk was full." });
     expect(saved.status).toBe(200);
-    expect(saved.body.postmortem).toEqual({ body: "A disk was full.", published_at: null });
-    expect(await seen(site.key)).toEqual(saved.body.postmortem);
+    expect(saved.body.postmortem).toEqual({
+      body: "A disk was full.",
+      published_at: null,
+      mail: MAIL_OFF,
+    });
+    expect(await seen(site.key)).toEqual(withoutMail(saved.body.postmortem));
     expect(await seen(reader)).toBeNull();
     expect(site.newEventTypes()).toEqual([]);
 
@@ -26,7 +31,7 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
 
     const published = await put(site, id, { body: "A disk was full.", publish: true });
     expect(published.body.postmortem.published_at).toBe("2026-03-10T12:00:00.000Z");
-    expect(await seen(reader)).toEqual(published.body.postmortem);
+    expect(await seen(reader)).toEqual(withoutMail(published.body.postmortem));
     expect(site.newEventTypes()).toEqual(["incident.postmortem_published"]);
     expect(site.app.events().at(-1)?.data).toMatchObject({
       postmortem: { body: "A disk was full." },
@@ -42,7 +47,11 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     await site.app.clock.advance(60_000);
     site.newEventTypes();
     const { body } = await put(site, id, { body: "Two" });
-    expect(body.postmortem).toEqual({ body: "Two", published_at: "2026-03-10T12:00:00.000Z" });
+    expect(body.postmortem).toEqual({
+      body: "Two",
+      published_at: "2026-03-10T12:00:00.000Z",
+      mail: MAIL_OFF,
+    });
     expect(site.newEventTypes()).toEqual(["incident.updated"]);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { expectProblem, versionOf } from "../../support/app";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
+import { MAIL_OFF, withoutMail } from "../../support/written-mail";
 
 describe("PATCH /api/v1/maintenance/{id}", () => {
   test("an edit of a maintenance changes only the given fields and records maintenance.updated", async () => {
@@ -17,7 +18,8 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     });
     expect(answer.status).toBe(200);
     expect(versionOf(answer)).toBe(2);
-    expect(answer.body).toEqual({
+    expect(answer.body.updates[0].mail).toEqual(MAIL_OFF);
+    expect(withoutMail(answer.body)).toEqual({
       ...before,
       name: "Database move",
       scheduled_until: at("16:00:00"),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { expectProblem, versionOf } from "../../support/app";
 import { at, createMaintenanceSite, PLAN } from "../../support/maintenance-site";
 import { shareSite } from "../../support/shared-site";
+import { MAIL_OFF, withoutMail } from "../../support/written-mail";
 
 const UNKNOWN = "cmp_00000000000000000000000000";
 
@@ -42,10 +43,11 @@ describe("POST /api/v1/maintenance", () => {
           body: "A minute without search.",
           display_at: at("12:00:00"),
           created_at: at("12:00:00"),
+          mail: MAIL_OFF,
         },
       ],
     });
-    expect(await site.get(id)).toEqual(answer.body);
+    expect(await site.get(id)).toEqual(withoutMail(answer.body));
     expect(site.eventTypes()).toEqual(["maintenance.scheduled"]);
     expect(site.app.audit().at(-1)).toMatchObject({
       action: "maintenance.plan",
