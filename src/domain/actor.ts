@@ -1,8 +1,7 @@
 export type ActorKind = "user" | "key" | "cli" | "system";
 
-/** Kinds of authors of mailings, which are counted apart. The command line is a person. */
-export const AUTHORS = ["monitor", "key", "person"] as const;
-export type AuthorKind = (typeof AUTHORS)[number];
+/** Kind of author of mailings, which are counted apart. The command line is a person. */
+export type AuthorKind = "monitor" | "key" | "person";
 
 /**
  * Author of a change. `id` is the user's or the key's; the command line and the system have none.

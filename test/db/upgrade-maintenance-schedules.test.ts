@@ -31,6 +31,7 @@ test("the upgrade keeps all maintenance, without schedules", () => {
     ...emptyTables(["maintenance_schedules", "maintenance_schedule_components"]),
   });
   expectSound(old.sqlite);
+  old.upgrade();
   const db = createDb(old.sqlite, createTestClock(), createTestLog("info").log);
   expect(listSchedules(db)).toEqual([]);
   expect(listMaintenance(db, { limit: 10 }).map(({ row }) => row.scheduleId)).toEqual([null]);

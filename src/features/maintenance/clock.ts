@@ -118,9 +118,9 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
 }
 
 /**
- * Makes the transitions due at `now` (unix ms) in the order of time, with the system as actor for the author of the plan:
- * reminders, starts and ends, each at its planned time. At most 50, fewer if they change many
- * components. Returns true if more can be due.
+ * Makes the transitions due at `now` (unix ms) in the order of time, with the system as actor for the
+ * author of the plan: reminders, starts and ends, each at its planned time. At most 50, fewer if they
+ * change many components. Returns true if more can be due.
  */
 export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean {
   const steps = dueSteps(tx, now);
