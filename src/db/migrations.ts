@@ -11,7 +11,7 @@ import importHistories from "../../migrations/0019_import_histories.sql" with { 
 import imports from "../../migrations/0015_imports.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import maintenanceSchedules from "../../migrations/0013_maintenance_schedules.sql" with { type: "text" };
-import mailingAuthors from "../../migrations/0026_mailing_authors.sql" with { type: "text" };
+import mailingAuthors from "../../migrations/0023_mailing_authors.sql" with { type: "text" };
 import mail from "../../migrations/0011_mail.sql" with { type: "text" };
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
