@@ -119,6 +119,22 @@ describe("the documents agree with the code", () => {
     expect(await read("docs/webhooks.md")).toContain(`${head}${rows.join("\n")}\n\n`);
   });
 
+  test("docs/webhooks.md lists the pace of each format that has one", async () => {
+    const seconds = (ms: number) => `${ms / 1_000} s`;
+    const rows = Object.values(FORMATS)
+      .filter(({ pace }) => pace.length > 0)
+      .map(({ name, pace }) => {
+        const limits = pace.map((limit) =>
+          "burst" in limit
+            ? `${limit.burst}, then 1 in ${seconds(limit.everyMs)}`
+            : `${limit.count} in ${seconds(limit.inMs)}`,
+        );
+        return `| \`${name}\` | ${limits.join(", ")} |`;
+      });
+    const head = "| format | messages to one destination |\n|---|---|\n";
+    expect(await read("docs/webhooks.md")).toContain(`${head}${rows.join("\n")}\n\n`);
+  });
+
   // UPDATE_GOLDEN=1 writes the commands again; review the difference.
   test("docs/api.md contains a command for each operation of the API", async () => {
     await using app = await createTestApp();

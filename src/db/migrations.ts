@@ -20,6 +20,7 @@ import tags from "../../migrations/0009_tags.sql" with { type: "text" };
 import terms from "../../migrations/0021_terms.sql" with { type: "text" };
 import shortTokens from "../../migrations/0022_short_tokens.sql" with { type: "text" };
 import watching from "../../migrations/0012_watching.sql" with { type: "text" };
+import webhookPauses from "../../migrations/0024_webhook_pauses.sql" with { type: "text" };
 import webhooks from "../../migrations/0006_webhooks.sql" with { type: "text" };
 
 export interface Migration {
@@ -59,6 +60,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 21, name: "terms", sql: terms, readableFrom: 20 },
   { number: 22, name: "short_tokens", sql: shortTokens, readableFrom: 20 },
   { number: 23, name: "mailing_authors", sql: mailingAuthors, readableFrom: 20 },
+  { number: 24, name: "webhook_pauses", sql: webhookPauses, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

@@ -60,7 +60,7 @@ export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
 export { Logo, ringIcon, ringIconUrl, StatusRing, Swatch, WordMark } from "./pictures";
-export { ClockTime, Day, DayTime, RelativeTime } from "./relative-time";
+export { ClockTime, Day, DayTime, RelativeTime, SecondTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";
 export { Sparkline } from "./sparkline";
@@ -71,4 +71,13 @@ export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";
 export { TimeChart, type TimeBand, type TimePoint } from "./time-chart";
 export { Phases, Timeline } from "./timeline";
 export { DetailCard, DetailRow, HeadFacts, HeadFact, MoreMenu, Numbers } from "./detail";
-export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan, zoneTime } from "./times";
+export {
+  duration,
+  exactTime,
+  longDay,
+  relativeTime,
+  secondTime,
+  shortDay,
+  zoneSpan,
+  zoneTime,
+} from "./times";

@@ -1,5 +1,5 @@
 import type { Tone } from "../domain/tone";
-import { clockTime, exactTime, isToday, relativeTime, shortDay } from "./times";
+import { clockTime, exactTime, isToday, relativeTime, secondTime, shortDay } from "./times";
 
 interface RelativeTimeProps {
   /** ISO 8601 in UTC. */
@@ -37,6 +37,15 @@ export function ClockTime({ at, now }: Omit<RelativeTimeProps, "tone">) {
   return (
     <time dateTime={at} title={exactTime(at)}>
       {clockTime(at, now)}
+    </time>
+  );
+}
+
+/** Time in UTC such as "14:23:05", with the exact time as tooltip, for waits of some minutes at most. */
+export function SecondTime({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {secondTime(at)}
     </time>
   );
 }

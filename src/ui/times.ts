@@ -43,7 +43,7 @@ export function relativeTime(atMs: number, nowMs: number): string {
 
 /** "21 November 2026, 14:32:05 UTC" for an ISO 8601 instant in UTC. */
 export function exactTime(iso: string): string {
-  return `${longDay(iso)}, ${iso.slice(11, 19)} UTC`;
+  return `${longDay(iso)}, ${secondTime(iso)} UTC`;
 }
 
 /** "21 November 2026" for an ISO 8601 instant in UTC, or its day. */
@@ -68,6 +68,11 @@ export function clockTime(iso: string, nowMs: number): string {
   const day = shortDay(iso);
   const year = ` ${toIso(nowMs).slice(0, 4)}`;
   return day.endsWith(year) ? `${day.slice(0, -year.length)}, ${time}` : day;
+}
+
+/** "14:32:05" for an ISO 8601 instant in UTC. */
+export function secondTime(iso: string): string {
+  return iso.slice(11, 19);
 }
 
 /** "1 h 10 min" for a number of minutes, rounded to whole ones. */

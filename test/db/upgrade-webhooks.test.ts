@@ -44,7 +44,6 @@ describe("a database from before webhooks", () => {
       backlogs: [],
       count: 0,
       oldestAt: null,
-      isStuck: false,
     });
     db.close();
   });

@@ -1,6 +1,6 @@
 import { asc } from "drizzle-orm";
 import { selectMany } from "../../src/db";
-import { deliveries, deliveryTries } from "../../src/db/tables/webhooks";
+import { deliveries, deliveryTries, webhookPauses } from "../../src/db/tables/webhooks";
 import type { Egress } from "../../src/egress";
 import type { EventType, OutboxEvent } from "../../src/events";
 import {
@@ -15,6 +15,9 @@ import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";
 
+/** Time after which a delivery is looked at again that is due and waits for its destination. */
+const PACE_STEP_MS = 100;
+
 const LOOPBACK = "127.0.0.0/8";
 
 const listRows = selectMany((orm, _$: Record<string, never>) =>
@@ -26,6 +29,8 @@ const listTryRows = selectMany((orm, _$: Record<string, never>) =>
     .from(deliveryTries)
     .orderBy(asc(deliveryTries.deliveryId), asc(deliveryTries.number)),
 );
+
+const listPauses = selectMany((orm, _$: Record<string, never>) => orm.select().from(webhookPauses));
 
 type DeliveryRow = typeof deliveries.$inferSelect;
 type TryRow = typeof deliveryTries.$inferSelect;
@@ -78,6 +83,14 @@ export async function createDeliverySite(
         .map(({ nextTryAt }) => nextTryAt ?? Number.POSITIVE_INFINITY),
     );
 
+  /** Returns the wait for the next of the pauses to end, in ms; a short one for the pace without any. */
+  const untilPausesEnd = () =>
+    listPauses(ctx.db, {})
+      .map(({ pausedUntil }) => pausedUntil - clock.now())
+      .filter((ms) => ms > 0)
+      .toSorted((a, b) => a - b)
+      .at(0) ?? PACE_STEP_MS;
+
   return {
     app,
     get deliverer() {
@@ -103,11 +116,12 @@ export async function createDeliverySite(
     async pass(ms) {
       const until = clock.now() + ms;
       await deliverer.whenIdle();
-      for (let due = nextDue(); due <= until; due = nextDue()) {
-        await clock.advance(Math.max(0, due - clock.now()));
+      for (let due = nextDue(); due <= until && clock.now() < until; due = nextDue()) {
+        const waitMs = due > clock.now() ? due - clock.now() : untilPausesEnd();
+        await clock.advance(Math.min(waitMs, until - clock.now()));
         await deliverer.whenIdle();
       }
-      await clock.advance(until - clock.now());
+      await clock.advance(Math.max(0, until - clock.now()));
       await deliverer.whenIdle();
     },
     deliveries: () => listRows(ctx.db, {}),

@@ -142,7 +142,6 @@ async function deliver(
       statusCode: null,
       error: null,
       answer: null,
-      retryAfter: undefined,
       ...tries.answer(tries.count, number),
     };
     // Each attempt depends on the one before.

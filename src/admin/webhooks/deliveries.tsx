@@ -70,7 +70,12 @@ export function DeliveryList({ view, now }: { view: WebhookView; now: number }) 
       {deliveries.length > 0 ? (
         <Table columns={COLUMNS} caption="Deliveries">
           {deliveries.map((delivery) => (
-            <DeliveryLine key={delivery.row.id} delivery={delivery} now={now} />
+            <DeliveryLine
+              key={delivery.row.id}
+              delivery={delivery}
+              pausedUntil={record.pausedUntil}
+              now={now}
+            />
           ))}
         </Table>
       ) : (
@@ -86,7 +91,14 @@ export function DeliveryList({ view, now }: { view: WebhookView; now: number }) 
   );
 }
 
-function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number }) {
+interface DeliveryLineProps {
+  delivery: DeliveryRecord;
+  /** As in `WebhookRecord`. */
+  pausedUntil: number | null;
+  now: number;
+}
+
+function DeliveryLine({ delivery, pausedUntil, now }: DeliveryLineProps) {
   const { row, eventType, lastTry } = delivery;
   return (
     <Row>
@@ -101,7 +113,7 @@ function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number
         {row.nextTryAt === null ? null : (
           <CellNote>
             <OneLine>
-              <NextTry at={row.nextTryAt} now={now} />
+              <NextTry at={Math.max(row.nextTryAt, pausedUntil ?? 0)} now={now} />
             </OneLine>
           </CellNote>
         )}

@@ -105,14 +105,16 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     "/:id/deliveries/:delivery_id",
     "Show a delivery",
     ({ params, query, requestContext: { now } }) => {
-      const row = rowOf(params.id);
+      const { row, pausedUntil } = getWebhookRecord(ctx.db, params.id, now);
       const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
       const tries = getTries(ctx.db, delivery.row.id);
       const shown = tries.find(({ number }) => String(number) === query["try"]) ?? tries.at(-1);
       const request = sentRequest(ctx, delivery.row.id, readHeadline);
       return {
         title: `${delivery.eventType} to “${webhookName(row)}”`,
-        children: <DeliveryDetail {...{ row, delivery, tries, shown, request, now }} />,
+        children: (
+          <DeliveryDetail {...{ row, pausedUntil, delivery, tries, shown, request, now }} />
+        ),
       };
     },
   );

@@ -30,6 +30,8 @@ import { pathsOfWebhook } from "./webhook-paths";
 
 interface DeliveryDetailProps {
   row: WebhookRow;
+  /** As in `WebhookRecord`. */
+  pausedUntil: number | null;
   delivery: DeliveryRecord;
   /** Attempts, oldest first. */
   tries: readonly TryRow[];
@@ -42,7 +44,7 @@ interface DeliveryDetailProps {
 
 /** One delivery: its request, attempts and responses. */
 export function DeliveryDetail(props: DeliveryDetailProps) {
-  const { row, delivery, tries, shown, request, now } = props;
+  const { row, pausedUntil, delivery, tries, shown, request, now } = props;
   const paths = pathsOfWebhook(row.id);
   const isMail = row.format === "email";
   const isWaiting = delivery.row.status === "pending";
@@ -69,7 +71,7 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
       />
       <div id="delivery-facts" data-live="">
         <Card>
-          <DeliveryFacts delivery={delivery} now={now} />
+          <DeliveryFacts delivery={delivery} pausedUntil={pausedUntil} now={now} />
         </Card>
       </div>
       <SideBySide>
@@ -103,7 +105,11 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
   );
 }
 
-function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: number }) {
+function DeliveryFacts({
+  delivery,
+  pausedUntil,
+  now,
+}: Pick<DeliveryDetailProps, "delivery" | "pausedUntil" | "now">) {
   const { row } = delivery;
   const { status, tries, nextTryAt, finishedAt } = row;
   return (
@@ -117,7 +123,7 @@ function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: numbe
               {tries}
               {nextTryAt === null ? null : (
                 <>
-                  , <NextTry at={nextTryAt} now={now} />
+                  , <NextTry at={Math.max(nextTryAt, pausedUntil ?? 0)} now={now} />
                 </>
               )}
             </>

@@ -24,6 +24,7 @@ import {
   FailingNotice,
   LastError,
   NoMonitorsNotice,
+  PausedNotice,
   SuccessRate,
   Waiting,
   WebhookState,
@@ -85,7 +86,11 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
       />
       {row.enabled ? (
         <>
-          <FailingNotice row={row} failure={view.failure} backlog={view.backlog} now={now} />
+          {view.record.pausedUntil === null ? (
+            <FailingNotice row={row} failure={view.failure} backlog={view.backlog} now={now} />
+          ) : (
+            <PausedNotice record={view.record} backlog={view.backlog} />
+          )}
           <NoMonitorsNotice row={row} />
         </>
       ) : (

@@ -9,13 +9,22 @@ import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { ANY_EVENT } from "../../domain/webhook";
-import { CellNote, Notice, OneLine, PostButton, RelativeTime, State } from "../../ui";
+import {
+  CellNote,
+  Notice,
+  OneLine,
+  PostButton,
+  RelativeTime,
+  SecondTime,
+  secondTime,
+  State,
+} from "../../ui";
 import { adviceFor, describeFailure, reasonOf } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** State of an endpoint: enabled, failing, not confirmed, without monitors or disabled. */
+/** State of an endpoint: enabled, paused, failing, not confirmed, without monitors or disabled. */
 export function WebhookState({ record }: { record: WebhookRecord }) {
-  const { row, confirmedAt } = record;
+  const { row, confirmedAt, pausedUntil } = record;
   if (!row.enabled) {
     return row.disabledReason === null ? (
       <State tone="none" isPaused>
@@ -27,6 +36,18 @@ export function WebhookState({ record }: { record: WebhookRecord }) {
   }
   const isUnconfirmed = row.format === "email" && confirmedAt === null;
   if (isUnconfirmed) return <State tone="degraded">Not confirmed</State>;
+  if (pausedUntil !== null) {
+    return (
+      <>
+        <State tone="degraded" isPaused>
+          Paused
+        </State>
+        <CellNote>
+          by the receiver until <SecondTime at={toIso(pausedUntil)} />
+        </CellNote>
+      </>
+    );
+  }
   if (row.failingSince !== null) return <State tone="partial">Failing</State>;
   if (isForMonitorsAlone(row) && row.monitors.length === 0) {
     return <State tone="degraded">No monitors</State>;
@@ -87,6 +108,32 @@ export function LastError({ failure, now }: { failure: Failure | undefined; now:
         <RelativeTime at={toIso(failure.at)} now={now} />
       </CellNote>
     </>
+  );
+}
+
+/** Notice of an endpoint whose receiver refuses messages for now. */
+export function PausedNotice({
+  record: { row, pausedUntil },
+  backlog,
+}: {
+  record: WebhookRecord;
+  backlog: Backlog | undefined;
+}) {
+  if (pausedUntil === null) return null;
+  return (
+    <Notice
+      tone="degraded"
+      title={`Paused by the receiver until ${secondTime(toIso(pausedUntil))}`}
+    >
+      The receiver limits requests and has refused one. Nothing is sent to its URL until then.{" "}
+      {backlog === undefined
+        ? ""
+        : `${plural(backlog.count, "event")} ${backlog.count === 1 ? "is" : "are"} pending. `}
+      Refused events are sent again in order, which uses up none of their retries.
+      {row.failingSince === null
+        ? null
+        : " After five days in which none is accepted, the webhook is disabled."}
+    </Notice>
   );
 }
 

@@ -71,3 +71,8 @@ export const webhookHours = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.webhookId, table.hour] })],
 );
+
+export const webhookPauses = sqliteTable("webhook_pauses", {
+  destination: text().primaryKey(),
+  pausedUntil: integer("paused_until").notNull(),
+});

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import type { Clock } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
-import { type DelivererFigures, deliveryHealth, listAllWebhooks } from "../webhooks";
+import { type DelivererFigures, deliveryHealth, listAllWebhooks, TRY_OUTCOMES } from "../webhooks";
 import { type MetricFamily, single } from "./metrics";
 
 /** Metrics of pending deliveries, read from the database. */
@@ -41,15 +41,13 @@ export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): Metr
   ];
 }
 
-const TRY_OUTCOMES = ["succeeded", "failed"] as const;
-
 /** Metrics of the deliverer's own counters. */
 export function deliveryFamilies(reader: Reader, figures: () => DelivererFigures): MetricFamily[] {
   return [
     {
       type: "counter",
       name: "allclear_webhook_tries_total",
-      help: "Finished attempts, by webhook id and outcome.",
+      help: "Finished attempts, by webhook id and outcome. Refused ones are repeated after a pause.",
       labelNames: ["webhook", "outcome"],
       *read() {
         const { tries } = figures();

@@ -19,7 +19,7 @@ import {
   listEventsBefore,
   findDeliveryOfEvent,
 } from "./log-store";
-import { findWebhook, type WebhookRow } from "./store";
+import { deletePausesBefore, findWebhook, type WebhookRow } from "./store";
 import { deleteCancelledMail } from "../mail";
 import { alertMailId } from "./alerts/mail-id";
 import { isOpenToEvents } from "./alerts/receivers";
@@ -154,6 +154,7 @@ const ROWS_PER_BATCH = 200;
  */
 export function trimDeliveries(tx: Tx, before: number): boolean {
   const hours = deleteHoursBefore(tx, { before, limit: ROWS_PER_BATCH });
+  deletePausesBefore(tx, { before, limit: ROWS_PER_BATCH });
   // Events whose deliveries are not written yet seem to have no pending ones.
   if (hasBatches(tx)) return hours === ROWS_PER_BATCH;
   const events = listEventsBefore(tx, { before, limit: ROWS_PER_BATCH });

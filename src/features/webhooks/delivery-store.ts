@@ -124,6 +124,7 @@ export const findDeliveryProgress = selectOne((orm, $: { id: string }) =>
       status: deliveries.status,
       tries: deliveries.tries,
       triesBefore: deliveries.triesBefore,
+      nextTryAt: deliveries.nextTryAt,
       eventType: events.type,
       failingSince: webhooks.failingSince,
     })

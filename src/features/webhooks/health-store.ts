@@ -55,7 +55,6 @@ export const listBacklogs = selectMany((orm, _$: Record<string, never>) =>
       webhookId: deliveries.webhookId,
       count: sql<number>`COUNT(*)`,
       oldestId: sql<string>`MIN(${deliveries.id})`,
-      dueAt: sql<number>`MIN(${deliveries.nextTryAt})`,
     })
     .from(deliveries)
     .where(isPending)

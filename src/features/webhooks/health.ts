@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { HOUR_MS, MINUTE_MS } from "../../kernel/time";
+import { HOUR_MS } from "../../kernel/time";
 import {
   countAllTries,
   countTries,
@@ -8,8 +8,6 @@ import {
   listBacklogs,
 } from "./health-store";
 
-/** Delay after which a due delivery counts as stuck. */
-const STUCK_AFTER_MS = 5 * MINUTE_MS;
 /** Number of deliveries searched for the last failure. */
 const DELIVERIES_LOOKED_AT = 100;
 
@@ -65,11 +63,6 @@ interface DeliveryHealth {
   count: number;
   /** Time at which the oldest one was queued, in unix ms; null without any. */
   oldestAt: number | null;
-  /**
-   * True if a delivery has been due for more than five minutes. Failed ones that wait for another
-   * attempt are not stuck.
-   */
-  isStuck: boolean;
 }
 
 /** Returns the pending deliveries of all endpoints at `now` (unix ms). */
@@ -85,6 +78,5 @@ export function deliveryHealth(reader: Reader, now: number): DeliveryHealth {
     backlogs,
     count: backlogs.reduce((sum, { count }) => sum + count, 0),
     oldestAt: oldest.length === 0 ? null : Math.min(...oldest),
-    isStuck: rows.some(({ dueAt }) => now - dueAt > STUCK_AFTER_MS),
   };
 }

@@ -22,7 +22,7 @@ export { ALERT_TEMPLATES } from "./alerts/templates";
 export { mailtoOf, recipientOf } from "./recipient";
 export { deleteWebhook, requestConfirmation, rotateSecret, updateWebhook } from "./update";
 export { startDelivering } from "./deliver/deliverer";
-export type { DelivererFigures } from "./deliver/figures";
+export { type DelivererFigures, TRY_OUTCOMES } from "./deliver/figures";
 export {
   type DeliveryRecord,
   getDelivery,

@@ -35,6 +35,13 @@ const Fields = Type.Object({
       description: "Share of successful attempts in the last 24 hours; null without attempts.",
     }),
   ),
+  paused_until: Nullable(
+    Type.String({
+      format: "date-time",
+      description:
+        "Time until which nothing is sent, since the receiver refused messages for now (429, or 503 with Retry-After). All webhooks with its URL wait. Null without a pause.",
+    }),
+  ),
   confirmed_at: Nullable(
     Type.String({
       format: "date-time",
@@ -75,7 +82,7 @@ export const RevealedWebhook = Type.Object(
 export type RevealedWebhook = Static<typeof RevealedWebhook>;
 
 export function presentWebhook(record: WebhookRecord): Webhook {
-  const { row, pageSlug, successRate, confirmedAt } = record;
+  const { row, pageSlug, successRate, pausedUntil, confirmedAt } = record;
   const { settings, secretSettings } = shownSettings(row.format, row.settings);
   return {
     id: row.id,
@@ -92,6 +99,7 @@ export function presentWebhook(record: WebhookRecord): Webhook {
     enabled: row.enabled,
     disabled_reason: row.disabledReason,
     success_rate_24h: successRate,
+    paused_until: toIsoOrNull(pausedUntil),
     confirmed_at: toIsoOrNull(confirmedAt),
     version: row.version,
     created_at: toIso(row.createdAt),

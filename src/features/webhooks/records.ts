@@ -3,15 +3,25 @@ import { notFound } from "../../errors";
 import { findPage } from "../pages";
 import { isOpenToEvents } from "./alerts/receivers";
 import { successRate } from "./health";
-import { findWebhook, findWebhookByRef, listWebhooksBefore, type WebhookRow } from "./store";
+import { destinationKey } from "./deliver/destination";
+import { pauseLeft } from "./rules";
+import {
+  findPause,
+  findWebhook,
+  findWebhookByRef,
+  listWebhooksBefore,
+  type WebhookRow,
+} from "./store";
 
-/** An endpoint with its page and success rate. */
+/** An endpoint with its page, success rate and pause. */
 export interface WebhookRecord {
   row: WebhookRow;
   /** Slug of the page whose events it receives; null for the events of every page. */
   pageSlug: string | null;
   /** Share of successful attempts in the last 24 hours, 0 to 1; null without attempts. */
   successRate: number | null;
+  /** Time until which its receiver wants no messages, and none is sent (unix ms); null without a pause. */
+  pausedUntil: number | null;
   /** Time from which the address of an endpoint for e-mail gets events (unix ms); null before, and for others. */
   confirmedAt: number | null;
 }
@@ -36,12 +46,12 @@ export function getWebhookByReference(reader: Reader, reference: string): Webhoo
   return getWebhookRow(reader, resolveWebhookId(reader, reference));
 }
 
-/** Returns an endpoint with its success rate at `now` (unix ms). Throws `not_found`. */
+/** Returns an endpoint as it is at `now` (unix ms). Throws `not_found`. */
 export function getWebhookRecord(reader: Reader, id: string, now: number): WebhookRecord {
   return toRecord(reader, getWebhookRow(reader, id), now);
 }
 
-/** Lists endpoints with ids below `before`, newest first, with success rates at `now` (unix ms). */
+/** Lists endpoints with ids below `before`, newest first, as they are at `now` (unix ms). */
 export function listWebhooks(
   reader: Reader,
   position: { before: string; limit: number },
@@ -56,8 +66,15 @@ function toRecord(reader: Reader, row: WebhookRow, now: number): WebhookRecord {
     row,
     pageSlug: page?.slug ?? null,
     successRate: successRate(reader, row.id, now),
+    pausedUntil: row.enabled ? pausedUntil(reader, row, now) : null,
     confirmedAt: row.format === "email" ? openSince(reader, row) : null,
   };
+}
+
+function pausedUntil(reader: Reader, row: WebhookRow, now: number): number | null {
+  const destination = destinationKey(row);
+  const pause = destination === undefined ? undefined : findPause(reader, { destination });
+  return pause && pauseLeft(pause.until, now) > 0 ? pause.until : null;
 }
 
 /** A user's address needs no confirmation. */

@@ -32,28 +32,31 @@ const DISABLE_AFTER_MS = 5 * DAY_MS;
  */
 const DISABLE_AFTER_FAILURES = 6;
 
-/** Maximum delay that a receiver can ask for. */
-const RETRY_AFTER_MAX_MS = DAY_MS;
-
 /** Maximum delay of a retry. */
 export const LONGEST_WAIT_MS = DAY_MS * (1 + SPREAD);
 
+/** Time for which a delivery must have been due before its refusal can disable its endpoint. */
+const DISABLE_AFTER_DUE_MS = DAY_MS;
+
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
 const GONE = 410;
-const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
+
+/** Shortest and longest pause that a receiver can ask for. */
+const PAUSE_MIN_MS = 100;
+const PAUSE_MAX_MS = 15 * MINUTE_MS;
 
 /** Outcome of an attempt, with the facts that its consequences depend on. */
 export interface EndedTry {
   /** Null without a response. */
   statusCode: number | null;
-  /** `Retry-After` header of the response, unparsed. */
-  retryAfter: string | undefined;
   /** Set if no retry can succeed, with the reason for disabling the endpoint if there is one. */
   permanent?: { reason?: string } | undefined;
   /** End in unix ms. */
   endedAt: number;
   /** Number of failed attempts before it, since the delivery was queued. */
   failuresBefore: number;
-  /** True if it may be attempted again. Test deliveries are attempted once. */
+  /** As `canRetry` returns it. */
   canRetry: boolean;
   /**
    * Start of the time in which all attempts of the endpoint failed (unix ms); null after a success.
@@ -71,6 +74,11 @@ interface AttemptOutcome {
   failingSince: number | null;
   /** Reason for disabling the endpoint, as a sentence; undefined if it stays enabled. */
   disable?: string;
+}
+
+/** Returns true if deliveries of a type of event may be attempted again. A test event is attempted once. */
+export function canRetry(eventType: string): boolean {
+  return eventType !== "webhook.test";
 }
 
 /** Returns true for 2xx. Redirects are not followed, so they are failures. */
@@ -97,24 +105,108 @@ export function classifyAttempt(ended: EndedTry): AttemptOutcome {
   const delay = RETRY_DELAYS_MS[failuresBefore];
   if (delay === undefined || !canRetry) return failed;
   const waitMs = delay * (1 - SPREAD + 2 * SPREAD * ended.chance);
-  return {
-    status: "pending",
-    failingSince,
-    waitMs: Math.round(Math.max(waitMs, requestedWait(ended) ?? 0)),
-  };
+  return { status: "pending", failingSince, waitMs: Math.round(waitMs) };
 }
 
-/** Returns the delay that the receiver asks for (`Retry-After`, RFC 9110), at most a day. */
-function requestedWait({ statusCode, retryAfter, endedAt }: EndedTry): number | undefined {
-  if (statusCode === null || !ASKS_TO_WAIT.has(statusCode) || retryAfter === undefined) {
-    return undefined;
-  }
-  const text = retryAfter.trim();
-  // HTTP dates end in GMT. Date.parse would read a plain number as a year.
-  const wait = /^\d+$/.test(text)
-    ? Number(text) * SECOND_MS
-    : text.endsWith(" GMT")
-      ? Date.parse(text) - endedAt
-      : Number.NaN;
-  return wait > 0 ? Math.min(wait, RETRY_AFTER_MAX_MS) : undefined;
+/** Parts of a response that can refuse a message for now. */
+interface Answer {
+  statusCode: number;
+  /** Header `Retry-After`, unparsed. */
+  retryAfter: string | undefined;
+  /** Header `Date`, unparsed. */
+  date: string | undefined;
+  /** Time in seconds that the body names, as it was parsed; undefined without one. */
+  bodySeconds: unknown;
+  /** Time of the response in unix ms. */
+  at: number;
+}
+
+/** Refusal of a message for now: it can be sent again, which is no retry. */
+export interface RefusedMessage {
+  /** Time for which the receiver asks to send nothing, in ms, within the limits of pauses; undefined if it names none. */
+  namedMs: number | undefined;
+}
+
+/**
+ * Returns the refusal that a response is: a 429, or a 503 whose `Retry-After` names a time to come. Undefined for
+ * others. If header and body name a time, the longer one counts.
+ */
+export function refusalOf({
+  statusCode,
+  retryAfter,
+  date,
+  bodySeconds,
+  at,
+}: Answer): RefusedMessage | undefined {
+  if (statusCode !== TOO_MANY_REQUESTS && statusCode !== UNAVAILABLE) return undefined;
+  const named = headerMs(retryAfter, date, at);
+  if (statusCode === UNAVAILABLE) return named > 0 ? { namedMs: believed(named) } : undefined;
+  const longest = Math.max(named, secondsMs(bodySeconds));
+  return { namedMs: longest > 0 ? believed(longest) : undefined };
+}
+
+/**
+ * Returns the rest of a recorded pause at `now` (unix ms), in ms; 0 if it is over. A longer rest than any pause exists
+ * only if the clock was set back, and does not count.
+ */
+export function pauseLeft(until: number | undefined, now: number): number {
+  const left = until === undefined ? 0 : until - now;
+  return left > 0 && left <= PAUSE_MAX_MS ? left : 0;
+}
+
+function believed(ms: number): number {
+  return Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, Math.ceil(ms)));
+}
+
+/** Returns the time in `Retry-After`, in ms: seconds or a date. 0 or less if it names no time to come. */
+function headerMs(retryAfter: string | undefined, date: string | undefined, at: number): number {
+  const text = retryAfter?.trim() ?? "";
+  const until = parseHttpDate(text);
+  // The receiver's own clock, if it tells it, so that a difference of the clocks does not count.
+  return until === undefined ? secondsMs(text) : until - (parseHttpDate(date?.trim()) ?? at);
+}
+
+const DECIMAL = /^\d+(?:\.\d*)?$|^\.\d+$/;
+
+/** Returns a number of seconds, or one as text, in ms; 0 for other values. */
+function secondsMs(value: unknown): number {
+  const isNumber = typeof value === "number" || (typeof value === "string" && DECIMAL.test(value));
+  const seconds = isNumber ? Number(value) : 0;
+  return Number.isNaN(seconds) ? 0 : seconds * SECOND_MS;
+}
+
+/** The current and the two obsolete forms of RFC 9110. The last one names no zone, and is in UTC. */
+const DATE_WITH_ZONE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
+const DATE_WITHOUT_ZONE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+function parseHttpDate(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const zoned = DATE_WITHOUT_ZONE.test(text) ? `${text} GMT` : text;
+  const ms = DATE_WITH_ZONE.test(text) || zoned !== text ? Date.parse(zoned) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** A refused attempt. All times in unix ms. */
+interface RefusedAttempt {
+  endedAt: number;
+  /** Time at which the delivery was due. */
+  dueAt: number;
+  /** As in `EndedTry`. */
+  failingSince: number | null;
+}
+
+/** Returns the consequences of a refusal for the endpoint. The delivery stays as it is. */
+export function classifyRefusal({
+  endedAt,
+  dueAt,
+  failingSince: before,
+}: RefusedAttempt): Pick<AttemptOutcome, "disable"> & { failingSince: number } {
+  const failingSince = Math.min(before ?? endedAt, endedAt);
+  // The second condition is for endpoints with few events, as that of failed attempts is.
+  const isOver =
+    endedAt - failingSince >= DISABLE_AFTER_MS && endedAt - dueAt >= DISABLE_AFTER_DUE_MS;
+  return {
+    failingSince,
+    ...(isOver && { disable: "The receiver has refused all deliveries for 5 days." }),
+  };
 }

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
 import { components } from "../../db/tables/components";
 import { users } from "../../db/tables/users";
-import { webhooks } from "../../db/tables/webhooks";
+import { webhookPauses, webhooks } from "../../db/tables/webhooks";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
 
@@ -59,10 +59,10 @@ export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
     .orderBy(asc(webhooks.id)),
 );
 
-/** Finds an endpoint if it is enabled. */
+/** Finds the destination of an endpoint if it is enabled. */
 export const findLiveWebhook = selectOne((orm, $: { id: string }) =>
   orm
-    .select({ id: webhooks.id })
+    .select({ format: webhooks.format, url: webhooks.url, settings: webhooks.settings })
     .from(webhooks)
     .where(sql`${webhooks.id} = ${$.id} AND ${isLive}`),
 );
@@ -78,6 +78,32 @@ export const findShownStatus = selectOne((orm, $: { id: string }) =>
 /** Writes the start of the time in which all attempts failed (unix ms); null after a success. */
 export const setFailingSince = mutate((orm, $: { id: string; failingSince: number | null }) =>
   orm.update(webhooks).set({ failingSince: $.failingSince }).where(eq(webhooks.id, $.id)),
+);
+
+/** Finds the end of the last recorded pause of a destination (unix ms). */
+export const findPause = selectOne((orm, $: { destination: string }) =>
+  orm
+    .select({ until: webhookPauses.pausedUntil })
+    .from(webhookPauses)
+    .where(eq(webhookPauses.destination, $.destination)),
+);
+
+export const setPause = mutate((orm, $: { destination: string; until: number }) =>
+  orm
+    .insert(webhookPauses)
+    .values({ destination: $.destination, pausedUntil: $.until })
+    .onConflictDoUpdate({
+      target: webhookPauses.destination,
+      set: { pausedUntil: sql`excluded.paused_until` },
+    }),
+);
+
+/** Deletes pauses that ended before a time (unix ms), at most `limit`. */
+export const deletePausesBefore = mutate((orm, $: { before: number; limit: number }) =>
+  orm.delete(webhookPauses).where(
+    sql`${webhookPauses.destination} IN (SELECT destination FROM ${webhookPauses}
+          WHERE paused_until < ${$.before} LIMIT ${$.limit})`,
+  ),
 );
 
 /** Finds an enabled user by canonical email. */

@@ -82,8 +82,9 @@ export function updateWebhook(
       ? (["webhook.enable", "Enabled"] as const)
       : (["webhook.disable", "Disabled"] as const);
     audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
-    wakeDeliverer(ctx, tx, id);
   }
+  // Deliveries that wait for the former destination need not wait any more.
+  if (isSwitched || isReachChanged) wakeDeliverer(ctx, tx, id);
   return getWebhookRecord(tx, id, now);
 }
 

@@ -37,6 +37,7 @@ describe("a test event", () => {
 
   test.each([
     { status: 200, says: "The test event was delivered." },
+    { status: 429, says: "The test event was not delivered. The response shows the reason." },
     { status: 500, says: "The test event was not delivered. The response shows the reason." },
   ])("the answer waits for the result of a test event, here $status", async ({ status, says }) => {
     await using receiver = startReceiver(() => status);

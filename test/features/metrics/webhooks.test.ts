@@ -43,28 +43,32 @@ describe("metrics of webhooks", () => {
     expect(await of("oldest_delivery_age_seconds", broken.id)).toBe(0);
   });
 
-  test("the metrics count successful and failed attempts by webhook, from 0", async () => {
-    await using down = startReceiver(() => 500);
+  test("the metrics count successful, failed and refused attempts by webhook, from 0", async () => {
+    await using down = startReceiver((_message, count) =>
+      count <= 2 ? 500 : new Response(null, { status: 429, headers: { "Retry-After": "60" } }),
+    );
     await using up = startReceiver();
     const { site, key } = await createSite();
     await using _ = site;
     const [broken, whole] = [await site.endpoint(down.url), await site.endpoint(up.url)];
     const triesOf = async (webhook: string) => {
       const { value } = await scrape(site.app, key);
-      return ["succeeded", "failed"].map((outcome) =>
+      return ["succeeded", "failed", "refused"].map((outcome) =>
         value("allclear_webhook_tries_total", { webhook, outcome }),
       );
     };
     const before = await scrape(site.app, key);
-    expect(before.families.get("allclear_webhook_tries_total")?.samples).toHaveLength(4);
-    expect(await triesOf(broken.id)).toEqual([0, 0]);
+    expect(before.families.get("allclear_webhook_tries_total")?.samples).toHaveLength(6);
+    expect(await triesOf(broken.id)).toEqual([0, 0, 0]);
 
     await site.recordEvents("cmp_1", "cmp_2");
     await site.idle();
-    expect(await triesOf(whole.id)).toEqual([2, 0]);
-    expect(await triesOf(broken.id)).toEqual([0, 2]);
+    expect(await triesOf(whole.id)).toEqual([2, 0, 0]);
+    expect(await triesOf(broken.id)).toEqual([0, 2, 0]);
     await site.pass(10_000);
-    expect(await triesOf(broken.id)).toEqual([0, 4]);
+    const [, failed = 0, refused = 0] = await triesOf(broken.id);
+    expect(failed).toBe(2);
+    expect(refused).toBeGreaterThan(0);
     expect((await scrape(site.app, key)).value("allclear_webhook_tries_running")).toBe(0);
   });
 

@@ -24,6 +24,7 @@ describe("a new webhook", () => {
       enabled: true,
       disabled_reason: null,
       success_rate_24h: null,
+      paused_until: null,
       confirmed_at: null,
       version: 1,
       created_at: "2026-03-10T12:00:00.000Z",

@@ -29,7 +29,7 @@ const UNCERTAIN_MS = DAY_MS;
 const REPLY = /^(\d{3})(?: ([245]\.\d{1,3}\.\d{1,3})(?= |$))?/;
 
 /** Parts of a result without an answer of the relay. */
-const NO_ANSWER = { statusCode: null, answer: null, retryAfter: undefined };
+const NO_ANSWER = { statusCode: null, answer: null };
 
 /** Delivery to an address, with its parts. */
 interface MailDelivery extends Outgoing {
@@ -81,7 +81,7 @@ export function createMailAttempt(
 function resultOf(reader: Reader, webhook: WebhookRow, mail: MailRow): TryResult | NoTry {
   const begunAt = Number(mail.params["at"]);
   const latencyMs = Math.max(0, (mail.finishedAt ?? begunAt) - begunAt);
-  const result = { at: begunAt, latencyMs, answer: null, retryAfter: undefined };
+  const result = { at: begunAt, latencyMs, answer: null };
   const words = mail.reply ?? "";
   const [, code, enhanced] = REPLY.exec(words) ?? [];
   const statusCode = code === undefined ? null : Number(code);

@@ -1,11 +1,15 @@
 import type { AppContext } from "../../../context";
 import { type Egress, Fault, type HttpAnswer, readBody } from "../../../egress";
 import type { RecordedEvent } from "../../../events";
+import type { WebhookFormat } from "../../../domain/webhook";
 import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../kernel/charset";
+import { parseJson } from "../../../kernel/text";
 import { SECOND_MS } from "../../../kernel/time";
 import { attemptOnce } from "../../outgoing";
 import { findForTry } from "../delivery-store";
+import { FORMATS } from "../formats";
 import type { Message } from "../formats/format";
+import { canRetry, refusalOf } from "../rules";
 import { secretsInForce, signatureHeaders } from "../secrets";
 import { createMailAttempt } from "../alerts/attempt";
 import { clean } from "../formats/clean";
@@ -80,7 +84,6 @@ export function createAttempt(
       statusCode: null,
       error,
       answer: null,
-      retryAfter: undefined,
     });
 
     let message: Message | undefined;
@@ -118,13 +121,21 @@ export function createAttempt(
         if (answer instanceof Fault) {
           return answer.kind === "local" ? "local_fault" : failed(answer.message);
         }
+        const text = await answerText(answer, secretsIn(webhook));
+        const refused = refusalOf({
+          statusCode: answer.status,
+          retryAfter: answer.headers.get("retry-after"),
+          date: answer.headers.get("date"),
+          bodySeconds: bodySeconds(webhook.format, text),
+          at: clock.now(),
+        });
         return {
           at,
           latencyMs: Math.round(clock.monotonic() - startedAt),
           statusCode: answer.status,
           error: null,
-          answer: await answerText(answer, secretsIn(webhook)),
-          retryAfter: answer.headers.get("retry-after"),
+          answer: text,
+          ...(refused && { refused: { ...refused, isFinal: !canRetry(row.event.type) } }),
         };
       } finally {
         timer.cancel();
@@ -132,9 +143,22 @@ export function createAttempt(
       }
     };
     const name = { id: deliveryId, attempt: row.delivery.tries + 1 };
-    // An aborted attempt does not count. A response is too large to be noted.
+    // An aborted attempt and a refusal do not count. A response is too large to be noted.
     return attemptOnce(ctx, name, send, (result) =>
-      stopping.aborted || typeof result === "string" ? undefined : { ...result, answer: null },
+      stopping.aborted || typeof result === "string" || result.refused
+        ? undefined
+        : { ...result, answer: null },
     );
   };
+}
+
+/** Returns the field of a JSON response in which the service of a format names the seconds of a pause. */
+function bodySeconds(format: WebhookFormat, text: string | null): unknown {
+  const { pauseField } = FORMATS[format];
+  if (!pauseField || text === null) return undefined;
+  return pauseField.reduce<unknown>(
+    (value, name) =>
+      typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined,
+    parseJson(text),
+  );
 }

@@ -12,12 +12,13 @@ import {
 import { AwaitedMails } from "../alerts/awaited-mails";
 import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
-import type { NoTry, TryResult } from "./try-result";
+import { isPutOff, type NoTry, type TryResult } from "./try-result";
+import type { Slot } from "./destination";
 import { QueueCleanup } from "./queue-cleanup";
 import { type DelivererFigures, TryCounts } from "./figures";
 import type { ReadHeadline } from "./message";
 import { type Begun, DeliveryQueue } from "./delivery-queue";
-import { createRecorder, type Recorder } from "./recorder";
+import { createRecorder, type Pause, type Recorder } from "./recorder";
 
 /** Runs deliveries while the server runs. */
 export interface Deliverer {
@@ -69,11 +70,11 @@ class Delivering implements Deliverer {
     readHeadline: ReadHeadline | undefined,
     throttle: LoadThrottle,
   ) {
-    const { clock, db, signals } = ctx;
+    const { clock, signals } = ctx;
     this.#ctx = ctx;
     this.#throttle = throttle;
     this.#steadyNow = monotonicWallClock(clock);
-    this.#queue = new DeliveryQueue(db, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
+    this.#queue = new DeliveryQueue(ctx, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#recorder = createRecorder(ctx, this.#steadyNow);
     this.#cleanup = new QueueCleanup(ctx, () => this.#loop.schedule());
     this.#loop = new SendingLoop(ctx, {
@@ -140,7 +141,7 @@ class Delivering implements Deliverer {
     for (const begun of this.#queue.begin(canStart)) this.#start(begun);
     const throttledMs = isThrottled ? this.#throttle.waitMs() : Number.POSITIVE_INFINITY;
     const untilDueMs = Math.max(0, this.#queue.nextDueAt() - this.#steadyNow());
-    return Math.min(throttledMs, untilDueMs);
+    return Math.min(throttledMs, untilDueMs, this.#queue.untilFreeMs());
   }
 
   #start(begun: Begun): void {
@@ -150,7 +151,7 @@ class Delivering implements Deliverer {
 
   /** Resolves when the attempt has ended and its result was passed to the recorder. */
   async #try(begun: Begun): Promise<void> {
-    const { queue, due } = begun;
+    const { queue, due, slot } = begun;
     let outcome: TryResult | NoTry | undefined;
     try {
       const attempt = await this.#attempt().finally(() => {
@@ -161,7 +162,10 @@ class Delivering implements Deliverer {
     } catch (error) {
       this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be attempted");
     }
-    const isHeld = outcome === undefined || outcome === "local_fault" || outcome === "awaits_mail";
+    const pause = this.#endSlot(slot, outcome);
+    const isRefused = typeof outcome === "object" && isPutOff(outcome);
+    const isHeld =
+      isRefused || outcome === undefined || outcome === "local_fault" || outcome === "awaits_mail";
     if (isHeld) queue.hold(due);
     else queue.end(due);
     // An aborted attempt does not count.
@@ -174,13 +178,34 @@ class Delivering implements Deliverer {
       this.#retryLater(begun, this.#backoff.nextWaitMs(this.#steadyNow()));
     } else {
       this.#backoff.reset();
-      void this.#record(begun, outcome);
+      void this.#record(begun, outcome, pause);
+      // It waits for the end of the pause before later deliveries.
+      if (isRefused) this.#release(begun);
     }
   }
 
-  async #record(begun: Begun, result: TryResult): Promise<void> {
-    const nextTryAt = await this.#recorder.add({ deliveryId: begun.due.id, result });
-    this.#tries.add(begun.queue.webhookId, isSuccess(result.statusCode));
+  /** Ends an attempt at its destination. Returns the pause that begins there if the receiver refused it. */
+  #endSlot(slot: Slot | undefined, outcome: TryResult | NoTry | undefined): Pause | undefined {
+    if (!slot) return undefined;
+    const { destination } = slot;
+    const result = typeof outcome === "object" ? outcome : undefined;
+    destination.end(slot, result?.latencyMs);
+    if (!result) return undefined;
+    if (isSuccess(result.statusCode)) destination.succeed();
+    if (!result.refused) return undefined;
+    const pauseMs = destination.refuse(result.refused.namedMs);
+    return { destination: destination.key, until: this.#ctx.clock.now() + pauseMs };
+  }
+
+  async #record(begun: Begun, result: TryResult, pause: Pause | undefined): Promise<void> {
+    const nextTryAt = await this.#recorder.add({ deliveryId: begun.due.id, result, pause });
+    const { webhookId } = begun.queue;
+    if (isPutOff(result)) {
+      this.#tries.add(webhookId, "refused");
+      this.#loop.schedule();
+      return;
+    }
+    this.#tries.add(webhookId, isSuccess(result.statusCode) ? "succeeded" : "failed");
     this.#release(begun, nextTryAt);
   }
 

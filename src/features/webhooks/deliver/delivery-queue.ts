@@ -1,7 +1,9 @@
-import type { Db } from "../../../db";
+import type { AppContext } from "../../../context";
 import { outgoingShare } from "../../../kernel/descriptors";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
-import { findLiveWebhook, listLiveWebhooks } from "../store";
+import { findLiveWebhook, findPause, listLiveWebhooks } from "../store";
+import { pauseLeft } from "../rules";
+import { Destination, destinationKey, type Slot } from "./destination";
 import { type Due, EndpointQueue } from "./endpoint-queue";
 
 /** Maximum number of concurrent attempts, to one endpoint and in all. */
@@ -54,6 +56,8 @@ const HELD_MAX = 512;
 export interface Begun {
   queue: EndpointQueue;
   due: Due;
+  /** Undefined for e-mail. */
+  slot: Slot | undefined;
 }
 
 /**
@@ -61,20 +65,23 @@ export interface Begun {
  * with the backlog.
  */
 export class DeliveryQueue {
-  readonly #db: Db;
+  readonly #ctx: Pick<AppContext, "clock" | "db">;
   readonly #steadyNow: () => number;
   readonly #max = outgoingShare(CONCURRENT_MAX);
   readonly #queues = new Map<string, EndpointQueue>();
   /** Queues in which a delivery may be ready to start. */
   readonly #active = new Set<EndpointQueue>();
+  /** Queues that wait for their destinations, the one that has waited longest first. */
+  readonly #waiting = new Set<EndpointQueue>();
+  readonly #destinations = new Map<string, Destination>();
 
   /** `off` is called for a disabled endpoint that may have pending deliveries. */
   constructor(
-    db: Db,
+    ctx: Pick<AppContext, "clock" | "db">,
     steadyNow: () => number,
     readonly off: (webhookId: string) => void,
   ) {
-    this.#db = db;
+    this.#ctx = ctx;
     this.#steadyNow = steadyNow;
   }
 
@@ -83,28 +90,31 @@ export class DeliveryQueue {
     return this.#active.size > 0;
   }
 
-  /** Reads the endpoint's due deliveries again before the next start. */
+  /** Reads the endpoint and its due deliveries again before the next start. */
   wake(webhookId: string): void {
     const queue = this.#queueOf(webhookId);
     queue.searchedTo = Number.POSITIVE_INFINITY;
+    queue.isOutdated = true;
     this.wakeEndpoint(queue);
   }
 
   wakeEndpoint(queue: EndpointQueue): void {
     queue.hasMore = true;
     queue.nextDueAt = Number.POSITIVE_INFINITY;
-    this.#active.add(queue);
+    // One that waits keeps its place, unless the wait may be over since the endpoint changed.
+    if (queue.isOutdated || !this.#waiting.has(queue)) this.#active.add(queue);
   }
 
   /** Reads the enabled endpoints and those with pending deliveries. */
   rescan(): void {
-    const live = new Set(listLiveWebhooks(this.#db, {}).map(({ id }) => id));
+    const live = new Set(listLiveWebhooks(this.#ctx.db, {}).map(({ id }) => id));
     // Every enabled endpoint has a share, also without pending deliveries.
     for (const id of live) this.#queueOf(id);
     for (const [id, queue] of this.#queues) {
       if (!live.has(id) && queue.claimed === 0) this.#forget(queue);
     }
-    for (const { id } of listAwaited(this.#db, {})) this.wake(id);
+    for (const { id } of listAwaited(this.#ctx.db, {})) this.wake(id);
+    this.#forgetDestinations();
   }
 
   /**
@@ -117,14 +127,24 @@ export class DeliveryQueue {
       this.#max,
     );
     for (const queue of this.#active) {
-      if (!this.#fill(queue) || !queue.hasNext() || !fairShare.take(queue.underWay)) continue;
+      if (!this.#fill(queue) || !queue.hasNext()) continue;
+      // A wait for the destination takes no place of others.
+      if (waitOf(queue) > 0) {
+        this.#active.delete(queue);
+        this.#waiting.add(queue);
+        continue;
+      }
+      if (!fairShare.take(queue.underWay)) continue;
       if (!canStart()) return;
       const due = queue.begin();
-      if (!due) continue;
+      if (!due || !queue.target) continue;
+      const { destination, format } = queue.target;
+      const slot = destination?.begin(format);
+      this.#waiting.delete(queue);
       // Moved to the end, so that other endpoints come first.
       this.#active.delete(queue);
       this.#active.add(queue);
-      yield { queue, due };
+      yield { queue, due, slot };
     }
   }
 
@@ -146,10 +166,24 @@ export class DeliveryQueue {
     return next;
   }
 
-  /** Wakes the queues with deliveries that have fallen due. */
+  /** Returns the wait in ms until a destination may take the next message; infinity if no queue waits for one. */
+  untilFreeMs(): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (const queue of this.#waiting) least = Math.min(least, waitOf(queue));
+    return least;
+  }
+
+  /** Wakes the queues with deliveries that have fallen due, and those whose destinations are free again. */
   wakeDue(): void {
     const now = this.#steadyNow();
     for (const queue of this.#queues.values()) if (queue.nextDueAt <= now) this.wakeEndpoint(queue);
+    const free = Array.from(this.#waiting).filter((queue) => waitOf(queue) === 0);
+    if (free.length === 0) return;
+    for (const queue of free) this.#waiting.delete(queue);
+    // They come before those that have not waited, so that each endpoint of a destination has its turn.
+    const others = Array.from(this.#active);
+    this.#active.clear();
+    for (const queue of [...free, ...others]) this.#active.add(queue);
   }
 
   /**
@@ -157,32 +191,67 @@ export class DeliveryQueue {
    * deliveries.
    */
   #fill(queue: EndpointQueue): boolean {
-    if (queue.hasMore && (queue.waiting < LOW || isWorthSearching(queue))) {
-      if (!findLiveWebhook(this.#db, { id: queue.webhookId })) {
-        queue.clear();
-        if (queue.claimed === 0) this.#forget(queue);
-        this.#active.delete(queue);
-        this.off(queue.webhookId);
-        return false;
-      }
+    const isShort = queue.hasMore && (queue.waiting < LOW || isWorthSearching(queue));
+    if ((queue.isOutdated || isShort) && !this.#readEndpoint(queue)) return false;
+    if (isShort) {
       do this.#readPage(queue);
       while (queue.hasMore && queue.waiting < HELD_MAX && !queue.hasNext());
       queue.searchedTo = queue.waiting;
     }
     if (queue.waiting > 0) return true;
     this.#active.delete(queue);
+    this.#waiting.delete(queue);
     return false;
+  }
+
+  /** Reads the destination of an endpoint. Returns false for one that is not enabled, whose queue is emptied. */
+  #readEndpoint(queue: EndpointQueue): boolean {
+    const webhook = findLiveWebhook(this.#ctx.db, { id: queue.webhookId });
+    if (!webhook) {
+      queue.clear();
+      if (queue.claimed === 0) this.#forget(queue);
+      this.#active.delete(queue);
+      this.#waiting.delete(queue);
+      this.off(queue.webhookId);
+      return false;
+    }
+    if (!queue.isOutdated) return true;
+    queue.isOutdated = false;
+    const key = destinationKey(webhook);
+    const destination = key === undefined ? undefined : this.#destinationOf(key);
+    if (destination !== queue.target?.destination) this.#waiting.delete(queue);
+    queue.target = { format: webhook.format, destination };
+    return true;
+  }
+
+  #destinationOf(key: string): Destination {
+    let destination = this.#destinations.get(key);
+    if (!destination) {
+      const { clock, db } = this.#ctx;
+      const pausedMs = pauseLeft(findPause(db, { destination: key })?.until, clock.now());
+      destination = new Destination(key, clock, pausedMs);
+      this.#destinations.set(key, destination);
+    }
+    return destination;
+  }
+
+  /** Forgets the destinations that no endpoint has any more. */
+  #forgetDestinations(): void {
+    const used = new Set(Array.from(this.#queues.values(), (queue) => queue.target?.destination));
+    for (const [key, destination] of this.#destinations) {
+      if (!used.has(destination)) this.#destinations.delete(key);
+    }
   }
 
   #readPage(queue: EndpointQueue): void {
     const { webhookId } = queue;
     const now = this.#steadyNow();
     const limit = PAGE + queue.claimed;
-    const due = listDue(this.#db, { webhookId, now, limit });
+    const due = listDue(this.#ctx.db, { webhookId, now, limit });
     queue.claim(due);
     queue.hasMore = due.length === limit;
     if (queue.hasMore) return;
-    queue.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
+    queue.nextDueAt = findNextDue(this.#ctx.db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
   }
 
   #queueOf(webhookId: string): EndpointQueue {
@@ -197,7 +266,13 @@ export class DeliveryQueue {
   #forget(queue: EndpointQueue): void {
     this.#queues.delete(queue.webhookId);
     this.#active.delete(queue);
+    this.#waiting.delete(queue);
   }
+}
+
+/** Returns the wait in ms for the destination of a queue; 0 for e-mail. */
+function waitOf({ target }: EndpointQueue): number {
+  return target?.destination?.waitMs(target.format) ?? 0;
 }
 
 /**

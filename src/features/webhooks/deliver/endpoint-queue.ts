@@ -1,3 +1,6 @@
+import type { WebhookFormat } from "../../../domain/webhook";
+import type { Destination } from "./destination";
+
 /** Properties of a due delivery that the queue needs. */
 export interface Due {
   id: string;
@@ -28,6 +31,10 @@ export class EndpointQueue {
    * Number of waiting deliveries at the last read, so that the database is not read after each one.
    */
   searchedTo = Number.POSITIVE_INFINITY;
+  /** Format and destination of the endpoint, from the last read; undefined destination for e-mail. */
+  target: { format: WebhookFormat; destination: Destination | undefined } | undefined;
+  /** True if the endpoint may have changed since the last read. */
+  isOutdated = true;
   /** Known time of the next delivery that is not due yet (steady ms). */
   nextDueAt = Number.POSITIVE_INFINITY;
 

@@ -6,10 +6,11 @@ export interface DelivererFigures {
   tries: ReadonlyMap<string, EndedTries>;
 }
 
-interface EndedTries {
-  succeeded: number;
-  failed: number;
-}
+/** Outcomes of attempts. A refused one is repeated after a pause and uses up no retry. */
+export const TRY_OUTCOMES = ["succeeded", "failed", "refused"] as const;
+type TryOutcome = (typeof TRY_OUTCOMES)[number];
+
+type EndedTries = Record<TryOutcome, number>;
 
 /** Counts ended attempts by endpoint. */
 export class TryCounts {
@@ -19,9 +20,8 @@ export class TryCounts {
     return this.#counts;
   }
 
-  add(webhookId: string, hasSucceeded: boolean): void {
-    const { succeeded, failed } = this.#counts.get(webhookId) ?? { succeeded: 0, failed: 0 };
-    const one = Number(hasSucceeded);
-    this.#counts.set(webhookId, { succeeded: succeeded + one, failed: failed + 1 - one });
+  add(webhookId: string, outcome: TryOutcome): void {
+    const before = this.#counts.get(webhookId) ?? { succeeded: 0, failed: 0, refused: 0 };
+    this.#counts.set(webhookId, { ...before, [outcome]: before[outcome] + 1 });
   }
 }

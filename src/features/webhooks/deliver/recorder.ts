@@ -11,14 +11,24 @@ import {
   insertTry,
   setDeliveryProgress,
 } from "../delivery-store";
-import { isSuccess, classifyAttempt } from "../rules";
-import { findWebhook, setFailingSince, updateWebhookRow } from "../store";
-import type { TryResult } from "./try-result";
+import { canRetry, classifyAttempt, classifyRefusal, isSuccess } from "../rules";
+import { findWebhook, setFailingSince, setPause, updateWebhookRow } from "../store";
+import { isPutOff, type TryResult } from "./try-result";
 
 /** An ended attempt of a delivery. */
 interface EndedAttempt {
   deliveryId: string;
   result: TryResult;
+  /** Pause that it begins at its destination. */
+  pause?: Pause | undefined;
+}
+
+/** Pause of a destination. */
+export interface Pause {
+  /** Digest of the destination. */
+  destination: string;
+  /** End in unix ms. */
+  until: number;
 }
 
 /** Writes results of attempts; `add` resolves with the time of the next one, if there is one. */
@@ -29,7 +39,12 @@ export function createRecorder(
   steadyNow: () => number,
 ): Recorder {
   return new ResultRecorder(ctx, {
-    write: (tx, { deliveryId, result }) => recordTry(ctx, tx, deliveryId, result, steadyNow()),
+    write(tx, { deliveryId, result, pause }) {
+      if (pause) setPause(tx, pause);
+      if (!isPutOff(result)) return recordTry(ctx, tx, deliveryId, result, steadyNow());
+      recordRefusal(ctx, tx, deliveryId, result);
+      return undefined;
+    },
     describe: ({ deliveryId }) => ({ delivery: deliveryId }),
     waiting: "deliveries wait until their results can be recorded",
     lost: "a delivery's result cannot be recorded",
@@ -54,15 +69,14 @@ export function recordTry(
   // It was deleted meanwhile with its event or page.
   if (!progress) return undefined;
   const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
-  const { permanent, retryAfter, ...stored } = result;
+  const { permanent, refused: _, ...stored } = result;
   const endedAt = result.at + result.latencyMs;
   const outcome = classifyAttempt({
     statusCode: result.statusCode,
-    retryAfter,
     permanent,
     endedAt,
     failuresBefore: tries - triesBefore,
-    canRetry: eventType !== "webhook.test",
+    canRetry: canRetry(eventType),
     failingSince,
     chance: Buffer.from(ctx.random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32,
   });
@@ -92,6 +106,24 @@ export function recordTry(
   }
   if (outcome.disable !== undefined) disable(ctx, tx, webhookId, outcome.disable);
   return nextTryAt ?? undefined;
+}
+
+/** Writes a refusal with its consequence for the endpoint. The delivery stays due, and the refusal is no attempt of it. */
+function recordRefusal(
+  ctx: Pick<AppContext, "clock" | "signals">,
+  tx: Tx,
+  deliveryId: string,
+  { at, latencyMs }: TryResult,
+): void {
+  const progress = findDeliveryProgress(tx, { id: deliveryId });
+  if (!progress) return;
+  const { webhookId, failingSince, nextTryAt } = progress;
+  const endedAt = at + latencyMs;
+  const outcome = classifyRefusal({ endedAt, dueAt: nextTryAt ?? endedAt, failingSince });
+  if (outcome.failingSince !== failingSince) {
+    setFailingSince(tx, { id: webhookId, failingSince: outcome.failingSince });
+  }
+  if (outcome.disable !== undefined) disable(ctx, tx, webhookId, outcome.disable);
 }
 
 /**

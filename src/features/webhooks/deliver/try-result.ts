@@ -1,3 +1,11 @@
+import type { RefusedMessage } from "../rules";
+
+/** Refusal of an attempt. */
+interface RefusedTry extends RefusedMessage {
+  /** True for a test event, which is attempted once: the refusal is its result. */
+  isFinal: boolean;
+}
+
 /** Result of an attempt. */
 export interface TryResult {
   /** Start in unix ms. */
@@ -8,7 +16,8 @@ export interface TryResult {
   error: string | null;
   /** First 20 KB of the response, if it was text. */
   answer: string | null;
-  retryAfter: string | undefined;
+  /** Set if the receiver refused the message for now. */
+  refused?: RefusedTry | undefined;
   /** Set if no retry can succeed, with the reason for disabling the endpoint if there is one. */
   permanent?: { reason?: string };
 }
@@ -23,3 +32,8 @@ export type NoTry =
   | "local_fault"
   /** Its mail is queued or being sent. */
   | "awaits_mail";
+
+/** Returns true for a refused attempt that does not count: the delivery waits for the end of the pause. */
+export function isPutOff({ refused }: TryResult): boolean {
+  return refused?.isFinal === false;
+}

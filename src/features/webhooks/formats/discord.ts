@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
-import { toIso } from "../../../kernel/time";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { fitted, fittedMessage, paragraph } from "./blocks";
 import { clipTo } from "./clean";
@@ -27,6 +27,11 @@ export const discord: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   openPath: /^\/api\/webhooks\//,
+  pace: [
+    { count: 5, inMs: 2 * SECOND_MS },
+    { count: 30, inMs: MINUTE_MS },
+  ],
+  pauseField: ["retry_after"],
   validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     if (!HOSTS.has(hostname) || PATH.test(pathname)) return [];

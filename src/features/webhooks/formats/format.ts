@@ -29,6 +29,12 @@ export interface FormatContext {
   statusOf: (componentId: string) => ComponentStatus | undefined;
 }
 
+/**
+ * Limit of the messages that a service takes: `count` in any time of `inMs`, or `burst` at once and then one in each
+ * `everyMs`.
+ */
+export type Limit = { count: number; inMs: number } | { burst: number; everyMs: number };
+
 /** Body format of endpoints: a file in `formats/` and a line in its registry. */
 export interface Format {
   name: WebhookFormat;
@@ -44,6 +50,15 @@ export interface Format {
    * rest of the path is a secret. Omitted if the URL is not secret.
    */
   openPath?: RegExp;
+  /**
+   * Limits of the service, which all endpoints of one destination share. Empty for programs, which take messages as
+   * fast as they answer until they refuse one, and for e-mail, which the mail relay limits.
+   */
+  pace: readonly Limit[];
+  /** Path of the field of a JSON response with the seconds of a pause, if the service names them there. */
+  pauseField?: readonly string[];
+  /** Returns the name of the destination, if the URL alone does not name it. May contain secrets. */
+  destination?(url: URL, settings: Readonly<Record<string, unknown>>): string;
   /**
    * Returns errors of a URL or settings for this service, with pointers `#/url` and `#/settings/…`.
    */

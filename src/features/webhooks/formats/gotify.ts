@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
+import { SECOND_MS } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { writeBlocks, MARKDOWN } from "./markup";
 import { buildNotification } from "./notification";
@@ -35,6 +36,7 @@ export const gotify: Format = {
   hint: "The address of your Gotify server, and the token of an application that you create under Apps.",
   settings: Settings,
   secretSettings: ["token"],
+  pace: [{ count: 10, inMs: SECOND_MS }],
   validate(url): FieldError[] {
     // A token in the URL would be shown with the URL.
     if (new URL(url).search === "") return [];

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
+import { SECOND_MS } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { fittedMessage } from "./blocks";
 import { clipTo } from "./clean";
@@ -66,6 +67,7 @@ export const ntfy: Format = {
   hint: "The URL of a topic, such as https://ntfy.sh/my-secret-topic. Everyone who knows the topic can read it.",
   settings: Settings,
   secretSettings: ["token", "authorization"],
+  pace: [{ burst: 60, everyMs: 5 * SECOND_MS }],
   validate(url, { token, authorization }): FieldError[] {
     const { pathname, search } = new URL(url);
     const errors: FieldError[] = [];

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
+import { SECOND_MS } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";
@@ -60,6 +61,7 @@ export const slack: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   openPath: /^\/(services|workflows)\//,
+  pace: [{ count: 1, inMs: SECOND_MS }],
   validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     const isWrong = hostname === "hooks.slack.com" && !/^\/(services|workflows)\//.test(pathname);

@@ -22,6 +22,7 @@ export const standard: Format = {
   hint: "A URL of your program. Requests are signed; standardwebhooks.com lists libraries that verify them.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
+  pace: [],
   validate: () => [],
   write: (event) => jsonMessage(envelopeOf(event)),
 };

@@ -19,6 +19,7 @@ export const statuspage: Format = {
   hint: "A URL of a program that reads webhook notifications of Atlassian Statuspage.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
+  pace: [],
   validate: () => [],
   write(event, context) {
     const text = build(event, context);

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
+import { SECOND_MS } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { type Block, bold, fittedMessage, paragraph, type Span } from "./blocks";
 import { buildNotification } from "./notification";
@@ -40,6 +41,7 @@ export const teams: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   openPath: /^\//,
+  pace: [{ count: 4, inMs: SECOND_MS }],
   validate(url): FieldError[] {
     // Retired: learn.microsoft.com/microsoftteams/m365-custom-connectors.
     const isRetired = new URL(url).hostname.endsWith(".webhook.office.com");

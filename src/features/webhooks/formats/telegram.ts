@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import type { Tone } from "../../../domain/tone";
 import { Text } from "../../../kernel/schema";
+import { MINUTE_MS } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";
@@ -78,6 +79,10 @@ export const telegram: Format = {
   hint: "The URL is https://api.telegram.org, or your own Bot API server. Create a bot with @BotFather and add it to the chat.",
   settings: Settings,
   secretSettings: ["bot_token"],
+  pace: [{ count: 20, inMs: MINUTE_MS }],
+  pauseField: ["parameters", "retry_after"],
+  destination: (url, { bot_token, chat_id }) =>
+    JSON.stringify([serverOf(url), bot_token, String(chat_id).toLowerCase()]),
   validate(url): FieldError[] {
     const { pathname, search } = new URL(url);
     // A token in the URL would be shown with the URL.
@@ -96,7 +101,6 @@ export const telegram: Format = {
       (part) => `${EMOJI[tone]} <b><a href="${escape(url)}">${inline(part)}</a></b>`,
       (text) => shownLength(text) <= TITLE_MAX,
     );
-    const { origin, pathname } = new URL(context.url);
     return jsonMessage(
       {
         ...where,
@@ -111,10 +115,15 @@ export const telegram: Format = {
         parse_mode: "HTML",
         link_preview_options: { is_disabled: true },
       },
-      { url: `${origin}${pathname.replace(/\/$/, "")}/bot${bot_token}/sendMessage` },
+      { url: `${serverOf(new URL(context.url))}/bot${bot_token}/sendMessage` },
     );
   },
 };
+
+/** Returns the address of a Bot API server without a slash at its end. */
+function serverOf({ origin, pathname }: URL): string {
+  return origin + pathname.replace(/\/$/, "");
+}
 
 /** Returns the length of a text without its tags, in which an entity is one character. */
 function shownLength(html: string): number {

@@ -52,6 +52,7 @@ export const uptimeKuma: Format = {
   hint: "A URL of a program that reads webhook notifications of Uptime Kuma.",
   settings: Settings,
   secretSettings: ["headers"],
+  pace: [],
   validate: () => [],
   write(event, context) {
     const { data, at } = event;

@@ -37,7 +37,8 @@ test("a check of thousands of waiting alerts reads some of them at each call", a
   const awaited = new AwaitedMails(site.app.ctx, (begun) => void released.push(begun));
   const queue = new EndpointQueue("whk_1");
   for (let index = 0; index < 600; index++) {
-    awaited.add({ queue, due: { id: `dlv_${index}`, subjectId: "inc_1", isFirst: true } });
+    const due = { id: `dlv_${index}`, subjectId: "inc_1", isFirst: true };
+    awaited.add({ queue, due, slot: undefined });
   }
   awaited.check();
   expect(released).toHaveLength(256);

@@ -11,7 +11,6 @@ const RESULT: TryResult = {
   statusCode: 200,
   error: null,
   answer: null,
-  retryAfter: undefined,
 };
 
 /** Creates a recorder whose database answers each write as the test decides. */
