@@ -1,5 +1,10 @@
+import type { Page } from "playwright-core";
+import { listAllWebhooks } from "../../../src/features/webhooks";
+import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
+import { setPause } from "../../../src/features/webhooks/store";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import type { DemoData } from "../demo-data";
+import type { DemoSites } from "../demo-sites";
 import { withRelayAt } from "./mail";
 import { inEmpty, inDemoData, openDialog, send, sendLate, type Screen } from "./screen";
 
@@ -94,6 +99,19 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
   },
 ];
 
+/** Creates a webhook whose receiver then refuses messages for 90 seconds. */
+async function createPaused(page: Page, { empty }: DemoSites): Promise<void> {
+  await page.getByLabel("URL").fill("https://relay.northwind.example/paused");
+  await page.getByLabel("Description").fill("Relay with a limit");
+  await send(page, "Create webhook");
+  const { clock, ctx } = empty.app;
+  const row = listAllWebhooks(ctx.db, {}).at(-1);
+  const destination = row && destinationKey(row);
+  if (destination === undefined) throw new Error("one was created");
+  const until = clock.now() + 1.5 * MINUTE_MS;
+  await ctx.db.write((tx) => setPause(tx, { destination, until }));
+}
+
 /** Screens that create a webhook in an installation without one. */
 export const FIRST_WEBHOOK_SCREENS: readonly Screen[] = [
   { name: "webhooks-empty", open: ({ empty }) => inEmpty(empty, LIST) },
@@ -114,6 +132,24 @@ export const FIRST_WEBHOOK_SCREENS: readonly Screen[] = [
       await send(page, "Create webhook");
       await empty.app.clock.advance(MINUTE_MS);
       await page.reload();
+    },
+  },
+  {
+    name: "webhook-paused",
+    open: ({ empty }) => inEmpty(empty, `${LIST}/new`),
+    async reach(page, demoSites) {
+      await createPaused(page, demoSites);
+      await page.getByRole("link", { name: "Open webhook" }).click();
+      await page.getByText("Paused by the receiver").waitFor();
+    },
+  },
+  {
+    name: "webhooks-paused",
+    open: ({ empty }) => inEmpty(empty, `${LIST}/new`),
+    async reach(page, demoSites) {
+      await createPaused(page, demoSites);
+      await page.goto(new URL(LIST, page.url()).href);
+      await page.getByText("by the receiver until").first().waitFor();
     },
   },
   {
