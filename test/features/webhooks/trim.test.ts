@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { trimDeliveries } from "../../../src/features/webhooks";
+import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
+import { findPause } from "../../../src/features/webhooks/store";
 import { startHousekeeping } from "../../../src/housekeeping";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
@@ -33,6 +35,22 @@ describe("retention of events and deliveries", () => {
     await site.app.clock.advance(DAY_MS);
     expect(countsOf(site)).toEqual({ events: 0, deliveries: 0, tries: 0 });
     keeping.cancel();
+  });
+
+  test("a pause of a receiver is deleted once it is as old as events that expire", async () => {
+    await using receiver = startReceiver(() => 429);
+    await using site = await createDeliverySite();
+    const { db } = site.app.ctx;
+    const endpoint = await site.endpoint(receiver.url);
+    await site.recordEvents("cmp_1");
+    await site.idle();
+    const destination = destinationKey(endpoint) ?? "";
+    const until = site.app.clock.now() + 5_000;
+    expect(findPause(db, { destination })).toEqual({ until });
+    await db.write((tx) => trimDeliveries(tx, until));
+    expect(findPause(db, { destination })).toEqual({ until });
+    await db.write((tx) => trimDeliveries(tx, until + 1));
+    expect(findPause(db, { destination })).toBeUndefined();
   });
 
   test("expired events are deleted in parts", async () => {

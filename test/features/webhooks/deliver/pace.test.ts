@@ -9,6 +9,7 @@ import {
   sendTestEvent,
   updateWebhook,
 } from "../../../../src/features/webhooks";
+import { DeliveryQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { Destination } from "../../../../src/features/webhooks/deliver/destination";
 import type { Clock } from "../../../../src/kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
@@ -61,6 +62,10 @@ const refuseFor = (seconds: number | string) => () =>
   new Response(null, { status: 429, headers: { "Retry-After": String(seconds) } });
 
 const TELEGRAM = { bot_token: "123456:ABC-DEF1234ghIkl", chat_id: "@Acme" };
+
+const fail = () => {
+  throw new Error("no endpoint is disabled");
+};
 
 const settingsOf = (format: WebhookFormat) => (format === "telegram" ? { settings: TELEGRAM } : {});
 
@@ -230,6 +235,16 @@ describe("incidents in a burst", () => {
   });
 });
 
+test("the pace counts from the request, which can be later than the start of its attempt", () => {
+  let monotonic = 0;
+  const destination = new Destination("digest", { monotonic: () => monotonic }, 0);
+  const slot = destination.begin("slack");
+  monotonic = 400;
+  // The answer took 100 ms, so that the request was sent at 300.
+  destination.end(slot, 100);
+  expect(destination.waitMs("slack")).toBe(300 + SECOND_MS + 50 - 400);
+});
+
 describe("endpoints of one destination", () => {
   test("endpoints with one URL share its pace in turn, and other URLs are not slowed", async () => {
     await using receiver = startReceiver();
@@ -292,6 +307,30 @@ describe("endpoints of one destination", () => {
     expect(namesOf(receiver.received).slice(1).toSorted()).toEqual(["000", "001", "001"]);
   });
 
+  test("an endpoint that waits for a shared pace comes before one that has not waited", async () => {
+    await using site = await createDeliverySite();
+    await site.deliverer.stop(0);
+    const { clock, ctx } = site.app;
+    const url = "http://127.0.0.1:9/hook";
+    const one = await site.endpoint(url, { format: "slack", events: ["incident.created"] });
+    const two = await site.endpoint(url, { format: "slack", events: ["incident.resolved"] });
+    await record(site, 3);
+    await site.recordEvents({ type: "incident.resolved" });
+    const queue = new DeliveryQueue(ctx, () => clock.now(), fail);
+    const beginAll = () => {
+      queue.wakeDue();
+      return Array.from(queue.begin(() => true));
+    };
+    queue.wake(one.id);
+    const [first, ...more] = beginAll();
+    expect([first?.queue.webhookId, more.length]).toEqual([one.id, 0]);
+    if (first?.slot) first.slot.destination.end(first.slot, 10);
+    // The pace allows the next message in the moment in which the other endpoint gets its event.
+    await clock.advance(2 * SECOND_MS);
+    queue.wake(two.id);
+    expect(beginAll().map(({ queue: { webhookId } }) => webhookId)).toEqual([one.id]);
+  });
+
   test("chats of one Telegram bot have paces of their own, and topics of one chat share one", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
@@ -342,6 +381,32 @@ describe("a refusal", () => {
     expect(site.deliveries().map(({ status, tries }) => `${status} ${tries}`)).toEqual(
       numbers(12).map(() => "delivered 1"),
     );
+  });
+
+  test.each<[format: WebhookFormat, body: string, pauseMs: number]>([
+    ["telegram", '{"ok":false,"parameters":{"retry_after":7}}', 7_000],
+    ["telegram", '{"retry_after":7}', 5_000],
+    ["telegram", '{"parameters":null}', 5_000],
+    ["telegram", '{"parameters":{"retry_after":-7}}', 5_000],
+    ["telegram", '{"parameters":{"retry_after":1e999}}', 900_000],
+    ["discord", '{"message":"You are being rate limited.","retry_after":0.65,"global":false}', 650],
+    ["discord", '{"parameters":{"retry_after":7}}', 5_000],
+    ["discord", '{"retry_after":', 5_000],
+    ["discord", "null", 5_000],
+    ["discord", "", 5_000],
+    // Bodies of other services can have any meaning.
+    ["standard", '{"retry_after":7}', 5_000],
+    ["slack", '{"retry_after":7}', 5_000],
+  ])("a 429 of a %s receiver with the body %p pauses for %d ms", async (format, body, pauseMs) => {
+    await using receiver = startReceiver(
+      () => new Response(body, { status: 429, headers: { "Content-Type": "application/json" } }),
+    );
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url, { format, ...settingsOf(format) });
+    await record(site, 1);
+    await site.idle();
+    const until = site.app.clock.now() + pauseMs;
+    expect(apiOf(site, id).paused_until).toBe(new Date(until).toISOString());
   });
 
   test("a 429 without a time pauses for 5, 10, 20, 40 and 60 s, and a success begins again", async () => {
@@ -595,7 +660,9 @@ describe("during a pause", () => {
     await using _ = site;
     await setEnabled(site, id, false);
     await site.idle();
+    expect(apiOf(site, id).paused_until).toBeNull();
     await setEnabled(site, id, true);
+    expect(apiOf(site, id).paused_until).not.toBeNull();
     await record(site, 1, 2);
     await site.pass(MINUTE_MS - 1);
     expect(receiver.received).toHaveLength(1);
