@@ -2,6 +2,7 @@ import changes from "../../migrations/0020_changes.sql" with { type: "text" };
 import compat from "../../migrations/0016_compat.sql" with { type: "text" };
 import compatNumberBounds from "../../migrations/0017_compat_number_bounds.sql" with { type: "text" };
 import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
+import gatheredDeliveries from "../../migrations/0025_gathered_deliveries.sql" with { type: "text" };
 import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import heartbeatRuns from "../../migrations/0014_heartbeat_runs.sql" with { type: "text" };
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 22, name: "short_tokens", sql: shortTokens, readableFrom: 20 },
   { number: 23, name: "mailing_authors", sql: mailingAuthors, readableFrom: 20 },
   { number: 24, name: "webhook_pauses", sql: webhookPauses, readableFrom: 20 },
+  { number: 25, name: "gathered_deliveries", sql: gatheredDeliveries, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

@@ -16,6 +16,7 @@ type IdPrefix =
   | "whk"
   | "evt"
   | "dlv"
+  | "dgr"
   | "usr"
   | "sub"
   | "mlg"

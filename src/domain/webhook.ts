@@ -20,6 +20,9 @@ export function isForPeople(format: WebhookFormat): boolean {
   return !FOR_PROGRAMS.has(format);
 }
 
+/** Time in seconds for which messages for people about monitors are gathered: default and maximum. */
+export const GROUP_SECONDS = { default: 30, max: 300 } as const;
+
 /** Event filter that matches every type. */
 export const ANY_EVENT = "*";
 
@@ -32,7 +35,14 @@ export function matchesMonitor(monitors: readonly string[], monitorId: string): 
 }
 
 /**
- * Progress of an event's delivery to one endpoint. `failed`: every attempt of three days failed.
+ * Progress of an event's delivery to one endpoint. `failed`: every attempt of three days failed. `superseded`: a newer
+ * message about the same object arrived first.
  */
-export const DELIVERY_STATUSES = ["pending", "delivered", "failed", "cancelled"] as const;
+export const DELIVERY_STATUSES = [
+  "pending",
+  "delivered",
+  "failed",
+  "cancelled",
+  "superseded",
+] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

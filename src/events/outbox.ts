@@ -18,6 +18,11 @@ export interface OutboxEvent {
   author?: AuthorKind;
   /** Ids of the only endpoints that receive it; absent for all that subscribe to it. Not stored. */
   receivers?: readonly string[];
+  /**
+   * Monitors because of whose outages Allclear wrote it, with the page of their events; absent for the words of people.
+   * Not stored.
+   */
+  monitors?: readonly { id: string; pageId: string | null }[] | undefined;
 }
 
 export interface RecordedEvent extends OutboxEvent {

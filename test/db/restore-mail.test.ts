@@ -92,6 +92,7 @@ const alertWebhook = (index: number): WebhookRow => ({
   events: ["*"],
   pageId: null,
   format: "email",
+  groupSeconds: 30,
   settings: {},
   enabled: true,
   disabledReason: null,

@@ -59,6 +59,7 @@ const more = fc.record(
   {
     description: fc.option(textOf(DescriptionText, 30)),
     events,
+    group_seconds: fc.constantFrom(0, 30, 45, 300),
     enabled: fc.boolean(),
   },
   { requiredKeys: [] },

@@ -102,6 +102,8 @@ function Outcome({ webhook, delivery, now }: NotifiedWebhook & { now: number }) 
       return <>Failed {at(finishedAt)}</>;
     case "cancelled":
       return <>Cancelled {at(finishedAt)}</>;
+    case "superseded":
+      return <>Superseded {at(finishedAt)}</>;
     case "pending":
       return tries === 0 ? (
         <>Pending</>

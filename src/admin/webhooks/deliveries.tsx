@@ -1,5 +1,6 @@
 import type { DeliveryRecord } from "../../features/webhooks";
 import type { Tone } from "../../domain/tone";
+import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 import {
@@ -25,6 +26,7 @@ const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone: Tone 
   delivered: { label: "Delivered", tone: "ok" },
   failed: { label: "Failed", tone: "major" },
   cancelled: { label: "Cancelled", tone: "none" },
+  superseded: { label: "Superseded", tone: "none" },
 };
 
 const COLUMNS = [
@@ -91,6 +93,14 @@ export function DeliveryList({ view, now }: { view: WebhookView; now: number }) 
   );
 }
 
+/** Describes how a delivery about a monitor is sent with others; undefined if it is sent by itself. */
+export function describeGathering({ row, sentWith }: DeliveryRecord): string | undefined {
+  if (row.gathers && row.status === "pending") return "Waits for others";
+  if (sentWith === 0) return undefined;
+  const others = plural(sentWith, "other");
+  return row.status === "pending" ? `Together with ${others}` : `Sent with ${others}`;
+}
+
 interface DeliveryLineProps {
   delivery: DeliveryRecord;
   /** As in `WebhookRecord`. */
@@ -100,10 +110,12 @@ interface DeliveryLineProps {
 
 function DeliveryLine({ delivery, pausedUntil, now }: DeliveryLineProps) {
   const { row, eventType, lastTry } = delivery;
+  const gathering = describeGathering(delivery);
   return (
     <Row>
       <Cell>
         <RowLink href={pathsOfWebhook(row.webhookId).delivery(row.id)}>{eventType}</RowLink>
+        {gathering === undefined ? null : <CellNote>{gathering}</CellNote>}
       </Cell>
       <Cell label="Status">
         <DeliveryState status={row.status} tries={row.tries} />

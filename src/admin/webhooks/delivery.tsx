@@ -24,7 +24,7 @@ import {
   Table,
 } from "../../ui";
 import { WEBHOOKS_PATH } from "../paths";
-import { DeliveryState, NextTry } from "./deliveries";
+import { DeliveryState, describeGathering, NextTry } from "./deliveries";
 import { adviceFor, describeFailure } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
@@ -112,6 +112,7 @@ function DeliveryFacts({
 }: Pick<DeliveryDetailProps, "delivery" | "pausedUntil" | "now">) {
   const { row } = delivery;
   const { status, tries, nextTryAt, finishedAt } = row;
+  const gathering = describeGathering(delivery);
   return (
     <Facts
       items={[
@@ -138,6 +139,7 @@ function DeliveryFacts({
                 value: <RelativeTime at={toIso(finishedAt)} now={now} />,
               },
             ]),
+        ...(gathering === undefined ? [] : [{ label: "Message", value: gathering }]),
         { label: "Event id", value: <code>{row.eventId}</code>, isWide: true },
         { label: "Delivery id", value: <code>{row.id}</code>, isWide: true },
       ]}

@@ -1,4 +1,4 @@
-import { ANY_EVENT } from "../../domain/webhook";
+import { ANY_EVENT, isForPeople } from "../../domain/webhook";
 import { FORMATS, presentWebhook, recipientOf, webhookName } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
 import {
@@ -156,6 +156,9 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
           ),
         },
         { label: "Monitors", value: <Monitors view={view} />, isWide: true },
+        ...(isForPeople(row.format)
+          ? [{ label: "Messages about monitors", value: gatheringText(row.groupSeconds) }]
+          : []),
         isMail
           ? { label: "Confirmed", value: <Confirmed at={confirmedAt} now={now} /> }
           : { label: "Signing secret", value: <SecretInForce view={view} now={now} /> },
@@ -165,6 +168,10 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
       ]}
     />
   );
+}
+
+function gatheringText(seconds: number): string {
+  return seconds === 0 ? "Each by itself" : `Gathered for ${seconds} s`;
 }
 
 function Confirmed({ at, now }: { at: number | null; now: number }) {

@@ -12,6 +12,7 @@ export const TEST_RESULTS: Readonly<Record<DeliveryStatus, string>> = {
   delivered: "The test event was delivered.",
   failed: "The test event was not delivered. The response shows the reason.",
   cancelled: "The test event was cancelled.",
+  superseded: "The test event was not sent, because a newer message arrived first.",
 };
 
 /**

@@ -1,5 +1,10 @@
 import type { Reader } from "../../db";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
+import {
+  GROUP_SECONDS,
+  isForPeople,
+  WEBHOOK_FORMATS,
+  type WebhookFormat,
+} from "../../domain/webhook";
 import { DESCRIPTION_MAX } from "../../domain/texts";
 import { type CreateWebhookBody, FORMATS, type WebhookRow } from "../../features/webhooks";
 import type { Form as SentForm } from "../../http";
@@ -13,7 +18,7 @@ import {
 import { type Field, InvalidInput, nullable } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { readMonitorChoices } from "../forms/monitors-field";
-import { textField } from "../forms/text-fields";
+import { integerField, textField } from "../forms/text-fields";
 import { readPages } from "../page-choice";
 import {
   eventsField,
@@ -50,6 +55,7 @@ export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()(
   events: eventsField(),
   monitors: monitorFilterField(),
   page: nullable(pageFilterField()),
+  group_seconds: gatheringField(),
 });
 
 /** Form for the time from which failed deliveries are sent again. */
@@ -99,6 +105,22 @@ export function shownFormat(sent: SentForm, fallback: WebhookFormat): WebhookFor
 
 export function formatNamed(name: string | undefined): WebhookFormat | undefined {
   return WEBHOOK_FORMATS.find((format) => format === name);
+}
+
+/** Field for the gathering time, only shown for formats for people. */
+function gatheringField(): Field<string, number, WebhookFormContext> {
+  const { default: initial, max } = GROUP_SECONDS;
+  const field = integerField({
+    label: "Gather messages about monitors (seconds)",
+    hint: `The first message is sent at once. Those that follow within this time, up to ${max} s, are sent as one. 0 sends each by itself.`,
+    initial,
+  });
+  return {
+    ...field,
+    toBody: (typed, context) =>
+      isForPeople(context.format) ? field.toBody(typed, context) : undefined,
+    Input: (props) => (isForPeople(props.context.format) ? field.Input(props) : null),
+  };
 }
 
 /**

@@ -25,6 +25,19 @@ export const webhooks = sqliteTable("webhooks", {
   deletedAt: integer("deleted_at"),
   confirmedAt: integer("confirmed_at"),
   monitors: text({ mode: "json" }).$type<string[]>().notNull().default(["*"]),
+  groupSeconds: integer("group_seconds").notNull().default(30),
+});
+
+export const webhookBursts = sqliteTable("webhook_bursts", {
+  webhookId: text("webhook_id").primaryKey(),
+  endsAt: integer("ends_at").notNull(),
+  hasDown: integer("has_down", { mode: "boolean" }).notNull(),
+});
+
+export const deliveryGroups = sqliteTable("delivery_groups", {
+  id: text().primaryKey(),
+  webhookId: text("webhook_id").notNull(),
+  createdAt: integer("created_at").notNull(),
 });
 
 export const deliveries = sqliteTable("deliveries", {
@@ -38,6 +51,9 @@ export const deliveries = sqliteTable("deliveries", {
   nextTryAt: integer("next_try_at"),
   createdAt: integer("created_at").notNull(),
   finishedAt: integer("finished_at"),
+  monitorId: text("monitor_id"),
+  gathers: integer({ mode: "boolean" }).notNull().default(false),
+  groupId: text("group_id"),
 });
 
 export const deliveryBatches = sqliteTable("delivery_batches", {
@@ -45,6 +61,7 @@ export const deliveryBatches = sqliteTable("delivery_batches", {
   eventIds: text("event_ids", { mode: "json" }).$type<string[]>().notNull(),
   webhookIds: text("webhook_ids", { mode: "json" }).$type<string[]>().notNull(),
   written: integer().notNull(),
+  monitors: text({ mode: "json" }).$type<Record<string, string>>().notNull().default({}),
 });
 
 export const deliveryTries = sqliteTable(

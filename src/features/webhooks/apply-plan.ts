@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import { listAllPages, type PageRow } from "../pages";
-import { ANY_EVENT } from "../../domain/webhook";
+import { ANY_EVENT, GROUP_SECONDS } from "../../domain/webhook";
 import type { Services } from "./changes";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isDisabledByPerson } from "./declared";
@@ -68,10 +68,14 @@ export function planWebhook(
   errors.addAll([], connection.missing);
   errors.throwIfAny();
   const format = formatOf(webhook);
-  const { description = null, events = [ANY_EVENT] } = webhook;
+  const {
+    description = null,
+    events = [ANY_EVENT],
+    group_seconds = GROUP_SECONDS.default,
+  } = webhook;
   const isDisabledAutomatically = row !== undefined && !row.enabled && !isDisabledByPerson(row);
   const enabled = isDisabledAutomatically ? false : (webhook.enabled ?? true);
-  const open = { description, events, format, enabled };
+  const open = { description, events, format, group_seconds, enabled };
   const input = {
     ...open,
     page: page?.id ?? null,
@@ -108,6 +112,14 @@ export function planWebhook(
 }
 
 function currentOf({ row, page }: StoredWebhook): Record<string, unknown> {
-  const { ref, description, events, format, enabled, pageId } = row;
-  return { ref, description, events, format, enabled, page: page ? page.slug : pageId };
+  const { ref, description, events, format, groupSeconds, enabled, pageId } = row;
+  return {
+    ref,
+    description,
+    events,
+    format,
+    group_seconds: groupSeconds,
+    enabled,
+    page: page ? page.slug : pageId,
+  };
 }

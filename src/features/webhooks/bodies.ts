@@ -3,7 +3,7 @@ import { EVENTS, type EventType } from "../../events";
 import { DescriptionText } from "../../domain/texts";
 import { Nullable, OneOf, Text } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
-import { ANY_EVENT, WEBHOOK_FORMATS } from "../../domain/webhook";
+import { ANY_EVENT, GROUP_SECONDS, WEBHOOK_FORMATS } from "../../domain/webhook";
 import { FORMATS } from "./formats";
 
 /* Bodies of requests about webhooks. Settings come from the formats. */
@@ -56,6 +56,11 @@ const Fields = Type.Object({
     examples: [["mon_01kah2v9w0e0rs6x0h3ye0a1bc", "checkout-api"]],
   }),
   format: WebhookFormatText,
+  group_seconds: Type.Integer({
+    minimum: 0,
+    maximum: GROUP_SECONDS.max,
+    description: `Time after a message about monitors in which further ones wait to be sent as one, for formats for people. 0 sends each by itself. Default: ${GROUP_SECONDS.default}.`,
+  }),
   enabled: Type.Boolean({ description: "False to send no events. Default: true." }),
 });
 

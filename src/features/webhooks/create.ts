@@ -4,7 +4,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { freeRef, type ManagedMetadata } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
-import { ANY_EVENT, ANY_MONITOR } from "../../domain/webhook";
+import { ANY_EVENT, ANY_MONITOR, GROUP_SECONDS } from "../../domain/webhook";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { CreateWebhookBody } from "./bodies";
@@ -49,6 +49,7 @@ export function createWebhook(
     pageId: readPage(tx, errors, input.page ?? null),
     monitors: readMonitors(tx, errors, input.monitors ?? [ANY_MONITOR]),
     format,
+    groupSeconds: input.group_seconds ?? GROUP_SECONDS.default,
     settings: input.settings ?? {},
     enabled: input.enabled ?? true,
   };

@@ -1,7 +1,13 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../errors";
 import { Nullable, Text } from "../../kernel/schema";
-import { ANY_EVENT, ANY_MONITOR, isForPeople, type WebhookFormat } from "../../domain/webhook";
+import {
+  ANY_EVENT,
+  ANY_MONITOR,
+  GROUP_SECONDS,
+  isForPeople,
+  type WebhookFormat,
+} from "../../domain/webhook";
 import { CreateWebhookBody } from "./bodies";
 import { ELLIPSIS, FORMATS } from "./formats";
 import { validateEvents, validateSecret } from "./settings";
@@ -147,7 +153,7 @@ export function declareWebhook(
   pageSlug: string | null,
   monitors: readonly string[],
 ): DeclaredWebhook {
-  const { format, description, events } = row;
+  const { format, description, events, groupSeconds } = row;
   const settings = declareSettings(row);
   const isDefault = events.length === 1 && events[0] === ANY_EVENT;
   return {
@@ -157,6 +163,7 @@ export function declareWebhook(
     ...(pageSlug !== null && { page: pageSlug }),
     ...(!monitors.includes(ANY_MONITOR) && { monitors: [...monitors] }),
     ...(format !== "standard" && { format }),
+    ...(groupSeconds !== GROUP_SECONDS.default && { group_seconds: groupSeconds }),
     ...(Object.keys(settings).length > 0 && { settings }),
     ...(isDisabledByPerson(row) && { enabled: false }),
     ...(isVerified(format) && { secret: null }),

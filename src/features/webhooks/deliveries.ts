@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
-import { audit, type RecordedEvent } from "../../events";
+import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { plural } from "../../kernel/text";
 import type { DeliveryStatus } from "../../domain/webhook";
@@ -25,11 +25,13 @@ import { alertMailId } from "./alerts/mail-id";
 import { isOpenToEvents } from "./alerts/receivers";
 import { deleteHoursBefore } from "./health-store";
 import { queueTestEvent } from "./enqueue";
+import { groupOf, sentWith } from "./deliver/groups";
+import { deleteEmptyGroups } from "./deliver/group-store";
 import { presentWebhook } from "./model";
 import { recipientOf } from "./recipient";
 import { getWebhookRecord } from "./records";
 import { blanked, secretsIn } from "./deliver/blanking";
-import { type ReadHeadline, writeMessage } from "./deliver/message";
+import { outgoingOf, type ReadHeadline, writeMessage } from "./deliver/message";
 import { shownUrl } from "./formats";
 
 /** Number of deliveries queued again in one transaction. */
@@ -40,6 +42,8 @@ export interface DeliveryRecord {
   row: DeliveryRow;
   eventType: string;
   lastTry: TryRow | null;
+  /** Number of other deliveries that are sent in the same message. */
+  sentWith: number;
 }
 
 interface DeliveryQuery {
@@ -155,8 +159,10 @@ const ROWS_PER_BATCH = 200;
 export function trimDeliveries(tx: Tx, before: number): boolean {
   const hours = deleteHoursBefore(tx, { before, limit: ROWS_PER_BATCH });
   deletePausesBefore(tx, { before, limit: ROWS_PER_BATCH });
+  const groups = deleteEmptyGroups(tx, { before, limit: ROWS_PER_BATCH });
+  const isMore = Math.max(hours, groups) === ROWS_PER_BATCH;
   // Events whose deliveries are not written yet seem to have no pending ones.
-  if (hasBatches(tx)) return hours === ROWS_PER_BATCH;
+  if (hasBatches(tx)) return isMore;
   const events = listEventsBefore(tx, { before, limit: ROWS_PER_BATCH });
   let left = ROWS_PER_BATCH;
   for (const { id } of events) {
@@ -164,7 +170,7 @@ export function trimDeliveries(tx: Tx, before: number): boolean {
     if (left <= 0) return true;
     deleteEvent(tx, { id });
   }
-  return events.length === ROWS_PER_BATCH || hours === ROWS_PER_BATCH;
+  return events.length === ROWS_PER_BATCH || isMore;
 }
 
 /**
@@ -211,9 +217,9 @@ export function sentRequest(
 ): SentRequest | undefined {
   const joined = findForTry(ctx.db, { id: deliveryId });
   if (!joined) return undefined;
-  const { webhook, page } = joined;
-  const event = joined.event as RecordedEvent;
-  const message = writeMessage(ctx, { event, webhook, page }, readHeadline);
+  const { delivery, webhook } = joined;
+  const outgoing = outgoingOf(ctx.db, joined, sentWith(ctx.db, joined));
+  const message = writeMessage(ctx, outgoing, readHeadline);
   if (!message) return undefined;
   if (webhook.format === "email") {
     const headers = { To: recipientOf(webhook.url), ...message.headers };
@@ -222,7 +228,7 @@ export function sentRequest(
   const secrets = secretsIn(webhook);
   const redact = (text: string) => blanked(text, secrets);
   const { url = webhook.url } = message;
-  const headers = { ...message.headers, "webhook-id": event.id };
+  const headers = { ...message.headers, "webhook-id": groupOf(delivery) ?? delivery.eventId };
   return {
     url: url === webhook.url ? shownUrl(webhook.format, url) : redact(url),
     headers: Object.fromEntries(

@@ -4,11 +4,12 @@ import { toIso, toIsoOrNull } from "../../kernel/time";
 import { DELIVERY_STATUSES } from "../../domain/webhook";
 import type { DeliveryRecord } from "./deliveries";
 import type { TryRow } from "./delivery-store";
+import { groupOf } from "./deliver/groups";
 
 export const DeliveryStatusText = OneOf(DELIVERY_STATUSES, {
   title: "DeliveryStatus",
   description:
-    "pending: a first or another attempt will follow; failed: attempts failed for three days; cancelled: the webhook was disabled before it arrived, or its format has no message for the event.",
+    "pending: a first or another attempt will follow; failed: attempts failed for three days; cancelled: the webhook was disabled before it arrived, or its format has no message for the event; superseded: a newer message about the same object arrived first.",
 });
 
 const DeliveryTry = Type.Object(
@@ -31,10 +32,21 @@ export const Delivery = Type.Object(
   {
     id: Type.String({ examples: ["dlv_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
     event_id: Type.String({
-      description: "Header `webhook-id` of every attempt.",
+      description: "Header `webhook-id` of every attempt that sends it by itself.",
       examples: ["evt_01kah2v9w0e0rs6x0h3ye0a1bc"],
     }),
     event_type: Type.String({ examples: ["incident.created"] }),
+    group_id: Nullable(
+      Type.String({
+        description:
+          "Group of deliveries about monitors that one message sends, set at its first attempt: then the header `webhook-id`. They have the same attempts. Null for a delivery by itself.",
+        examples: ["dgr_01kah2v9w0e0rs6x0h3ye0a1bc"],
+      }),
+    ),
+    sent_with: Type.Integer({
+      minimum: 0,
+      description: "Number of other deliveries of its group.",
+    }),
     status: DeliveryStatusText,
     tries: Type.Integer({ minimum: 0 }),
     next_try_at: Nullable(Instant),
@@ -50,11 +62,13 @@ function presentTry({ at, statusCode, latencyMs, error, answer }: TryRow): Deliv
   return { at: toIso(at), status_code: statusCode, latency_ms: latencyMs, error, answer };
 }
 
-export function presentDelivery({ row, eventType, lastTry }: DeliveryRecord): Delivery {
+export function presentDelivery({ row, eventType, lastTry, sentWith }: DeliveryRecord): Delivery {
   return {
     id: row.id,
     event_id: row.eventId,
     event_type: eventType,
+    group_id: groupOf(row),
+    sent_with: sentWith,
     status: row.status,
     tries: row.tries,
     next_try_at: toIsoOrNull(row.nextTryAt),

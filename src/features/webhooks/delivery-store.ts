@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lte, not, sql } from "drizzle-orm";
 import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db";
 import { events } from "../../db/tables/events";
 import { pages } from "../../db/tables/pages";
@@ -15,15 +15,17 @@ export type DeliveryRow = typeof deliveries.$inferSelect;
 export type TryRow = typeof deliveryTries.$inferSelect;
 
 /**
- * Queues events for endpoints. `pairs` is a JSON list of `[delivery id, event id, webhook id]`;
- * deleted events and endpoints are left out. Each delivery is due at the time of its event.
+ * Queues events for endpoints. `rows` is a JSON list of `[delivery id, event id, webhook id, monitor id or null, 1 if it
+ * gathers, due time or null]`; deleted events and endpoints are left out. Without a due time, a delivery is due at the
+ * time of its event.
  */
-export const insertDeliveries = mutate((orm, $: { pairs: string }) =>
+export const insertDeliveries = mutate((orm, $: { rows: string }) =>
   orm.insert(deliveries).select(
-    sql`SELECT pair.value ->> 0, webhook.id, event.id, event.subject_id, 'pending', 0, 0, event.at, event.at, NULL
-      FROM json_each(${$.pairs}) AS pair
-      CROSS JOIN events AS event ON event.id = pair.value ->> 1
-      CROSS JOIN webhooks AS webhook ON webhook.id = pair.value ->> 2
+    sql`SELECT row.value ->> 0, webhook.id, event.id, event.subject_id, 'pending', 0, 0,
+        COALESCE(row.value ->> 5, event.at), event.at, NULL, row.value ->> 3, row.value ->> 4, NULL
+      FROM json_each(${$.rows}) AS row
+      CROSS JOIN events AS event ON event.id = row.value ->> 1
+      CROSS JOIN webhooks AS webhook ON webhook.id = row.value ->> 2
       WHERE true`,
   ),
 );
@@ -58,16 +60,38 @@ const isPending = sql`${deliveries.status} = 'pending'`;
 /** True if there was no attempt since the delivery was queued. */
 const isFirst = sql<number>`${deliveries.tries} = ${deliveries.triesBefore}`;
 
-/** Lists the deliveries due to an endpoint at `now`, the longest due first. */
+/**
+ * True if an older delivery is sent with this one: the oldest one stands for all that wait for the next group of the
+ * endpoint, and for all of a group.
+ */
+const hasLeader = sql`((${deliveries.gathers} = 1 AND EXISTS (SELECT 1 FROM deliveries AS older
+    WHERE older.webhook_id = ${deliveries.webhookId} AND older.gathers = 1 AND older.status = 'pending'
+    AND older.id < ${deliveries.id}))
+  OR (${deliveries.groupId} IS NOT NULL AND ${deliveries.triesBefore} = 0 AND EXISTS (SELECT 1 FROM deliveries AS older
+    WHERE older.group_id = ${deliveries.groupId} AND older.status = 'pending' AND older.tries_before = 0
+    AND older.id < ${deliveries.id})))`;
+
+/** True if a delivery is about a monitor, for people. Such deliveries of an endpoint are sent one after another. */
+const isOrdered = sql<number>`${deliveries.monitorId} IS NOT NULL OR ${deliveries.gathers} = 1 OR ${deliveries.groupId} IS NOT NULL`;
+
+/** Lists the deliveries due to an endpoint at `now`, one of each group, the longest due first. */
 export const listDue = selectMany((orm, $: { webhookId: string; now: number; limit: number }) =>
   orm
     .select({
       id: deliveries.id,
       subjectId: deliveries.subjectId,
       isFirst: isFirst.mapWith(Boolean),
+      isOrdered: isOrdered.mapWith(Boolean),
     })
     .from(deliveries)
-    .where(and(eq(deliveries.webhookId, $.webhookId), isPending, lte(deliveries.nextTryAt, $.now)))
+    .where(
+      and(
+        eq(deliveries.webhookId, $.webhookId),
+        isPending,
+        lte(deliveries.nextTryAt, $.now),
+        not(hasLeader),
+      ),
+    )
     .orderBy(asc(deliveries.nextTryAt), asc(deliveries.id))
     .limit($.limit),
 );
@@ -92,6 +116,13 @@ export const listAwaited = selectMany((orm, _$: Record<string, never>) =>
     ),
 );
 
+const pageOfEvent = {
+  name: pages.name,
+  slug: pages.slug,
+  visibility: pages.visibility,
+  customDomains: pages.customDomains,
+};
+
 /**
  * Finds everything that an attempt needs: the delivery, its event, its endpoint, and the event's
  * page if there is one.
@@ -102,18 +133,20 @@ export const findForTry = selectOne((orm, $: { id: string }) =>
       delivery: deliveries,
       event: events,
       webhook: webhooks,
-      page: {
-        name: pages.name,
-        slug: pages.slug,
-        visibility: pages.visibility,
-        customDomains: pages.customDomains,
-      },
+      page: pageOfEvent,
     })
     .from(deliveries)
     .innerJoin(events, eq(events.id, deliveries.eventId))
     .innerJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
     .leftJoin(pages, eq(pages.id, events.pageId))
     .where(eq(deliveries.id, $.id)),
+);
+
+export type DeliveryToTry = NonNullable<ReturnType<typeof findForTry>>;
+
+/** Finds the page of an event. */
+export const findEventPage = selectOne((orm, $: { id: string }) =>
+  orm.select(pageOfEvent).from(pages).where(eq(pages.id, $.id)),
 );
 
 /** Finds the properties that decide the consequences of an attempt. */
@@ -177,19 +210,21 @@ export const addToWebhookHour = mutate(
 );
 
 /**
- * Makes deliveries due at `now`, at most `limit`: first attempts that are due later, and retries
- * due after `latest`. Such due times exist only if the clock was set back.
+ * Makes deliveries due at `now`, at most `limit`: first attempts that are due later, or after `gatheredUntil` if they are
+ * gathered, and retries due after `latest`. Such due times exist only if the clock was set back.
  */
-export const capDueTimesAfter = mutate((orm, $: { now: number; latest: number; limit: number }) =>
-  orm
-    .update(deliveries)
-    .set({ nextTryAt: $.now })
-    .where(
-      sql`${deliveries.id} IN (SELECT id FROM ${deliveries}
+export const capDueTimesAfter = mutate(
+  (orm, $: { now: number; gatheredUntil: number; latest: number; limit: number }) =>
+    orm
+      .update(deliveries)
+      .set({ nextTryAt: $.now })
+      .where(
+        sql`${deliveries.id} IN (SELECT id FROM ${deliveries}
           WHERE status = 'pending' AND next_try_at > ${$.now}
-          AND (tries = tries_before OR next_try_at > ${$.latest})
+          AND (CASE WHEN gathers THEN next_try_at > ${$.gatheredUntil} ELSE tries = tries_before END
+            OR next_try_at > ${$.latest})
           LIMIT ${$.limit})`,
-    ),
+      ),
 );
 
 /** Cancels at most `limit` pending deliveries of an endpoint, unless it is enabled again. */

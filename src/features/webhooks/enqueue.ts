@@ -11,6 +11,7 @@ import {
   insertDeliveries,
   setBatchWritten,
 } from "./delivery-store";
+import { type NewDelivery, setTurns } from "./gathering";
 import { listLiveWebhooks } from "./store";
 import { recordsOf } from "./formats/reading";
 
@@ -26,6 +27,8 @@ const ROWS_PER_BATCH = 250;
 interface DeliverySet {
   eventIds: string[];
   webhookIds: string[];
+  /** Monitors in whose place events of incidents are sent, by the ids of the events. */
+  monitors: Record<string, string>;
 }
 
 /**
@@ -62,7 +65,7 @@ function listOpenWebhooks(reader: Reader): LiveWebhook[] {
 
 /** Queues a test event for its endpoint, even if the endpoint does not subscribe to it. */
 export function queueTestEvent(ctx: Services, tx: Tx, { id, subjectId }: RecordedEvent): void {
-  writeDeliveries(ctx, tx, { eventIds: [id], webhookIds: [subjectId] }, 0, 1);
+  writeDeliveries(ctx, tx, { eventIds: [id], webhookIds: [subjectId], monitors: {} }, 0, 1);
 }
 
 /** Writes at most 250 deliveries of the first batch. Returns true if there may be more. */
@@ -77,7 +80,7 @@ export function writeBatchedDeliveries(ctx: Services, tx: Tx): boolean {
   return true;
 }
 
-function countOf({ eventIds, webhookIds }: DeliverySet): number {
+function countOf({ eventIds, webhookIds }: Pick<DeliverySet, "eventIds" | "webhookIds">): number {
   return eventIds.length * webhookIds.length;
 }
 
@@ -85,20 +88,27 @@ function countOf({ eventIds, webhookIds }: DeliverySet): number {
 function writeDeliveries(
   ctx: Services,
   tx: Tx,
-  { eventIds, webhookIds }: DeliverySet,
+  { eventIds, webhookIds, monitors }: DeliverySet,
   from: number,
   until: number,
 ): void {
-  const pairs: [id: string, eventId: string, webhookId: string][] = [];
+  const added: NewDelivery[] = [];
   for (let index = from; index < until; index++) {
     const eventId = eventIds[Math.floor(index / webhookIds.length)];
     const webhookId = webhookIds[index % webhookIds.length];
-    if (eventId !== undefined && webhookId !== undefined) {
-      pairs.push([ctx.newId("dlv"), eventId, webhookId]);
-    }
+    if (eventId === undefined || webhookId === undefined) continue;
+    const id = ctx.newId("dlv");
+    added.push({ id, eventId, webhookId, monitorId: null, gathers: false, dueAt: null });
   }
-  insertDeliveries(tx, { pairs: JSON.stringify(pairs) });
-  const woken = new Set(pairs.map(([, , webhookId]) => webhookId));
+  setTurns(tx, added, monitors);
+  insertDeliveries(tx, {
+    rows: JSON.stringify(
+      added.map(({ id, eventId, webhookId, monitorId, gathers, dueAt }) => {
+        return [id, eventId, webhookId, monitorId, Number(gathers), dueAt];
+      }),
+    ),
+  });
+  const woken = new Set(added.map(({ webhookId }) => webhookId));
   tx.afterCommit(() => {
     for (const id of woken) ctx.signals.deliveriesQueued.emit(id);
   });
@@ -114,19 +124,34 @@ function deliverySetsOf(
     const receives = limited.map(({ receivers }) => receivers?.includes(id));
     return JSON.stringify([pageId, events, monitors, isForPeople(format), receives]);
   });
-  return Array.from(alike.values(), (like) => ({
-    eventIds: groups.flatMap((group) => (like[0] ? eventIdsFor(like[0], group) : [])),
-    webhookIds: like.map(({ id }) => id),
-  })).filter((set) => countOf(set) > 0);
+  return Array.from(alike.values(), (like) => {
+    const messages = groups.flatMap((group) => (like[0] ? messagesFor(like[0], group) : []));
+    const replacing = messages.flatMap(({ event, monitorId }) =>
+      monitorId === undefined ? [] : [[event.id, monitorId] as const],
+    );
+    return {
+      eventIds: messages.map(({ event }) => event.id),
+      webhookIds: like.map(({ id }) => id),
+      monitors: Object.fromEntries(replacing),
+    };
+  }).filter((set) => countOf(set) > 0);
 }
 
-/** Returns the ids of those events of a group that an endpoint receives. */
-function eventIdsFor(webhook: LiveWebhook, group: EventGroup): string[] {
+/** An event that an endpoint receives. */
+interface EventMessage {
+  event: RecordedEvent;
+  /** Monitor in whose place an incident's event is sent. */
+  monitorId?: string | undefined;
+}
+
+/** Returns those events of a group that an endpoint receives. */
+function messagesFor(webhook: LiveWebhook, group: EventGroup): EventMessage[] {
   const subscribed = group.filter(
     (event) => isSubscribedTo(webhook, event) && (event.receivers?.includes(webhook.id) ?? true),
   );
-  const events = isForPeople(webhook.format) ? dropRedundantEvents(subscribed) : subscribed;
-  return events.map(({ id }) => id);
+  return isForPeople(webhook.format)
+    ? withoutRedundant(webhook, subscribed)
+    : subscribed.map((event) => ({ event }));
 }
 
 function isSubscribedTo({ pageId, events: types, monitors }: LiveWebhook, event: Topic): boolean {
@@ -143,29 +168,63 @@ const COVERED_BY: Partial<Record<EventType, readonly EventType[]>> = {
   "monitor.up": ["incident.resolved"],
 };
 
+/** Messages of monitors that say what an update says that Allclear wrote about them. */
+const OWN_MESSAGES: Partial<Record<EventType, EventType>> = {
+  "incident.updated": "monitor.down",
+  "incident.resolved": "monitor.up",
+};
+
+/** Messages that end an outage of a monitor. */
+const ENDS: ReadonlySet<string> = new Set<EventType>(["monitor.up", "monitor.degraded"]);
+
 /** Events whose messages list the components that they change. */
 const LISTS_COMPONENTS = /^(?:incident\.(?!postmortem)|maintenance\.|monitor\.)/;
 
 /**
- * Returns the events of a group without those that another message of the group already covers. `events`
- * are those that an endpoint for people subscribes to.
+ * Returns the events of a group without those that another message already covers. `events` are those that an endpoint for
+ * people subscribes to.
  *
- * An incident's message covers that of the monitor which opens or resolves it. A message that is sent covers
- * the changes of the components that it lists. `monitor.degraded` is always sent: "resolved" alone would
- * hide that the service is slow.
+ * An incident's message covers that of the monitor which opens or resolves it. Other updates that Allclear wrote about
+ * monitors are covered by the messages of these monitors. A message that is sent covers the changes of the components
+ * that it lists. `monitor.degraded` is always sent: "resolved" alone would hide that the service is slow.
  */
-function dropRedundantEvents(events: readonly RecordedEvent[]): RecordedEvent[] {
+function withoutRedundant(webhook: LiveWebhook, events: readonly RecordedEvent[]): EventMessage[] {
   const isSent = ({ data }: RecordedEvent) => data["notify"] !== false;
-  const sent = events.filter(isSent);
-  const kept = events.filter(
-    (event) =>
-      !sent.some((one) => COVERED_BY[event.type]?.includes(one.type) && isOnPageOf(event, one)),
-  );
+  const wanted = events.filter((event) => !isCoveredByMonitors(webhook, event, events));
+  const sent = wanted.filter(isSent);
+  const coverOf = (event: RecordedEvent) =>
+    sent.find((one) => COVERED_BY[event.type]?.includes(one.type) && isOnPageOf(event, one));
+  const monitors = new Map(wanted.map((event) => [coverOf(event), event.subjectId]));
+  const kept = wanted.filter((event) => !coverOf(event));
   const lists = kept.filter((event) => isSent(event) && LISTS_COMPONENTS.test(event.type));
-  return kept.filter(
-    (event) =>
-      event.type !== "component.status_changed" ||
-      !lists.some((message) => isOnPageOf(message, event) && listsComponent(message, event)),
+  return kept
+    .filter(
+      (event) =>
+        event.type !== "component.status_changed" ||
+        !lists.some((message) => isOnPageOf(message, event) && listsComponent(message, event)),
+    )
+    .map((event) => ({ event, monitorId: monitors.get(event) }));
+}
+
+/**
+ * True if Allclear wrote an incident's event about monitors whose own messages the endpoint gets. `group` are the events
+ * of the same change that it gets. The end of an incident of one monitor is the message of the incident, unless the
+ * monitor is degraded; that of several is the message of the last monitor.
+ */
+function isCoveredByMonitors(
+  webhook: LiveWebhook,
+  { type, monitors = [] }: RecordedEvent,
+  group: readonly RecordedEvent[],
+): boolean {
+  const own = OWN_MESSAGES[type];
+  if (own === undefined || monitors.length === 0) return false;
+  if (type === "incident.resolved") {
+    const isAbout = (subjectId: string) => monitors.some(({ id }) => id === subjectId);
+    const end = group.find((event) => ENDS.has(event.type) && isAbout(event.subjectId));
+    if (!end || (monitors.length === 1 && end.type === "monitor.up")) return false;
+  }
+  return monitors.every(({ id, pageId }) =>
+    isSubscribedTo(webhook, { type: own, subjectId: id, pageId }),
   );
 }
 

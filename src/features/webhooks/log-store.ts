@@ -4,7 +4,14 @@ import { events } from "../../db/tables/events";
 import { deliveries, deliveryTries } from "../../db/tables/webhooks";
 import type { DeliveryStatus } from "../../domain/webhook";
 
-const columns = { row: deliveries, eventType: events.type, lastTry: deliveryTries };
+const columns = {
+  row: deliveries,
+  eventType: events.type,
+  lastTry: deliveryTries,
+  /** Number of other deliveries of its group, which one message sends. */
+  sentWith: sql<number>`(SELECT COUNT(*) FROM deliveries AS other WHERE ${deliveries.triesBefore} = 0
+    AND other.group_id = ${deliveries.groupId} AND other.tries_before = 0 AND other.id <> ${deliveries.id})`,
+};
 
 const isLastTry = and(
   eq(deliveryTries.deliveryId, deliveries.id),
@@ -87,6 +94,12 @@ export const queueAgain = mutate((orm, $: { id: string; now: number }) =>
       nextTryAt: $.now,
       triesBefore: sql`${deliveries.tries}`,
       finishedAt: null,
+      // It is sent by itself.
+      gathers: false,
+      groupId: sql`iif(${deliveries.tries} = 0, NULL, ${deliveries.groupId})`,
+      // One that was overtaken is sent all the same.
+      monitorId: sql`iif(EXISTS (SELECT 1 FROM deliveries AS newer WHERE newer.webhook_id = ${deliveries.webhookId}
+        AND newer.monitor_id = ${deliveries.monitorId} AND newer.id > ${deliveries.id}), NULL, ${deliveries.monitorId})`,
     })
     .where(eq(deliveries.id, $.id)),
 );

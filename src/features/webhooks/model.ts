@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Instant, Nullable } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
+import { GROUP_SECONDS } from "../../domain/webhook";
 import { WebhookFormatText } from "./bodies";
 import { shownSettings, shownUrl } from "./formats";
 import type { WebhookRecord } from "./records";
@@ -20,6 +21,12 @@ const Fields = Type.Object({
     description: 'Ids of the monitors whose events are sent; ["*"] for all.',
   }),
   format: WebhookFormatText,
+  group_seconds: Type.Integer({
+    minimum: 0,
+    maximum: GROUP_SECONDS.max,
+    description:
+      "Time after a message about monitors in which further ones wait to be sent as one; 0 for none. Only for formats for people.",
+  }),
   settings: Type.Object({}, { description: "Further settings of the format." }),
   secret_settings: Type.Array(Type.String(), {
     description: "Names of secret settings, whose values are never shown.",
@@ -94,6 +101,7 @@ export function presentWebhook(record: WebhookRecord): Webhook {
     page_id: row.pageId,
     monitors: row.monitors,
     format: row.format,
+    group_seconds: row.groupSeconds,
     settings,
     secret_settings: secretSettings,
     enabled: row.enabled,

@@ -64,7 +64,15 @@ export function storedUrl(format: WebhookFormat, url: string): string {
 /** Columns of an endpoint that callers set. */
 export type DesiredWebhook = Pick<
   WebhookRow,
-  "url" | "description" | "events" | "pageId" | "monitors" | "format" | "settings" | "enabled"
+  | "url"
+  | "description"
+  | "events"
+  | "pageId"
+  | "monitors"
+  | "format"
+  | "groupSeconds"
+  | "settings"
+  | "enabled"
 >;
 
 /** Adds the error of a signing secret, if one is given. */

@@ -99,6 +99,7 @@ const WORDS: Readonly<Record<"ref" | Exclude<keyof DesiredWebhook, "enabled">, s
   pageId: "page",
   monitors: "monitors",
   format: "format",
+  groupSeconds: "gathering time",
   settings: "settings",
 };
 
@@ -117,6 +118,7 @@ function desiredAfter(
     pageId: page === undefined ? before.pageId : readPage(tx, errors, page),
     monitors: input.monitors ? readMonitors(tx, errors, input.monitors) : before.monitors,
     format,
+    groupSeconds: input.group_seconds ?? before.groupSeconds,
     settings: changedSettings(format, settings, input.settings ?? {}),
     enabled: input.enabled ?? before.enabled,
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { outcomeOf } from "../../support/grouped-site";
+import { createGatheringSite } from "../../support/gathering-site";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { startReceiver } from "../../support/receiver";
@@ -33,6 +34,25 @@ describe("the deliveries of a webhook", () => {
     ]);
     expect(await shown("?show=failed")).toEqual([[], ["Failed"]]);
     expect(await shown("?show=nothing")).toEqual(await shown(""));
+  });
+
+  test("deliveries of a group say with how many others they wait and were sent", async () => {
+    await using chat = await createGatheringSite();
+    await using dashboard = await createWebhookDashboard({ app: chat.site.app });
+    await chat.at(0, "down a");
+    await chat.at(1, "down b", "down c", "down d");
+    const notes = async () =>
+      readHtml((await dashboard.open(pathOf(chat.webhookId))).text).texts(
+        "td:first-child .cell-note",
+      );
+    expect(await notes()).toEqual(Array(3).fill("Waits for others"));
+    await chat.until(31);
+    expect(await notes()).toEqual(Array(3).fill("Sent with 2 others"));
+    const path = pathOf(chat.webhookId, `/deliveries/${newest(chat.site)}`);
+    const { text } = await dashboard.open(path);
+    expect(readHtml(text).texts("#delivery-facts dd")).toContain("Sent with 2 others");
+    expect(text).toContain("3 monitors are down");
+    expect(text).toContain(`webhook-id: ${chat.seen()[1]?.id}`);
   });
 
   test("the list of deliveries is paginated within its filter, each shown once", async () => {

@@ -33,6 +33,26 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.app.audit().at(-1)).toMatchObject({ action: "webhook.update", targetId: id });
   });
 
+  test("the gathering time is a field of formats for people alone", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made({ format: "slack", url: SLACK, group_seconds: "45" });
+    expect(dashboard.rows()[0]).toMatchObject({ groupSeconds: 45 });
+    const screen = (await dashboard.open(`${WEBHOOK_LIST}/${id}`)).text;
+    expect(screen).toContain("Gathered for 45 s");
+    const rejected = await dashboard.edit(id, { group_seconds: "301" });
+    expect(rejected.status).toBe(422);
+    expect(fieldErrorsOn(rejected.text)).toMatchObject({
+      group_seconds: expect.stringContaining("300"),
+    });
+    await dashboard.edit(id, { group_seconds: "0" });
+    expect(dashboard.rows()[0]).toMatchObject({ groupSeconds: 0 });
+    expect((await dashboard.open(`${WEBHOOK_LIST}/${id}`)).text).toContain("Each by itself");
+    const program = await dashboard.made();
+    const form = (await dashboard.open(`${WEBHOOK_LIST}/${program.id}/edit`)).text;
+    expect(form).not.toContain("group_seconds");
+    expect(program.groupSeconds).toBe(30);
+  });
+
   test("submitting an unchanged webhook changes nothing and shows “Nothing was changed.”", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made({

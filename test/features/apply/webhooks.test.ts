@@ -59,6 +59,20 @@ describe("webhooks in a file", () => {
     ]);
   });
 
+  test("a gathering time is applied, and exported unless it is the default", async () => {
+    await using app = await createTestApp();
+    const chat = "ref: chat, url: 'https://hooks.slack.com/services/A/B/C', format: slack";
+    const file = (time: string) => `pages: []\nwebhooks:\n  - { ${chat}${time} }\n`;
+    const stored = () => listAllWebhooks(app.ctx.db, {})[0]?.groupSeconds;
+    const exported = () => writeApplyFile(exportFile(app.ctx.db), []).includes("group_seconds");
+    await apply(app, file(""));
+    expect([stored(), exported()]).toEqual([30, false]);
+    expect(linesOf(await apply(app, file(", group_seconds: 0")))[0]).toContain("group_seconds");
+    expect([stored(), exported()]).toEqual([0, true]);
+    await apply(app, file(""));
+    expect([stored(), exported()]).toEqual([30, false]);
+  });
+
   test("applying webhooks twice changes no version, event or audit entry", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);

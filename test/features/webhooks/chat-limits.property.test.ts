@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { WebhookFormat } from "../../../src/domain/webhook";
+import type { RecordedEvent } from "../../../src/events";
+import type { FormatContext } from "../../../src/features/webhooks/formats/format";
+import { isForPeople, type WebhookFormat } from "../../../src/domain/webhook";
+import { gatheredEvents } from "../../support/gathering-site";
 import { incidentEvent, writeFor } from "../../support/webhook-formats";
 
 /** A limit of a service: its name, the part of a message that is counted, and the count. */
@@ -114,7 +117,18 @@ describe.each(Object.entries(LIMITS))("messages for %s", (format, limits) => {
       status: "under_maintenance",
     }));
     const event = incidentEvent(name, text, { components });
-    const message = writeFor(format as WebhookFormat, event, { pageName });
+    expectMessageWithin(event, { pageName });
+    if (!isForPeople(format as WebhookFormat)) return;
+    const gathered = gatheredEvents((index) => `${index}${name}`);
+    const newest = gathered.events.at(-1);
+    if (newest) expectMessageWithin(newest, { pageName, gathered });
+  }
+
+  function expectMessageWithin(
+    event: RecordedEvent,
+    context: Pick<FormatContext, "gathered" | "pageName">,
+  ): void {
+    const message = writeFor(format as WebhookFormat, event, context);
     const sent = message?.body ?? "";
     expect(sent.isWellFormed()).toBe(true);
     const body: unknown = JSON.parse(sent);

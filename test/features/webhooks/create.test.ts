@@ -19,6 +19,7 @@ describe("a new webhook", () => {
       page_id: null,
       monitors: ["*"],
       format: "standard",
+      group_seconds: 30,
       settings: {},
       secret_settings: [],
       enabled: true,

@@ -4,8 +4,9 @@ import { Glob } from "bun";
 import { EVENTS, type EventType } from "../../../src/events";
 import type { Message } from "../../../src/features/webhooks/formats/format";
 import { parseJson } from "../../../src/kernel/text";
-import { WEBHOOK_FORMATS } from "../../../src/domain/webhook";
+import { isForPeople, WEBHOOK_FORMATS } from "../../../src/domain/webhook";
 import { collectEvents, type EventsByType } from "../../support/webhook-events";
+import { gatheredEvents } from "../../support/gathering-site";
 import { contextFor, writeFor } from "../../support/webhook-formats";
 
 /*
@@ -45,6 +46,19 @@ describe("messages of all formats and events", () => {
     }
   }
 
+  for (const format of WEBHOOK_FORMATS.filter(isForPeople)) {
+    test(`the ${format} message for gathered events equals its golden file`, async () => {
+      const gathered = gatheredEvents();
+      const newest = gathered.events.at(-1);
+      const message = newest && writeFor(format, newest, { gathered });
+      if (!message) throw new Error("There is no message.");
+      const file = Bun.file(join(FOLDER, fileOf(format, "gathered")));
+      const current = toHttp(message, contextFor(format).url);
+      if (canWrite) await Bun.write(file, current);
+      expect(current).toBe(await file.text());
+    });
+  }
+
   test("only the statuspage format skips events", async () => {
     const skipped = WEBHOOK_FORMATS.flatMap((format) =>
       TYPES.filter((type) => !writeFor(format, events[type])).map((type) => fileOf(format, type)),
@@ -59,6 +73,7 @@ describe("messages of all formats and events", () => {
       "statuspage/fleet.alarm.http",
     ]);
     const files = await Array.fromAsync(new Glob("*/*.http").scan(FOLDER));
-    expect(files.length).toBe(WEBHOOK_FORMATS.length * TYPES.length - skipped.length);
+    const gathered = WEBHOOK_FORMATS.filter(isForPeople).length;
+    expect(files.length).toBe(WEBHOOK_FORMATS.length * TYPES.length - skipped.length + gathered);
   });
 });

@@ -15,6 +15,7 @@ import { QueueChanges } from "../../outgoing";
 import type { NoTry, TryResult } from "../deliver/try-result";
 import { type Outgoing, writeMessage } from "../deliver/message";
 import type { DeliveryRow } from "../delivery-store";
+import { groupOf } from "../deliver/groups";
 import { parseMailto, recipientKeyOf } from "../recipient";
 import type { WebhookRow } from "../store";
 import { alertMailId } from "./mail-id";
@@ -47,7 +48,7 @@ export function createMailAttempt(
   const changes = new QueueChanges(ctx, "an alert could not be queued", () => undefined);
 
   return async (outgoing) => {
-    const { delivery, event, webhook } = outgoing;
+    const { delivery, event, gathered, webhook } = outgoing;
     if (!isOpenToEvents(ctx.db, webhook)) return "no_message";
     const id = alertMailId(delivery);
     const mail = findMail(ctx.db, { id });
@@ -66,7 +67,8 @@ export function createMailAttempt(
         id,
         class: 2,
         recipient,
-        subjectId: event.subjectId,
+        // Mails about one object are a thread.
+        subjectId: gathered ? (groupOf(delivery) ?? delivery.id) : event.subjectId,
         template: ALERT_TEMPLATE,
         params: { delivery_id: delivery.id, try: delivery.tries, at },
         expiresAt: at + LIFE_MS,

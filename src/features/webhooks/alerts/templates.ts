@@ -1,6 +1,5 @@
 import type { AppContext } from "../../../context";
 import { ALERT_TEMPLATE } from "../../../domain/mail";
-import type { RecordedEvent } from "../../../events";
 import {
   addressHmac,
   type Block,
@@ -17,9 +16,10 @@ import {
 } from "../../mail";
 import { type NamedWebhook, webhookName } from "../changes";
 import { findForTry } from "../delivery-store";
-import { contextOf } from "../deliver/message";
+import { contextOf, outgoingOf } from "../deliver/message";
 import { alertLetter, alertSubject } from "../formats/email-letter";
 import { buildNotification } from "../formats/notification";
+import { membersOf } from "../deliver/groups";
 import { recipientOf } from "../recipient";
 import type { WebhookRow } from "../store";
 import { CONFIRMATION_TEMPLATE, isStillAsked } from "./confirmation";
@@ -36,8 +36,9 @@ const alert: MailTemplate = (mail, env) => {
   }
   // It was queued again by a person, with another mail.
   if (alertMailId(row.delivery) !== mail.id) return "unwanted";
-  const event = row.event as RecordedEvent;
-  const context = contextOf(ctx, { event, webhook: row.webhook, page: row.page });
+  const outgoing = outgoingOf(ctx.db, row, membersOf(ctx.db, row));
+  const { event } = outgoing;
+  const context = contextOf(ctx, outgoing);
   const notification = buildNotification(event, context);
   if (!notification) return "unwanted";
   const earlier = { subjectId: mail.subjectId, recipient: mail.recipient, before: mail.id };

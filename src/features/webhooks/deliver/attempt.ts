@@ -1,21 +1,24 @@
 import type { AppContext } from "../../../context";
+import type { Tx } from "../../../db";
 import { type Egress, Fault, type HttpAnswer, readBody } from "../../../egress";
-import type { RecordedEvent } from "../../../events";
 import type { WebhookFormat } from "../../../domain/webhook";
 import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../kernel/charset";
 import { parseJson } from "../../../kernel/text";
 import { SECOND_MS } from "../../../kernel/time";
-import { attemptOnce } from "../../outgoing";
-import { findForTry } from "../delivery-store";
+import { attemptOnce, QueueChanges } from "../../outgoing";
+import { type DeliveryRow, findForTry } from "../delivery-store";
 import { FORMATS } from "../formats";
 import type { Message } from "../formats/format";
 import { canRetry, refusalOf } from "../rules";
+import { closeGroup, groupOf, type Member, membersOf, needsGroup, overtakenAmong } from "./groups";
+import { supersedeDeliveries } from "./group-store";
 import { secretsInForce, signatureHeaders } from "../secrets";
+import type { WebhookRow } from "../store";
 import { createMailAttempt } from "../alerts/attempt";
 import { clean } from "../formats/clean";
 import { secretsIn, blanked, withoutBeginning } from "./blanking";
 import type { NoTry, TryResult } from "./try-result";
-import { type Outgoing, type ReadHeadline, writeMessage } from "./message";
+import { type Outgoing, outgoingOf, type ReadHeadline, writeMessage } from "./message";
 
 /** Maximum size of a stored response, in bytes. */
 const ANSWER_BYTES_MAX = 20 * 1024;
@@ -51,31 +54,83 @@ const TRY_TIMEOUT_MS = 15 * SECOND_MS;
  */
 type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryResult | NoTry>;
 
+/** Deliveries of one message, oldest first, and the parts of the message. */
+interface Prepared {
+  /** The oldest one. */
+  delivery: DeliveryRow;
+  members: readonly Member[];
+  webhook: WebhookRow;
+  outgoing: Outgoing;
+}
+
 /**
  * Creates the function that attempts deliveries. Loaded with the first delivery, since it loads all
  * code of outgoing requests.
  */
 export function createAttempt(
-  ctx: Pick<AppContext, "attempts" | "baseUrl" | "clock" | "db" | "log" | "signals" | "waitToSend">,
+  ctx: Pick<
+    AppContext,
+    "attempts" | "baseUrl" | "clock" | "db" | "log" | "newId" | "signals" | "waitToSend"
+  >,
   egress: Egress,
   readHeadline?: ReadHeadline,
 ): Attempt {
   const { clock } = ctx;
   const attemptByMail = createMailAttempt(ctx);
+  const changes = new QueueChanges(ctx, "a group of deliveries could not be stored", () => {});
+
+  /** Reads a delivery that can be sent. */
+  function readSendable(id: string): ReturnType<typeof findForTry> {
+    const row = findForTry(ctx.db, { id });
+    if (row?.delivery.status !== "pending") return undefined;
+    return row.webhook.enabled && row.webhook.deletedAt === null ? row : undefined;
+  }
+
+  /**
+   * Reads what is sent with a delivery: the deliveries of its group, oldest first, or the delivery alone. Puts it into a
+   * group if it waits for one, and ends deliveries that newer ones have overtaken.
+   */
+  async function prepare(deliveryId: string): Promise<Prepared | NoTry> {
+    let row = readSendable(deliveryId);
+    if (row && needsGroup(row.delivery, row.webhook)) {
+      const { webhook } = row;
+      const isClosed = await changes.run((tx) => {
+        closeGroup(ctx, tx, webhook);
+        return true;
+      });
+      if (isClosed !== true) return "local_fault";
+      row = readSendable(deliveryId);
+    }
+    if (!row) return "ended";
+    const members = membersOf(ctx.db, row);
+    const overtaken = overtakenAmong(ctx.db, members, row.webhook);
+    if (overtaken.length > 0) {
+      const supersede = (tx: Tx) => supersedeDeliveries(tx, overtaken, { now: clock.now() });
+      if ((await changes.run(supersede)) === undefined) return "local_fault";
+    }
+    const [first, ...others] = members.filter(({ delivery }) => !overtaken.includes(delivery.id));
+    if (!first) return "ended";
+    const { delivery } = first;
+    const outgoing = outgoingOf(ctx.db, row, [first, ...others]);
+    return { delivery, webhook: row.webhook, outgoing, members: [first, ...others] };
+  }
 
   return async (deliveryId, stopping) => {
-    if (ctx.waitToSend && !(await ctx.waitToSend(deliveryId))) return "local_fault";
-    const row = findForTry(ctx.db, { id: deliveryId });
-    if (!row || row.delivery.status !== "pending") return "ended";
-    const { webhook } = row;
-    if (!webhook.enabled || webhook.deletedAt !== null) return "ended";
-    const outgoing: Outgoing = {
-      event: row.event as RecordedEvent,
-      webhook,
-      page: row.page,
-    };
-    if (webhook.format === "email")
-      return attemptByMail({ ...outgoing, delivery: row.delivery, webhook });
+    const prepared = await prepare(deliveryId);
+    if (typeof prepared === "string") return prepared;
+    const id = groupOf(prepared.delivery) ?? prepared.delivery.id;
+    if (ctx.waitToSend && !(await ctx.waitToSend(id))) return "local_fault";
+    const result = await attempt(prepared, stopping);
+    if (typeof result === "string") return result;
+    return { ...result, members: prepared.members.map(({ delivery }) => delivery.id) };
+  };
+
+  async function attempt(
+    { delivery, webhook, outgoing }: Prepared,
+    stopping: AbortSignal,
+  ): Promise<TryResult | NoTry> {
+    const groupId = groupOf(delivery);
+    if (webhook.format === "email") return attemptByMail({ ...outgoing, delivery, webhook });
     const at = clock.now();
     const startedAt = clock.monotonic();
     const failed = (error: string): TryResult => ({
@@ -94,9 +149,17 @@ export function createAttempt(
       if (!message) return "no_message";
       url = new URL(message.url ?? webhook.url);
       const secrets = secretsInForce(webhook, at);
-      signature = signatureHeaders({ id: row.event.id, at, body: message.body, secrets });
+      signature = signatureHeaders({
+        id: groupId ?? outgoing.event.id,
+        at,
+        body: message.body,
+        secrets,
+      });
     } catch (error) {
-      ctx.log.error({ err: error, delivery: deliveryId }, "a webhook message could not be written");
+      ctx.log.error(
+        { err: error, delivery: delivery.id },
+        "a webhook message could not be written",
+      );
       return failed("The message could not be written.");
     }
 
@@ -135,21 +198,21 @@ export function createAttempt(
           statusCode: answer.status,
           error: null,
           answer: text,
-          ...(refused && { refused: { ...refused, isFinal: !canRetry(row.event.type) } }),
+          ...(refused && { refused: { ...refused, isFinal: !canRetry(outgoing.event.type) } }),
         };
       } finally {
         timer.cancel();
         stopping.removeEventListener("abort", abort);
       }
     };
-    const name = { id: deliveryId, attempt: row.delivery.tries + 1 };
+    const name = { id: groupId ?? delivery.id, attempt: delivery.tries + 1 };
     // An aborted attempt and a refusal do not count. A response is too large to be noted.
     return attemptOnce(ctx, name, send, (result) =>
       stopping.aborted || typeof result === "string" || result.refused
         ? undefined
         : { ...result, answer: null },
     );
-  };
+  }
 }
 
 /** Returns the field of a JSON response in which the service of a format names the seconds of a pause. */

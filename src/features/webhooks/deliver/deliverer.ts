@@ -198,7 +198,11 @@ class Delivering implements Deliverer {
   }
 
   async #record(begun: Begun, result: TryResult, pause: Pause | undefined): Promise<void> {
-    const nextTryAt = await this.#recorder.add({ deliveryId: begun.due.id, result, pause });
+    const deliveryId = result.members?.[0] ?? begun.due.id;
+    const recorded = this.#recorder.add({ deliveryId, result, pause });
+    // The next message about monitors waits for it.
+    if (begun.due.isOrdered && !this.#recorder.isStuck) void this.#recorder.flush();
+    const nextTryAt = await recorded;
     const { webhookId } = begun.queue;
     if (isPutOff(result)) {
       this.#tries.add(webhookId, "refused");

@@ -7,11 +7,14 @@ export interface Due {
   subjectId: string;
   /** True if there was no attempt since it was queued. */
   isFirst: boolean;
+  /** True for messages for people about monitors. */
+  isOrdered: boolean;
 }
 
 /**
  * Deliveries to one endpoint. It holds one page of due deliveries; the rest stays in the database.
- * First attempts of one subject run in sequence, in the order of their events.
+ * First attempts of one subject run in sequence, in the order of their events. So do all attempts of messages about
+ * monitors, each after the result of the one before it was recorded: it can make the next one superfluous.
  */
 export class EndpointQueue {
   /** In the order in which they were queued. */
@@ -25,6 +28,8 @@ export class EndpointQueue {
   /** Ids of deliveries that wait for `release` and keep their subject until then. */
   readonly #held = new Set<string>();
   #underWay = 0;
+  /** Id of the message about monitors that runs or has an unrecorded result. */
+  #ordered: string | undefined;
   /** True if the database may have further due deliveries. */
   hasMore = true;
   /**
@@ -72,6 +77,7 @@ export class EndpointQueue {
     if (!due) return undefined;
     this.#underWay += 1;
     if (due.isFirst) this.#busySubjects.add(due.subjectId);
+    if (due.isOrdered) this.#ordered = due.id;
     return due;
   }
 
@@ -94,6 +100,7 @@ export class EndpointQueue {
    * again.
    */
   release(due: Due): void {
+    if (this.#ordered === due.id) this.#ordered = undefined;
     if (!this.#held.delete(due.id)) {
       this.#claimed.delete(due.id);
       return;
@@ -115,9 +122,10 @@ export class EndpointQueue {
   }
 
   #indexOfNext(): number {
-    if (this.#busySubjects.size === 0) return this.#waiting.length > 0 ? 0 : -1;
     return this.#waiting.findIndex(
-      ({ isFirst, subjectId }) => !isFirst || !this.#busySubjects.has(subjectId),
+      ({ isFirst, isOrdered, subjectId }) =>
+        !(isFirst && this.#busySubjects.has(subjectId)) &&
+        !(isOrdered && this.#ordered !== undefined),
     );
   }
 }

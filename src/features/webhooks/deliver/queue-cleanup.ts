@@ -1,5 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
+import { GROUP_SECONDS } from "../../../domain/webhook";
+import { SECOND_MS } from "../../../kernel/time";
 import { cancelDelivery, cancelPending, deleteUntried, capDueTimesAfter } from "../delivery-store";
 import { writeBatchedDeliveries } from "../enqueue";
 import { LONGEST_WAIT_MS } from "../rules";
@@ -63,7 +65,9 @@ export class QueueCleanup {
    */
   async capDueTimes(now: number): Promise<boolean> {
     const latest = now + LONGEST_WAIT_MS;
-    const capSome = (tx: Tx) => capDueTimesAfter(tx, { now, latest, limit: ROWS_PER_BATCH });
+    const gatheredUntil = now + GROUP_SECONDS.max * SECOND_MS;
+    const capSome = (tx: Tx) =>
+      capDueTimesAfter(tx, { now, gatheredUntil, latest, limit: ROWS_PER_BATCH });
     return (await this.#changes.runAll(ROWS_PER_BATCH, capSome)) > 0;
   }
 

@@ -2,6 +2,7 @@ import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import { audit } from "../../../events";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
+import type { DeliveryStatus } from "../../../domain/webhook";
 import { HOUR_MS } from "../../../kernel/time";
 import { ResultRecorder } from "../../outgoing";
 import { nameInWords, wakeDeliverer } from "../changes";
@@ -10,13 +11,16 @@ import {
   findDeliveryProgress,
   insertTry,
   setDeliveryProgress,
+  type TryRow,
 } from "../delivery-store";
+import { clipTo } from "../formats/clean";
 import { canRetry, classifyAttempt, classifyRefusal, isSuccess } from "../rules";
 import { findWebhook, setFailingSince, setPause, updateWebhookRow } from "../store";
 import { isPutOff, type TryResult } from "./try-result";
 
 /** An ended attempt of a delivery. */
 interface EndedAttempt {
+  /** The oldest one of a group. */
   deliveryId: string;
   result: TryResult;
   /** Pause that it begins at its destination. */
@@ -52,6 +56,8 @@ export function createRecorder(
 }
 
 const CHANCE_BYTES = 4;
+/** Length of the response that is kept with each delivery of a group but the oldest, which has all of it. */
+const SHORT_ANSWER = 1_000;
 
 /**
  * Writes the result of an attempt with its consequences for delivery and endpoint. `steadyNow` is
@@ -69,7 +75,7 @@ export function recordTry(
   // It was deleted meanwhile with its event or page.
   if (!progress) return undefined;
   const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
-  const { permanent, refused: _, ...stored } = result;
+  const { permanent, refused: _, members = [deliveryId], ...stored } = result;
   const endedAt = result.at + result.latencyMs;
   const outcome = classifyAttempt({
     statusCode: result.statusCode,
@@ -80,20 +86,14 @@ export function recordTry(
     failingSince,
     chance: Buffer.from(ctx.random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32,
   });
-  insertTry(tx, { deliveryId, number: tries + 1, ...stored });
-  tx.afterCommit(() => ctx.signals.deliveryTried.emit(deliveryId));
-  // A delivery that was cancelled meanwhile stays cancelled, unless it succeeded.
-  const isCalledOff = progress.status === "cancelled" && outcome.status !== "delivered";
-  const status = isCalledOff ? "cancelled" : outcome.status;
   const nextTryAt =
-    status === "pending" && outcome.waitMs !== undefined ? steadyNow + outcome.waitMs : null;
-  setDeliveryProgress(tx, {
-    id: deliveryId,
-    status,
-    tries: tries + 1,
-    nextTryAt,
-    finishedAt: nextTryAt === null ? endedAt : null,
-  });
+    outcome.status === "pending" && outcome.waitMs !== undefined
+      ? steadyNow + outcome.waitMs
+      : null;
+  for (const [index, id] of members.entries()) {
+    const answer = index === 0 ? stored.answer : shortened(stored.answer);
+    recordFor(ctx, tx, id, { ...stored, answer }, { ...outcome, nextTryAt, endedAt });
+  }
   const hasSucceeded = isSuccess(result.statusCode);
   addToWebhookHour(tx, {
     webhookId,
@@ -106,6 +106,36 @@ export function recordTry(
   }
   if (outcome.disable !== undefined) disable(ctx, tx, webhookId, outcome.disable);
   return nextTryAt ?? undefined;
+}
+
+/** Writes the result of an attempt for one of the deliveries that were sent together. */
+function recordFor(
+  ctx: Pick<AppContext, "signals">,
+  tx: Tx,
+  deliveryId: string,
+  stored: Omit<TryRow, "deliveryId" | "number">,
+  outcome: { status: DeliveryStatus; nextTryAt: number | null; endedAt: number },
+): void {
+  const progress = findDeliveryProgress(tx, { id: deliveryId });
+  // It was deleted meanwhile.
+  if (!progress) return;
+  const tries = progress.tries + 1;
+  insertTry(tx, { deliveryId, number: tries, ...stored });
+  tx.afterCommit(() => ctx.signals.deliveryTried.emit(deliveryId));
+  // A delivery that was cancelled meanwhile stays cancelled, unless it succeeded.
+  const isCalledOff = progress.status === "cancelled" && outcome.status !== "delivered";
+  const nextTryAt = isCalledOff ? null : outcome.nextTryAt;
+  setDeliveryProgress(tx, {
+    id: deliveryId,
+    status: isCalledOff ? "cancelled" : outcome.status,
+    tries,
+    nextTryAt,
+    finishedAt: nextTryAt === null ? outcome.endedAt : null,
+  });
+}
+
+function shortened(answer: string | null): string | null {
+  return answer === null ? null : clipTo(answer, SHORT_ANSWER);
 }
 
 /** Writes a refusal with its consequence for the endpoint. The delivery stays due, and the refusal is no attempt of it. */

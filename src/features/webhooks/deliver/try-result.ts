@@ -18,6 +18,8 @@ export interface TryResult {
   answer: string | null;
   /** Set if the receiver refused the message for now. */
   refused?: RefusedTry | undefined;
+  /** Ids of the deliveries that were sent, oldest first: several in a group. Absent for that of the attempt. */
+  members?: readonly string[];
   /** Set if no retry can succeed, with the reason for disabling the endpoint if there is one. */
   permanent?: { reason?: string };
 }

@@ -31,10 +31,10 @@ export function alertSubject(
 export function alertLetter(
   event: RecordedEvent,
   notification: Notification,
-  { pageName }: Pick<FormatContext, "pageName">,
+  { gathered, pageName }: Pick<FormatContext, "gathered" | "pageName">,
 ): Letter {
-  const { what, name, title, tone, facts, url, source } = notification;
-  const entries = entriesOf(event);
+  const { what, name, title, tone, facts, body, components, url, source } = notification;
+  const entries = gathered ? [] : entriesOf(event);
   return {
     locale: "en",
     sender: cleanLine(pageName),
@@ -44,7 +44,7 @@ export function alertLetter(
       { type: "status", tone, text: [what] },
       { type: "title", text: [{ name: name || title }] },
       ...facts.map((fact): Block => ({ type: "paragraph", isMuted: true, text: [textIn(fact)] })),
-      ...bodyBlocks(event, notification),
+      ...(gathered ? textBlocks([...body, ...components]) : bodyBlocks(event, notification)),
       ...(entries.length > 0
         ? ([
             { type: "heading", text: ["Components"] },
@@ -75,7 +75,11 @@ function bodyBlocks({ type, data }: RecordedEvent, { body, url }: Notification):
     const isCut = written?.["truncated"] === true;
     return [{ type: "markdown", source: isCut ? `${source} …` : source, url }];
   }
-  return body.map((block): Block => ({ type: "paragraph", text: [textIn(block)] }));
+  return textBlocks(body);
+}
+
+function textBlocks(blocks: readonly TextBlock[]): Block[] {
+  return blocks.map((block) => ({ type: "paragraph", text: [textIn(block)] }));
 }
 
 function textIn({ spans }: TextBlock): string {

@@ -12,6 +12,14 @@ export interface Message {
   body: string;
 }
 
+/** Events of monitors that one message is made of. */
+export interface GatheredEvents {
+  /** Oldest first; at least two. */
+  events: readonly RecordedEvent[];
+  /** Number of other monitors that are down, and down by the last message about them. */
+  stillDown: number;
+}
+
 /** Context of an event for a format. */
 export interface FormatContext {
   url: string;
@@ -25,6 +33,8 @@ export interface FormatContext {
    * one uses the severity of the event.
    */
   headline?: { indicator: string; description: string } | undefined;
+  /** Gathered events of monitors for one message; absent for a message about one event. */
+  gathered?: GatheredEvents | undefined;
   /** Returns the status that a component shows now, or undefined if the component was deleted. */
   statusOf: (componentId: string) => ComponentStatus | undefined;
 }

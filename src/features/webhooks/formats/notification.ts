@@ -3,6 +3,7 @@ import { COMPONENT_STATUSES } from "../../../domain/component-status";
 import { plural } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import type { FormatContext } from "./format";
+import { gatheredText } from "./gathered";
 import { webAddress, cleanLine } from "./clean";
 import { type Block, paragraph } from "./blocks";
 import { type Data, oneOf, recordOf, textOf } from "./reading";
@@ -73,13 +74,18 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
   "webhook.test": testNotification,
 };
 
-/** Builds the message for people about an event; undefined if the event has `notify: false`. */
+/**
+ * Builds the message for people about an event, or about gathered events of which it is the newest; undefined if the event
+ * has `notify: false`.
+ */
 export function buildNotification(
   { type, at, data }: RecordedEvent,
-  { pageName, pageUrl }: FormatContext,
+  { gathered, pageName, pageUrl }: FormatContext,
 ): EventNotification | undefined {
   if (data["notify"] === false) return undefined;
-  const text = NOTIFICATION_BUILDERS[type](data);
+  const text: NotificationText = gathered
+    ? gatheredText(gathered)
+    : NOTIFICATION_BUILDERS[type](data);
   const { what, name = nameOf(data) } = text;
   return {
     ...text,

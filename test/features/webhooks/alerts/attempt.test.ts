@@ -37,7 +37,7 @@ test("a check of thousands of waiting alerts reads some of them at each call", a
   const awaited = new AwaitedMails(site.app.ctx, (begun) => void released.push(begun));
   const queue = new EndpointQueue("whk_1");
   for (let index = 0; index < 600; index++) {
-    const due = { id: `dlv_${index}`, subjectId: "inc_1", isFirst: true };
+    const due = { id: `dlv_${index}`, subjectId: "inc_1", isFirst: true, isOrdered: false };
     awaited.add({ queue, due, slot: undefined });
   }
   awaited.check();

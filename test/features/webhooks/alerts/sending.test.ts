@@ -4,6 +4,7 @@ import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { listDeliveries, redeliverFailed } from "../../../../src/features/webhooks";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createAlertSite } from "../../../support/alert-site";
+import { monitorEvent } from "../../../support/gathering-site";
 import { startRelay } from "../../../support/relay";
 import { startMailboxes } from "../../../support/scripted-mailboxes";
 
@@ -244,7 +245,7 @@ describe("alerts by mail", () => {
     await using relay = await startRelay();
     const { site } = await createOncall(relay);
     await using _ = site;
-    await site.webhook(ONCALL, { events: ["monitor.down", "monitor.up"] });
+    await site.webhook(ONCALL, { events: ["monitor.down", "monitor.up"], group_seconds: 0 });
     const about = (type: "monitor.down" | "monitor.up") => ({
       type,
       pageId: null,
@@ -259,6 +260,45 @@ describe("alerts by mail", () => {
     await site.idle();
     const texts = relay.mails.map(({ text }) => /^Monitor (?:down|up)/m.exec(text)?.[0]);
     expect(texts).toEqual(["Monitor down", "Monitor up", "Monitor down"]);
+  });
+
+  test("gathered events of monitors are one mail, which a refusal for now repeats", async () => {
+    let isRefusing = false;
+    await using relay = await startRelay({
+      onRcptTo(_address, _session, done) {
+        const later = Object.assign(new Error("4.2.0 Try later"), { responseCode: 450 });
+        done(isRefusing ? later : null);
+      },
+    });
+    const { site } = await createOncall(relay);
+    await using _ = site;
+    const webhook = await site.webhook(ONCALL, { events: ["monitor.down", "monitor.up"] });
+    const record = (names: string[]) =>
+      site.app.ctx.db.write((tx) => {
+        for (const name of names) {
+          site.app.ctx.outbox.record(tx, monitorEvent("down", name, site.app.clock.now()));
+        }
+      });
+    await record(["a", "b", "c"]);
+    await site.idle();
+    await record(["d"]);
+    isRefusing = true;
+    await site.pass(31 * SECOND_MS, SECOND_MS);
+    await record(["e"]);
+    isRefusing = false;
+    await site.pass(10 * MINUTE_MS, SECOND_MS);
+    const subjects = relay.mails.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1]?.trim());
+    expect(subjects).toEqual([
+      "[status.example.com] a",
+      "[status.example.com] 3 monitors are down",
+      "[status.example.com] e",
+    ]);
+    const group = relay.mails[1]?.text ?? "";
+    expect(group).not.toContain("In-Reply-To");
+    const deliveries = await site.deliveries(webhook.id);
+    expect(new Set(deliveries.slice(1, 4).map(({ group_id }) => group_id)).size).toBe(1);
+    expect(deliveries.map(({ status }) => status)).toEqual(Array(5).fill("delivered"));
+    expect(deliveries[1]?.group_id).toStartWith("dgr_");
   });
 
   test("a webhook that is disabled sends nothing more", async () => {

@@ -1,8 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { type Due, EndpointQueue } from "../../../../src/features/webhooks/deliver/endpoint-queue";
 
-const first = (id: string, subjectId = id): Due => ({ id, subjectId, isFirst: true });
-const retry = (id: string, subjectId = id): Due => ({ id, subjectId, isFirst: false });
+const first = (id: string, subjectId = id): Due => ({
+  id,
+  subjectId,
+  isFirst: true,
+  isOrdered: false,
+});
+const retry = (id: string, subjectId = id): Due => ({
+  id,
+  subjectId,
+  isFirst: false,
+  isOrdered: false,
+});
 
 function laneOf(...due: Due[]): EndpointQueue {
   const queue = new EndpointQueue("whk_1");
@@ -69,5 +79,21 @@ describe("the queue of an endpoint", () => {
     queue.end(begun);
     queue.release(begun);
     expect([queue.underWay, queue.claimed]).toEqual([0, 0]);
+  });
+
+  test("attempts of messages about monitors run in sequence until their results are recorded, retries too", () => {
+    const ordered = (id: string, isFirst: boolean): Due => ({
+      id,
+      subjectId: id,
+      isFirst,
+      isOrdered: true,
+    });
+    const queue = laneOf(ordered("dlv_1", true), ordered("dlv_2", false), first("dlv_3"));
+    const [due, other] = [queue.begin(), queue.begin()];
+    expect([due?.id, other?.id]).toEqual(["dlv_1", "dlv_3"]);
+    if (due) queue.end(due);
+    expect(queue.hasNext()).toBe(false);
+    if (due) queue.release(due);
+    expect(queue.begin()?.id).toBe("dlv_2");
   });
 });
