@@ -10,12 +10,11 @@ import { type Receiver, startReceiver } from "./receiver";
 
 type State = "down" | "up" | "degraded" | "reminder";
 
-/** A message as people see it, in the format of Slack. */
+/** A message as people see it, in the format of Gotify. */
 export interface SeenMessage {
   /** Seconds since the site was created. */
   at: number;
   id: string;
-  /** Title without its link. */
   title: string;
   /** Lines of the text. */
   lines: string[];
@@ -40,6 +39,9 @@ export interface GatheringSite extends AsyncDisposable {
   /** Returns the messages as `<seconds>: <title>`. */
   titles(): string[];
 }
+
+/** Format for people whose service takes several messages a second. */
+const CHAT = { format: "gotify", settings: { token: "AWnhsVvNnMtXp3q" } } as const;
 
 /** Returns an event of a monitor, as its name and state say. `since` is in unix ms. */
 export function monitorEvent(state: State, name: string, at: number, since = at): OutboxEvent {
@@ -80,7 +82,9 @@ export async function createGatheringSite(
     return answer ? answer(received, count) : 200;
   };
   const url = `${receiver.url.slice(0, -"/hook".length)}/chat`;
-  const { id } = await site.endpoint(url, { format: "slack", ...input });
+  const endpoint = (more: Partial<CreateWebhookBody>) =>
+    site.endpoint(url, { ...(more.format === undefined && CHAT), ...more });
+  const { id } = await endpoint(input);
   const downSince = new Map<string, number>();
 
   const gathering: GatheringSite = {
@@ -94,7 +98,7 @@ export async function createGatheringSite(
       await site.idle();
     },
     async endpoint({ monitors, ...more }) {
-      const row = await site.endpoint(url, { format: "slack", ...more });
+      const row = await endpoint(more);
       if (monitors) {
         const ids = monitors.map((name) => `mon_${name}`);
         await ctx.db.write((tx) => updateWebhookRow(tx, { ...row, monitors: ids }));
@@ -118,12 +122,8 @@ export async function createGatheringSite(
     until: (seconds) => site.pass(begin + seconds * SECOND_MS - clock.now()),
     seen: () =>
       receiver.received.map(({ id: messageId, body }, index) => {
-        const { text, attachments } = JSON.parse(body);
-        const [, title = ""] = /\|(.*)>\*$/.exec(text) ?? [];
-        const section = attachments[0].blocks.find(
-          ({ type }: { type: string }) => type === "section",
-        );
-        const lines = section ? section.text.text.split("\n") : [];
+        const { title, message } = JSON.parse(body);
+        const lines = message.split("\n").filter((line: string) => line.startsWith("- "));
         return { at: arrivals[index] ?? 0, id: messageId, title, lines };
       }),
     titles: () => gathering.seen().map(({ at, title }) => `${at}: ${title}`),

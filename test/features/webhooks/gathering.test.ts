@@ -185,9 +185,9 @@ describe("messages about monitors", () => {
     await chat.until(30);
     const { lines } = chat.seen()[1] ?? { lines: [] };
     expect(lines).toHaveLength(21);
-    expect(lines[0]).toBe("• *m1* is down since 2026-03-10 12:00 UTC: m1 answered 503");
-    expect(lines[19]).toStartWith("• *m20* is down");
-    expect(lines[20]).toBe("• and 9 more");
+    expect(lines[0]).toBe("- **m1** is down since 2026-03-10 12:00 UTC: m1 answered 503");
+    expect(lines[19]).toStartWith("- **m20** is down");
+    expect(lines[20]).toBe("- and 9 more");
   });
 
   test("events for programs are sent each by itself and at once", async () => {

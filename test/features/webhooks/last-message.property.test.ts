@@ -25,7 +25,7 @@ function saidBy(title: string, lines: readonly string[]): [name: string, state: 
   const alone = /^Monitor (down|up|degraded|was down)\b.*: (\w)$/.exec(title);
   if (alone) return [[alone[2] ?? "", alone[1] === "was down" ? "up" : (alone[1] as State)]];
   return lines.flatMap((line): [string, State][] => {
-    const [, name, text = ""] = /^• \*(\w)\* (.*)$/.exec(line) ?? [];
+    const [, name, text = ""] = /^- \*\*(\w)\*\* (.*)$/.exec(line) ?? [];
     if (name === undefined) return [];
     const state = text.includes("is degraded")
       ? "degraded"
