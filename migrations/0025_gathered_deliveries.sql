@@ -63,5 +63,5 @@ CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, id);
 CREATE INDEX deliveries_by_event ON deliveries (event_id);
 CREATE INDEX deliveries_undelivered ON deliveries (webhook_id, id) WHERE status IN ('failed', 'cancelled');
 CREATE INDEX deliveries_gathered ON deliveries (webhook_id, id) WHERE gathers = 1 AND status = 'pending';
-CREATE INDEX deliveries_by_group ON deliveries (group_id, id) WHERE group_id IS NOT NULL;
+CREATE INDEX deliveries_by_group ON deliveries (group_id, id, tries_before, status) WHERE group_id IS NOT NULL;
 CREATE INDEX deliveries_by_monitor ON deliveries (webhook_id, monitor_id, id) WHERE monitor_id IS NOT NULL;

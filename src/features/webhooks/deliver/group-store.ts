@@ -32,7 +32,8 @@ export const separateDeliveries = mutate((orm, $: { webhookId: string; now: numb
     .update(deliveries)
     .set({ gathers: false, groupId: null, nextTryAt: sql`min(${deliveries.nextTryAt}, ${$.now})` })
     .where(
-      sql`${deliveries.webhookId} = ${$.webhookId} AND ${deliveries.status} = 'pending'
+      // The range lets SQLite use the index of pending deliveries.
+      sql`${deliveries.webhookId} = ${$.webhookId} AND ${deliveries.status} = 'pending' AND ${deliveries.nextTryAt} >= 0
         AND (${deliveries.gathers} = 1 OR ${deliveries.groupId} IS NOT NULL)`,
     ),
 );
