@@ -11,6 +11,7 @@ import {
   updateWebhook,
 } from "../../../src/features/webhooks";
 import { SECOND_MS } from "../../../src/kernel/time";
+import { settle } from "../../support/clock";
 import { createGatheringSite, monitorEvent } from "../../support/gathering-site";
 
 type Step = [seconds: number, ...events: string[]];
@@ -190,6 +191,29 @@ describe("messages about monitors", () => {
     expect(lines[20]).toBe("- and 9 more");
   });
 
+  test.each([
+    ["slack", {}],
+    ["discord", {}],
+    ["teams", {}],
+    ["ntfy", {}],
+    ["gotify", { token: "AWnhsVvNnMtXp3q" }],
+    ["telegram", { bot_token: "123456:ABC", chat_id: "@acme" }],
+  ] as const)(
+    "a receiver of the format %s gets a group as one request",
+    async (format, settings) => {
+      await using chat = await createGatheringSite({ format, settings });
+      await chat.at(0, "down a");
+      await chat.at(1, "down b", "down c", "up d");
+      await chat.until(40);
+      const [first, group, ...others] = chat.receiver.received;
+      expect(others).toEqual([]);
+      expect(first?.body).toContain("Monitor down: a");
+      expect(group?.body).toContain("2 monitors are down, 1 up again");
+      expect(group?.body).toContain("c answered 503");
+      expect(group?.id).toStartWith("dgr_");
+    },
+  );
+
   test("events for programs are sent each by itself and at once", async () => {
     await using chat = await createGatheringSite({ format: "standard" });
     await chat.at(0, "down a", "down b");
@@ -245,6 +269,24 @@ describe("messages about monitors", () => {
     await chat.site.restart();
     await chat.until(60);
     expect(chat.titles()).toEqual(["0: Monitor down: a", "30: 3 monitors are down"]);
+  });
+
+  test("a group holds all that comes until a paused receiver takes messages again", async () => {
+    await using chat = await createGatheringSite({}, (_message, count) =>
+      count === 1 ? new Response(null, { status: 429, headers: { "retry-after": "60" } }) : 200,
+    );
+    await chat.at(0, "down a");
+    await chat.at(10, "down b", "down c");
+    await chat.at(50, "down d", "up b");
+    await chat.until(120);
+    const [refused, ...taken] = chat.seen();
+    expect(refused?.title).toBe("Monitor down: a");
+    expect(taken.map(({ title }) => title)).toEqual([
+      "Monitor down: a",
+      "2 monitors are down, 1 was down briefly",
+    ]);
+    for (const { at } of taken) expect(Math.round(at)).toBeWithin(60, 62);
+    expect(chat.site.deliveries().every(({ status }) => status === "delivered")).toBe(true);
   });
 
   test("gathered messages do not wait longer after the clock was set back", async () => {
@@ -383,6 +425,44 @@ describe("messages about monitors", () => {
     expect(third?.title).toBe("Monitor down: d");
     expect(chat.receiver.received).toHaveLength(4);
   });
+
+  test.each([0, 1, 2, 3])(
+    "a process that ends after %d writes of the deliverer loses no message and makes no other group",
+    async (writesBefore) => {
+      await using chat = await createGatheringSite();
+      const { site } = chat;
+      const { clock, ctx } = site.app;
+      await site.deliverer.stop(0);
+      const now = clock.now();
+      await ctx.db.write((tx) => {
+        for (const name of ["a", "b", "c"]) {
+          ctx.outbox.record(tx, monitorEvent("down", name, now));
+        }
+      });
+      const { write } = ctx.db;
+      let writes = 0;
+      ctx.db.write = (change) => {
+        writes += 1;
+        return writes > writesBefore
+          ? Promise.reject(unavailable("It has ended.", 5))
+          : write(change);
+      };
+      await site.restart();
+      for (let second = 0; second < 40; second++) {
+        await clock.advance(SECOND_MS);
+        await settle();
+      }
+      await site.deliverer.stop(SECOND_MS);
+      ctx.db.write = write;
+      await site.restart();
+      await chat.until(200);
+      const byId = Map.groupBy(chat.seen(), ({ id }) => id);
+      const titles = Array.from(byId.values(), (sent) => new Set(sent.map(({ title }) => title)));
+      expect(titles).toEqual([new Set(["Monitor down: a"]), new Set(["2 monitors are down"])]);
+      for (const sent of byId.values()) expect(sent.length).toBeLessThanOrEqual(2);
+      expect(site.deliveries().every(({ status }) => status === "delivered")).toBe(true);
+    },
+  );
 });
 
 describe("messages that a newer one has overtaken", () => {
