@@ -86,29 +86,35 @@ export function createAttempt(
     return row.webhook.enabled && row.webhook.deletedAt === null ? row : undefined;
   }
 
+  /** Puts a delivery into a group if it waits for one. Returns the id of what is sent: the group, or the delivery. */
+  async function settleGroup(deliveryId: string): Promise<string | NoTry> {
+    const row = readSendable(deliveryId);
+    if (!row) return "ended";
+    const { delivery, webhook } = row;
+    if (!needsGroup(delivery, webhook)) return groupOf(delivery) ?? deliveryId;
+    const isClosed = await changes.run((tx) => {
+      closeGroup(ctx, tx, webhook);
+      return true;
+    });
+    if (isClosed !== true) return "local_fault";
+    const settled = readSendable(deliveryId);
+    return settled ? (groupOf(settled.delivery) ?? deliveryId) : "ended";
+  }
+
   /**
-   * Reads what is sent with a delivery: the deliveries of its group, oldest first, or the delivery alone. Puts it into a
-   * group if it waits for one, and ends deliveries that newer ones have overtaken.
+   * Reads what is sent with a delivery: the deliveries of its group, oldest first, or the delivery alone. Ends deliveries
+   * that newer ones have overtaken.
    */
   async function prepare(deliveryId: string): Promise<Prepared | NoTry> {
-    let row = readSendable(deliveryId);
-    if (row && needsGroup(row.delivery, row.webhook)) {
-      const { webhook } = row;
-      const isClosed = await changes.run((tx) => {
-        closeGroup(ctx, tx, webhook);
-        return true;
-      });
-      if (isClosed !== true) return "local_fault";
-      row = readSendable(deliveryId);
-    }
+    const row = readSendable(deliveryId);
     if (!row) return "ended";
     const members = membersOf(ctx.db, row);
-    const overtaken = overtakenAmong(ctx.db, members, row.webhook);
-    if (overtaken.length > 0) {
-      const supersede = (tx: Tx) => supersedeDeliveries(tx, overtaken, { now: clock.now() });
+    const overtaken = new Set(overtakenAmong(ctx.db, members, row.webhook));
+    if (overtaken.size > 0) {
+      const supersede = (tx: Tx) => supersedeDeliveries(tx, [...overtaken], { now: clock.now() });
       if ((await changes.run(supersede)) === undefined) return "local_fault";
     }
-    const [first, ...others] = members.filter(({ delivery }) => !overtaken.includes(delivery.id));
+    const [first, ...others] = members.filter(({ delivery }) => !overtaken.has(delivery.id));
     if (!first) return "ended";
     const { delivery } = first;
     const outgoing = outgoingOf(ctx.db, row, [first, ...others]);
@@ -116,10 +122,11 @@ export function createAttempt(
   }
 
   return async (deliveryId, stopping) => {
+    const id = await settleGroup(deliveryId);
+    if (id === "ended" || id === "local_fault") return id;
+    if (ctx.waitToSend && !(await ctx.waitToSend(id))) return "local_fault";
     const prepared = await prepare(deliveryId);
     if (typeof prepared === "string") return prepared;
-    const id = groupOf(prepared.delivery) ?? prepared.delivery.id;
-    if (ctx.waitToSend && !(await ctx.waitToSend(id))) return "local_fault";
     const result = await attempt(prepared, stopping);
     if (typeof result === "string") return result;
     return { ...result, members: prepared.members.map(({ delivery }) => delivery.id) };
