@@ -2,10 +2,10 @@ import type { EventType, RecordedEvent } from "../../../events";
 import { plural } from "../../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { MONITOR_TONES, type Tone, TONES } from "../../../domain/tone";
-import { type Block, bold, entry } from "./blocks";
+import { bold, entry } from "./blocks";
 import { cleanLine, clipTo } from "./clean";
 import type { GatheredEvents } from "./format";
-import { moment, nameOf } from "./notification-parts";
+import { type EventNotification, moment, nameOf } from "./notification-parts";
 import { type Data, recordOf, textOf } from "./reading";
 
 /** Maximum number of lines, and maximum length of the name and of the reason in each: all fit into a message of Slack. */
@@ -35,15 +35,7 @@ interface Line {
 }
 
 /** Message about gathered events of monitors, without link and sender. */
-interface GatheredText {
-  what: string;
-  name: string;
-  title: string;
-  tone: Tone;
-  facts: readonly Block[];
-  body: readonly Block[];
-  components: readonly Block[];
-}
+type GatheredText = Omit<EventNotification, "url" | "source">;
 
 /**
  * Writes gathered events of monitors: a title that counts, and a line for each of the first 20 monitors, oldest first.

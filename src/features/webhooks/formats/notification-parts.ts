@@ -6,6 +6,26 @@ import { readMarkdown } from "./markdown";
 import { type Data, oneOf, recordsOf, textOf } from "./reading";
 import { IMPACT_TONES, type Tone } from "../../../domain/tone";
 
+/** Message for people about an event, without a service's markup. */
+export interface EventNotification {
+  /** Event in words, and the name of the object if it has one. */
+  what: string;
+  name: string;
+  /** Line with both. */
+  title: string;
+  tone: Tone;
+  /** Line with status, impact and times. */
+  facts: readonly Block[];
+  /** Text of the update. Only this part is cut. */
+  body: readonly Block[];
+  /** Components and their statuses. */
+  components: readonly Block[];
+  /** Address of the page with details. */
+  url: string;
+  /** Sender and time. */
+  source: string;
+}
+
 /** Maximum number of components listed by name, and maximum length of each name. */
 const COMPONENTS_MAX = 10;
 const NAME_MAX = 100;

@@ -5,11 +5,12 @@ import { toIso } from "../../../kernel/time";
 import type { FormatContext } from "./format";
 import { gatheredText } from "./gathered";
 import { webAddress, cleanLine } from "./clean";
-import { type Block, paragraph } from "./blocks";
+import { paragraph } from "./blocks";
 import { type Data, oneOf, recordOf, textOf } from "./reading";
 import {
   bodyOf,
   componentsOf,
+  type EventNotification,
   factsOf,
   isResolved,
   moment,
@@ -18,26 +19,6 @@ import {
   words,
 } from "./notification-parts";
 import { MONITOR_TONES, STATUS_TONES, type Tone } from "../../../domain/tone";
-
-/** Message for people about an event, without a service's markup. */
-interface EventNotification {
-  /** Event in words, and the name of the object if it has one. */
-  what: string;
-  name: string;
-  /** Line with both. */
-  title: string;
-  tone: Tone;
-  /** Line with status, impact and times. */
-  facts: readonly Block[];
-  /** Text of the update. Only this part is cut. */
-  body: readonly Block[];
-  /** Components and their statuses. */
-  components: readonly Block[];
-  /** Address of the page with details. */
-  url: string;
-  /** Sender and time. */
-  source: string;
-}
 
 type NotificationText = Omit<EventNotification, "name" | "title" | "url" | "source"> & {
   /** Name of the object; that of the event's data if omitted. */
