@@ -163,6 +163,40 @@ describe("updates that Allclear writes about monitors", () => {
     ]);
   });
 
+  test("a storm of thirty monitors of one incident is three messages when it begins and three when it ends", async () => {
+    await using chat = await createGatheringSite();
+    const { ctx, clock } = chat.site.app;
+    const names = Array.from({ length: 30 }, (_, index) => `m${index}`);
+    const all = names.map((name) => ({ id: `mon_${name}`, pageId: null }));
+    const about = (type: EventType) => ({ ...incident(type), pageId: null, monitors: all });
+    /** Monitors enter a state within a minute, one every two seconds; the incident's event is of the same change. */
+    const storm = async (state: "down" | "up", begin: number, of: number, event: OutboxEvent) => {
+      for (const [index, name] of names.entries()) {
+        await chat.until(begin + 2 * index);
+        await ctx.db.write((tx) =>
+          ctx.outbox.group(tx, () => {
+            if (index === of) ctx.outbox.record(tx, event);
+            ctx.outbox.record(tx, monitorEvent(state, name, clock.now(), clock.now() - 1));
+          }),
+        );
+      }
+    };
+    await storm("down", 0, 0, { ...incident("incident.created"), pageId: null });
+    await chat.until(70);
+    await chat.record([about("incident.updated")]);
+    await chat.until(200);
+    await storm("up", 200, 29, about("incident.resolved"));
+    await chat.until(400);
+    expect(chat.titles()).toEqual([
+      "0: New incident: Problems with API and Web",
+      "30: 14 monitors are down",
+      "60: 15 monitors are down",
+      "200: Monitor up: m0",
+      "230: 14 monitors are up again",
+      "260: 15 monitors are up again",
+    ]);
+  });
+
   test("the retry of an incident in the place of a monitor's message is dropped after the monitor recovered", async () => {
     await using chat = await createGatheringSite({}, (_message, count) => (count < 3 ? 500 : 200));
     const { ctx } = chat.site.app;
