@@ -63,6 +63,7 @@ export const gatus: Chapter = {
     "An outage begins with its first failed check, also if several are needed for the state `down`.",
     "Uptime is that of components, by time, over the time that is known and without maintenance.",
     "Texts of messages are those of Allclear.",
+    "Messages for people about monitors that follow each other within 30 s are gathered into one. `group_seconds: 0` of a webhook sends each by itself.",
     "A condition without a counterpart switches its monitor off until it is replaced.",
     "What is held becomes a monitor that is kept with its settings and history, and not checked.",
     "Pages show neither conditions, addresses nor errors.",

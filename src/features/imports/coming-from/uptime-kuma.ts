@@ -66,6 +66,7 @@ export const uptimeKuma: Chapter = {
     "An outage begins with its first failed check, also if several are needed for the state `down`.",
     "Uptime is that of components, by time, over the time that is known and without maintenance.",
     "Texts of messages are those of Allclear. Templates, user names, icons and priorities are not moved.",
+    "Messages for people about monitors that follow each other within 30 s are gathered into one. `group_seconds: 0` of a webhook sends each by itself.",
     "Monitors on no page get components on a private page, `--internal-page`.",
     "Monitors of types that do not exist here are kept with their history, and not checked.",
     "Custom domains are only listed, unless `--take-domains` is given.",
