@@ -133,7 +133,7 @@ test("the message about recovered monitors counts those that are still down", as
   // The group begins another gathering time, which ends without a message.
   await pass(20);
   const down = titles();
-  expect(down).toEqual([expect.stringMatching(/^Monitor down: \w$/), "3 monitors are down"]);
+  expect(down).toEqual([expect.stringMatching(/^Monitor down: \w$/), "3 more monitors are down"]);
   for (const name of ["a", "b", "c"]) engine.let(`${name}.test`, answers());
   await pass(10);
   expect(titles().slice(down.length)).toEqual([

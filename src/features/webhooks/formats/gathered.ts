@@ -24,6 +24,9 @@ const KINDS = {
 } satisfies Record<string, { tone: Tone; what: string }>;
 type Kind = keyof typeof KINDS;
 
+/** A count with its words at the beginning of a title, and further on. */
+type Count = [count: number, first: string, further: string];
+
 /** All that happened to one monitor, or to a certificate. */
 interface Line {
   kind: Kind;
@@ -149,19 +152,37 @@ function whatOf(lines: readonly Line[]): string {
   return kind === "wasDown" ? "Monitors were down" : `Monitors ${what}`;
 }
 
-/** Returns the counts: "12 monitors are down", "9 monitors are up again, 3 still down". */
+/**
+ * Returns the counts: "12 monitors are down", "9 monitors are up again, 3 still down". Those that went down are "more" while
+ * others are known to be down.
+ */
 function titleOf(lines: readonly Line[], otherDown: number): string {
-  const hasRecovered = countOf(lines, "up") + countOf(lines, "wasDown") > 0;
-  const stillDown = countOf(lines, "stillDown") + (hasRecovered ? otherDown : 0);
+  const [down, up, degraded, wasDown, certificates] = [
+    countOf(lines, "down"),
+    countOf(lines, "up"),
+    countOf(lines, "degraded"),
+    countOf(lines, "wasDown"),
+    countOf(lines, "certificate"),
+  ];
+  const stillDown = countOf(lines, "stillDown") + (up + wasDown > 0 ? otherDown : 0);
+  const monitor = otherDown > 0 ? "more monitor" : "monitor";
   const be = (count: number) => (count === 1 ? "is" : "are");
-  const were = (count: number) => (count === 1 ? "was" : "were");
-  const certificates = countOf(lines, "certificate");
-  const counts: [count: number, first: string, further: string][] = [
-    counted(countOf(lines, "down"), be, "down"),
-    counted(countOf(lines, "up"), be, "up again"),
-    counted(countOf(lines, "degraded"), be, "degraded"),
-    counted(countOf(lines, "wasDown"), were, "down briefly", were),
-    counted(stillDown, be, "still down"),
+  const were = wasDown === 1 ? "was" : "were";
+  const stated = (count: number, state: string): Count => [
+    count,
+    `${plural(count, "monitor")} ${be(count)} ${state}`,
+    `${count.toLocaleString("en")} ${state}`,
+  ];
+  const counts: Count[] = [
+    [down, `${plural(down, monitor)} ${be(down)} down`, ""],
+    stated(up, "up again"),
+    stated(degraded, "degraded"),
+    [
+      wasDown,
+      `${plural(wasDown, "monitor")} ${were} down briefly`,
+      `${wasDown.toLocaleString("en")} ${were} down briefly`,
+    ],
+    stated(stillDown, "still down"),
   ];
   const parts = counts.filter(([count]) => count > 0);
   const written = parts.map(([, first, further], index) => (index === 0 ? first : further));
@@ -170,21 +191,6 @@ function titleOf(lines: readonly Line[], otherDown: number): string {
     written.push(`${plural(certificates, "certificate")} ${expire} soon`);
   }
   return written.join(", ");
-}
-
-/** Returns a count with its words at the beginning of a title and further on. */
-function counted(
-  count: number,
-  verb: (count: number) => string,
-  state: string,
-  furtherVerb: (count: number) => string = () => "",
-): [count: number, first: string, further: string] {
-  const further = [count.toLocaleString("en"), furtherVerb(count), state];
-  return [
-    count,
-    `${plural(count, "monitor")} ${verb(count)} ${state}`,
-    further.filter((word) => word !== "").join(" "),
-  ];
 }
 
 function countOf(lines: readonly Line[], kind: Kind): number {
