@@ -221,7 +221,8 @@ function isCoveredByMonitors(
   if (type === "incident.resolved") {
     const isAbout = (subjectId: string) => monitors.some(({ id }) => id === subjectId);
     const end = group.find((event) => ENDS.has(event.type) && isAbout(event.subjectId));
-    if (!end || (monitors.length === 1 && end.type === "monitor.up")) return false;
+    if (!end) return false;
+    if (monitors.length === 1) return end.type === "monitor.degraded";
   }
   return monitors.every(({ id, pageId }) =>
     isSubscribedTo(webhook, { type: own, subjectId: id, pageId }),

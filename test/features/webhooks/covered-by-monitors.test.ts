@@ -95,6 +95,12 @@ const CASES: Case[] = [
     sent: ["monitor.degraded"],
   },
   {
+    name: "the end of an incident of one monitor that is slow now is one message without recoveries too",
+    group: [incident("incident.resolved", "a"), monitor("degraded", "a")],
+    sent: ["monitor.degraded"],
+    endpoint: { events: ["incident.resolved", "monitor.degraded"] },
+  },
+  {
     name: "the end of an incident of one monitor is sent if the monitor says nothing",
     group: [incident("incident.resolved", "a")],
     sent: ["incident.resolved"],
