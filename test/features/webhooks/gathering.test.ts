@@ -160,8 +160,13 @@ const SEQUENCES: { name: string; steps: Step[]; messages: string[]; groupSeconds
   },
   {
     name: "more events than one transaction writes are two messages",
-    steps: [[0, ...many("down", 600)]],
-    messages: ["0: Monitor down: m1", "30: 599 monitors are down"],
+    steps: [[0, ...many("down", 450)]],
+    messages: ["0: Monitor down: m1", "30: 449 monitors are down"],
+  },
+  {
+    name: "more than five hundred waiting events are several groups",
+    steps: [[0, ...many("down", 602)]],
+    messages: ["0: Monitor down: m1", "30: 500 monitors are down", "30: 101 monitors are down"],
   },
 ];
 

@@ -18,7 +18,7 @@ import {
 } from "./group-store";
 
 /** Maximum number of deliveries of one group, so that its message is written in some milliseconds. */
-const MEMBERS_MAX = 1_000;
+const MEMBERS_MAX = 500;
 
 /** Events after which a repeated attempt of an earlier message about the same object would mislead. */
 const OVERTAKEN_BY: Readonly<Record<string, readonly EventType[]>> = {
