@@ -1,12 +1,13 @@
 import type { AppContext } from "./context";
 import { createEgress, type Egress } from "./egress";
-import type { Fleet } from "./features/alarms";
+import { type Alarms, createAlarms, type Fleet } from "./features/alarms";
 import { type Backups, createBackups } from "./features/backups";
 import { createImportJobs, type ImportJobs, type RunImport } from "./features/imports";
 import { createMailingTemplate, MAILING_TEMPLATE, startMailings } from "./features/mailings";
 import { startMaintenanceClock } from "./features/maintenance";
 import { startSending } from "./features/mail";
 import {
+  alarmFamilies,
   checkFamilies,
   deliveryFamilies,
   mailFamilies,
@@ -41,7 +42,7 @@ export interface Background {
   imports: ImportJobs;
   /** Outgoing connections of the process. */
   egress: Egress;
-  /** Parts for more than one machine; absent without their options. */
+  /** Alarms, and the parts for more than one machine that are set up; absent without a server. */
   fleet?: Fleet | undefined;
 }
 
@@ -53,6 +54,7 @@ export interface Simulation {
 }
 
 interface RunningBackground extends Background {
+  alarms: Alarms;
   metrics: readonly MetricFamily[];
   /**
    * Starts nothing new, drops running checks, gives deliveries and mails in progress `OUTGOING_DRAIN_MS`, and stores
@@ -80,13 +82,17 @@ export function startBackground(
     requests(): number;
     /** Last moment, on the monotonic clock, at which clients may not have reached this server. */
     lastUnreachableAt(): number;
+    /** Alarms of the primary of a fleet; those of this process if undefined. */
+    alarms?: Alarms | undefined;
   },
   { egress = createEgress(ctx), findProbe, runImport }: Simulation = {},
 ): RunningBackground {
+  const alarms = observed.alarms ?? createAlarms(ctx);
   // The connections are shared, since they limit the name look-ups of the process.
   const monitoring = createMonitoring(ctx, egress, {
     ...observed,
     detectsStalls: true,
+    alarms,
     ...(findProbe && { findProbe }),
   });
   const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
@@ -118,7 +124,9 @@ export function startBackground(
     backups,
     imports,
     egress,
+    alarms,
     metrics: [
+      ...alarmFamilies(alarms),
       ...checkFamilies(() => monitoring.figures()),
       ...deliveryFamilies(ctx.db, () => deliverer.stats()),
       ...mailFamilies(ctx.db, ctx.clock, () => sender.stats()),
@@ -137,6 +145,7 @@ export function startBackground(
         mailings.stop(),
       ]);
       await monitoring.stop();
+      if (!observed.alarms) await alarms.stop();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Config, Network } from "./config";
 import type { Db } from "./db";
+import type { OutsideAnswers } from "./egress";
 import type { ChangeSignals, Outbox } from "./events";
 import type { Clock } from "./kernel/clock";
 import type { NewId } from "./domain/ids";
@@ -79,6 +80,8 @@ export interface AppContext {
    * be the primary. Never rejects. Undefined on one machine, and with `--ack local`.
    */
   waitToSend: ((id: string) => Promise<boolean>) | undefined;
+  /** Answers from outside, which show that this server has its network. */
+  outside: OutsideAnswers;
   db: Db;
   clock: Clock;
   random: RandomBytes;

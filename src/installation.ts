@@ -18,6 +18,7 @@ import { newestUpdateId } from "./db/newest-update";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { schemaVersion } from "./db/schema-history";
 import { removeUnfinishedRestore } from "./db/unfinished-restore";
+import { OutsideAnswers } from "./egress/outside";
 import { createChanges, createOutbox } from "./events";
 import type * as MailingsModule from "./features/mailings";
 import { enqueueDeliveries } from "./features/webhooks";
@@ -177,6 +178,7 @@ export function createContext(parts: {
   const isPrimary = () => true;
   const ctx: AppContext = {
     ...settings,
+    outside: new OutsideAnswers(clock),
     db,
     clock,
     random,

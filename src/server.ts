@@ -7,12 +7,7 @@ import { drain } from "./features/health";
 import type { MetricFamily } from "./features/metrics";
 import type { Monitoring } from "./features/monitors";
 import type { Gateway } from "./http";
-import {
-  ALARMS_SETTING,
-  findSetting,
-  followSettings,
-  readPublicAddress,
-} from "./features/settings";
+import { followSettings, readPublicAddress } from "./features/settings";
 import type { FirstRun } from "./first-run";
 import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet";
 import { type Installation, openForServer } from "./installation";
@@ -100,13 +95,15 @@ export async function startServer(
       {
         requests: () => requests,
         lastUnreachableAt: guard.lastUnreachableAt,
+        alarms: primary?.alarms,
       },
       simulation,
     );
     app.metrics.add(...background.metrics, ...metrics);
-    fleet = await startFleet(ctx, { app, egress: background.egress, primary });
+    const { alarms, egress } = background;
+    fleet = await startFleet(ctx, { app, egress, alarms, primary });
     if (fleet) app.metrics.add(...fleet.metrics);
-    loading.resolve({ ...background, fleet });
+    loading.resolve({ ...background, fleet: fleet ?? { alarms } });
 
     const { storeFirstRun } = await import("./first-run");
     const firstRun = await storeFirstRun(ctx);
@@ -142,13 +139,12 @@ export async function startServer(
   }
 }
 
-/** Starts the parts for more than one machine; undefined if none is set up and no stored alarm must end. */
+/** Starts the parts for more than one machine; undefined if none is set up. */
 async function startFleet(
   ctx: AppContext,
   deps: FleetDependencies,
 ): Promise<RunningFleet | undefined> {
-  const hasAlarms = findSetting(ctx.db, { name: ALARMS_SETTING }) !== undefined;
-  if (!usesFleet(ctx.config) && !hasAlarms && !deps.primary) return undefined;
+  if (!usesFleet(ctx.config) && !deps.primary) return undefined;
   return (await import("./fleet")).startFleet(ctx, deps);
 }
 

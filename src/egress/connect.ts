@@ -10,7 +10,9 @@ import { formatHost } from "../config";
 import type { Clock } from "../kernel/clock";
 import { certificateOf } from "./certificate";
 import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";
-import { type Certificate, nameOfExpiring } from "./model";
+import { type Certificate, type Contact, nameOfExpiring } from "./model";
+import type { OutsideAnswers } from "./outside";
+import { refusalCode } from "./refusal";
 import type { StepRecorder } from "./steps";
 
 /** An open connection to a checked address. Errors close it; they are never thrown. */
@@ -29,6 +31,8 @@ interface OpenTarget {
   /** Trusted certificates; those of the connector if undefined. */
   secureContext?: SecureContext | undefined;
   steps?: StepRecorder | undefined;
+  /** Contact of the check with this host. */
+  contact?: Contact | undefined;
 }
 
 export interface TlsOptions {
@@ -43,6 +47,9 @@ export interface TlsOptions {
 
 /** Time after which the next address is tried instead. The last address has no limit of its own. */
 const NEXT_ADDRESS_AFTER_MS = 2_000;
+
+/** Addresses of this machine, which the runtime reports as they are. */
+const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 const CLOSED = new Fault("connect", "The connection was closed.");
 
@@ -66,10 +73,16 @@ export class Connector {
   readonly #clock: Clock;
   /** Trusted certificates; undefined for those of the runtime. */
   readonly #secureContext: SecureContext | undefined;
+  readonly #outside: Pick<OutsideAnswers, "answered"> | undefined;
 
-  constructor(clock: Clock, secureContext: SecureContext | undefined) {
+  constructor(
+    clock: Clock,
+    secureContext: SecureContext | undefined,
+    outside?: Pick<OutsideAnswers, "answered">,
+  ) {
     this.#clock = clock;
     this.#secureContext = secureContext;
+    this.#outside = outside;
   }
 
   async open(target: OpenTarget): Promise<Opened | Fault> {
@@ -91,12 +104,13 @@ export class Connector {
   }
 
   #attempt(target: OpenTarget, address: string, isLast: boolean): Promise<Opened | Fault> {
-    const { port, tls, signal, secureContext = this.#secureContext, steps } = target;
+    const { port, tls, signal, secureContext = this.#secureContext, steps, contact } = target;
     steps?.begin("connect", `${formatHost(address)}:${port}`);
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(timedOut("connecting"));
       let hasConnected = false;
       let isSettled = false;
+      let isExplaining = false;
       const socket = tls
         ? connectTls({ host: address, port, ...tlsOptions(tls, secureContext) })
         : connectTcp({ host: address, port });
@@ -116,12 +130,17 @@ export class Connector {
             if (!hasConnected) settle(new Fault("connect", "The host did not answer."));
           });
       // Never removed: an error without a listener would end the process.
-      socket.on("error", (error) =>
-        settle(hasConnected && tls ? tlsFault(error, tls.protocols) : socketFault(error)),
-      );
-      socket.once("close", () => settle(hasConnected && tls ? CLOSED_IN_HANDSHAKE : CLOSED));
+      socket.on("error", (error) => {
+        if (hasConnected) return settle(tls ? tlsFault(error, tls.protocols) : socketFault(error));
+        isExplaining = true;
+        void this.#explain(error, { address, port, signal, contact }).then(settle);
+      });
+      socket.once("close", () => {
+        if (!isExplaining) settle(hasConnected && tls ? CLOSED_IN_HANDSHAKE : CLOSED);
+      });
       socket.once("connect", () => {
         hasConnected = true;
+        this.#noteAnswer(address, contact);
         if (tls) steps?.begin("tls");
         else steps?.end();
         if (!tls) settle({ socket, address, certificate: null });
@@ -134,6 +153,28 @@ export class Connector {
         );
       }
     });
+  }
+
+  #noteAnswer(address: string, contact: Contact | undefined): void {
+    if (contact) contact.hasAnswered = true;
+    this.#outside?.answered(address);
+  }
+
+  /** Returns the fault of a connection that failed, after noting a refusal, which is an answer. */
+  async #explain(
+    error: unknown,
+    target: Pick<OpenTarget, "port" | "signal" | "contact"> & { address: string },
+  ): Promise<Fault> {
+    const code = codeOf(error);
+    const { address, contact } = target;
+    const isDoubtful = code === "ECONNREFUSED" && !LOOPBACK.test(address);
+    const reason = isDoubtful ? await refusalCode(this.#clock, target) : code;
+    if (reason === "aborted") return timedOut("connecting");
+    if (reason === "ECONNREFUSED" || reason === "ECONNRESET") this.#noteAnswer(address, contact);
+    if (reason !== "unknown") return socketFault({ code: reason });
+    // Neither an answer nor a silence.
+    if (contact) contact.hasAnswered = true;
+    return socketFault(error);
   }
 }
 

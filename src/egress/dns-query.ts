@@ -5,6 +5,7 @@ import { formatHost } from "../config";
 import { ABORTED, codeOf, Fault, timedOut, untilAborted } from "./fault";
 import { parseResolver } from "./host";
 import type { DnsAnswer, DnsQuery, DnsRecordType } from "./model";
+import type { OutsideAnswers } from "./outside";
 import type { Policy } from "./policy";
 
 const FAULTS: Readonly<Record<string, string>> = {
@@ -17,30 +18,52 @@ const FAULTS: Readonly<Record<string, string>> = {
   EBADNAME: "The name is not one that the DNS can hold.",
 };
 
+/** Faults without an answer of the resolver. */
+const UNANSWERED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ETIMEOUT", "ECANCELLED"]);
+
 /** Queries the DNS once. The answer is not cached. */
-export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnswer | Fault> {
-  const { name, type, signal, steps } = query;
+export async function queryDns(
+  query: DnsQuery,
+  policy: Policy,
+  outside?: Pick<OutsideAnswers, "answered">,
+): Promise<DnsAnswer | Fault> {
+  const { name, type, signal, steps, contact } = query;
   steps?.begin("query", query.resolver);
   if (signal.aborted) return timedOut("asking the resolver");
   // Each query has its own resolver, since a resolver caches records for their time to live.
   const resolver = new dns.Resolver();
+  let address: string | undefined;
   if (query.resolver !== undefined) {
     const server = parseResolver(query.resolver);
     if (!server) return new Fault("refused", "The resolver is not an IP address.");
     const problem = policy.addressError(server.address);
     if (problem) return new Fault("refused", `The resolver's address ${problem}.`);
+    address = server.address;
     resolver.setServers([`${formatHost(server.address)}:${server.port}`]);
+  }
+  if (contact) {
+    // Without a resolver of its own, the query may never leave this machine.
+    const addresses = address === undefined ? [] : [address];
+    Object.assign(contact, { host: address ?? name, addresses, hasAnswered: false });
   }
   try {
     const answer = await untilAborted(ask(resolver, name, type), signal);
     if (answer === ABORTED) return timedOut("asking the resolver");
+    noteAnswer();
     steps?.end(answer.join(", "));
     return { records: answer };
   } catch (error) {
     const code = codeOf(error).replace(/^DNS_/, "");
+    if (code in FAULTS && !UNANSWERED.has(code)) noteAnswer();
     return new Fault("dns", FAULTS[code] ?? `The resolver failed (${code || "no reason given"}).`);
   } finally {
     resolver.cancel();
+  }
+
+  function noteAnswer(): void {
+    if (address === undefined) return;
+    if (contact) contact.hasAnswered = true;
+    outside?.answered(address);
   }
 }
 

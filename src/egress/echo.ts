@@ -1,7 +1,6 @@
-import type * as BunFfi from "bun:ffi";
 import ipaddr from "ipaddr.js";
 import type { Clock, Timer } from "../kernel/clock";
-import { lazy } from "../kernel/lazy";
+import { type Libc, loadLibc, socketAddress } from "./libc";
 
 /*
  * Echo requests of ICMP without a program, by the sockets that Linux gives to the groups in
@@ -21,32 +20,8 @@ const DO_NOT_WAIT = 0x40;
 const GET_STAMP = 0x8907;
 const CLOCK_REALTIME = 0;
 
-/** C library by its names: glibc, and musl on both architectures. */
-const LIBRARIES = [
-  "libc.so.6",
-  "libc.musl-x86_64.so.1",
-  "libc.musl-aarch64.so.1",
-  "libc.so",
-] as const;
-
-const FUNCTIONS = {
-  socket: { args: ["i32", "i32", "i32"], returns: "i32" },
-  connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
-  send: { args: ["i32", "ptr", "u64", "i32"], returns: "i64" },
-  recv: { args: ["i32", "ptr", "u64", "i32"], returns: "i64" },
-  ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
-  clock_gettime: { args: ["i32", "ptr"], returns: "i32" },
-  close: { args: ["i32"], returns: "i32" },
-  __errno_location: { args: [], returns: "ptr" },
-} as const;
-
 /** EINTR, EAGAIN, ENOMEM and ENOBUFS: this server was short of something, which says nothing about the host. */
 const OWN_ERRORS: ReadonlySet<number> = new Set([4, 11, 12, 105]);
-
-type Functions = BunFfi.Library<typeof FUNCTIONS>["symbols"] & {
-  /** Returns the number of the error with which the last call failed. */
-  error(): number;
-};
 
 const HEADER_BYTES = 8;
 /** As many as `ping` sends, of which the first are random. */
@@ -72,28 +47,9 @@ export type Echo =
 /** Sends an echo request to an address, and waits for its reply until the signal aborts. */
 export type SendEcho = (address: string, signal: AbortSignal) => Promise<Echo>;
 
-/** Loaded with the first echo request; undefined on other systems than Linux. */
-const functions = lazy((): Functions | undefined => {
-  if (process.platform !== "linux") return undefined;
-  const { dlopen, read } = require("bun:ffi") as typeof BunFfi;
-  for (const name of LIBRARIES) {
-    try {
-      const { symbols } = dlopen(name, FUNCTIONS);
-      const error = () => {
-        const at = symbols.__errno_location();
-        return at === null ? 0 : read.i32(at);
-      };
-      return { ...symbols, error };
-    } catch {
-      // The library has another name here.
-    }
-  }
-  return undefined;
-});
-
 /** Returns true if this process may send echo requests by itself. */
 export function canSendEcho(): boolean {
-  const library = functions();
+  const library = loadLibc();
   const socket = library && openSocket(library, 4);
   if (!library || socket === undefined) return false;
   library.close(socket);
@@ -146,7 +102,7 @@ export function createEcho(clock: Clock): SendEcho {
 
   /** Returns the time until the kernel received the reply, which a busy event loop reads later. */
   function latencyOf({ socket, sentAt, sentNs }: Waiting, now: number): number {
-    const isStamped = functions()?.ioctl(socket, GET_STAMP, time) === 0;
+    const isStamped = loadLibc()?.ioctl(socket, GET_STAMP, time) === 0;
     const ms = isStamped ? Number(nanoseconds(time) - sentNs) / 1e6 : now - sentAt;
     // The wall clock may have been set meanwhile.
     return Math.round(Math.min(Math.max(ms, 0), now - sentAt));
@@ -154,7 +110,7 @@ export function createEcho(clock: Clock): SendEcho {
 
   /** Returns true if the reply has come. Other packets, such as those of an earlier user of its number, are skipped. */
   function isAnswered({ socket, packet, reply }: Waiting): boolean {
-    const library = functions();
+    const library = loadLibc();
     for (let reads = 0; library && reads < READS_MAX; reads += 1) {
       const length = Number(library.recv(socket, received, READ_BYTES, DO_NOT_WAIT));
       if (length < 0) return false;
@@ -166,13 +122,13 @@ export function createEcho(clock: Clock): SendEcho {
   }
 
   return async (address, signal) => {
-    const library = functions();
+    const library = loadLibc();
     // An IPv4 address that is written as an IPv6 one is reached by IPv4.
     const parsed = ipaddr.process(address);
     const version = parsed.kind() === "ipv4" ? 4 : 6;
     const socket = library && openSocket(library, version);
     if (!library || socket === undefined) return { outcome: "unsupported" };
-    const target = socketAddress(parsed.toByteArray(), version);
+    const target = socketAddress(parsed.toByteArray());
     const packet = echoRequest(FAMILIES[version].request);
     library.ioctl(socket, GET_STAMP, time);
     library.clock_gettime(CLOCK_REALTIME, time);
@@ -214,7 +170,7 @@ export function createEcho(clock: Clock): SendEcho {
   };
 }
 
-function openSocket(library: Functions, version: 4 | 6): number | undefined {
+function openSocket(library: Libc, version: 4 | 6): number | undefined {
   const { family, protocol } = FAMILIES[version];
   const socket = library.socket(family, SOCKET_TYPE, protocol);
   return socket < 0 ? undefined : socket;
@@ -227,14 +183,6 @@ function echoRequest(type: number): Buffer {
   packet.writeUInt16BE(1, 6);
   crypto.getRandomValues(packet.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES));
   return packet;
-}
-
-/** Returns a `sockaddr_in` or `sockaddr_in6` with the bytes of an address, without a port. */
-function socketAddress(address: readonly number[], version: 4 | 6): Buffer {
-  const bytes = Buffer.alloc(version === 4 ? 16 : 28);
-  bytes.writeUInt16LE(FAMILIES[version].family, 0);
-  Buffer.from(address).copy(bytes, version === 4 ? 4 : 8);
-  return bytes;
 }
 
 /** Returns the ns in a `timespec`. */

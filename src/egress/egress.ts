@@ -15,6 +15,7 @@ import type {
   PingOutcome,
   ResolveTarget,
 } from "./model";
+import type { OutsideAnswers } from "./outside";
 import type { ProxyConfig } from "./outbound-proxy";
 import type { OpenSocket } from "./socket";
 
@@ -49,6 +50,8 @@ export interface EgressDependencies {
     "caFile" | "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir"
   > &
     Partial<ProxyConfig>;
+  /** Notes answers from outside. */
+  readonly outside?: Pick<OutsideAnswers, "answered">;
   /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
   /** Sender of echo requests; that of the system if omitted. */

@@ -66,6 +66,8 @@ const SOCKET_ERRORS: Readonly<Record<string, string>> = {
   EPIPE: "The connection was closed.",
   EHOSTUNREACH: "There is no route to the host.",
   ENETUNREACH: "There is no route to the network.",
+  ENETDOWN: "The network of this machine is down.",
+  EHOSTDOWN: "The host did not answer.",
   EACCES: "This machine does not allow the connection.",
   EPERM: "This machine does not allow the connection.",
   ETIMEDOUT: "The host did not answer.",

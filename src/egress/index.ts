@@ -10,6 +10,7 @@ export { hostError, parseHost, parseResolver } from "./host";
 export {
   type Certificate,
   type ClientCertificate,
+  type Contact,
   DNS_RECORD_TYPES,
   type DnsQuery,
   type DnsRecordType,
@@ -24,7 +25,16 @@ export {
   DEFAULT_BODY_MAX_BYTES,
 } from "./model";
 export { foreignStreamGuard } from "./http2-frames";
-export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
+export { OutsideAnswers } from "./outside";
+export {
+  mailPolicy,
+  monitorPolicy,
+  networkError,
+  type OutsideAddress,
+  outsideAddressOf,
+  type Policy,
+  webhookPolicy,
+} from "./policy";
 export { headerError } from "./request-headers";
 export { type Step, STEP_NAMES, type StepName, StepRecorder } from "./steps";
 export type { HandedSocket } from "./handed-socket";

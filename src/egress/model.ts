@@ -1,8 +1,25 @@
 import type { StepRecorder } from "./steps";
 
-/** Records the steps of a connection, if anyone asked for them. */
+/** Host that a check contacted last, and how that ended. The connections of the check fill it in. */
+export interface Contact {
+  /** Name or address; undefined before the first contact. Of a DNS query it is the resolver. */
+  host?: string | undefined;
+  /** Addresses of the host; empty if its name was not resolved. */
+  addresses: readonly string[];
+  /** True if the host accepted or refused a connection. */
+  hasAnswered?: boolean;
+  /**
+   * Kind of the failure, if the host may not have been reached: its name was not resolved, it could not be reached,
+   * did not answer in time, or its proxy failed. Undefined after an answer, and for failures of this server.
+   */
+  silence?: "dns" | "connect" | "timeout" | "proxy" | undefined;
+}
+
 interface Recorded {
+  /** Records the steps of a connection, if anyone asked for them. */
   steps?: StepRecorder | undefined;
+  /** Receives the host of a connection and its outcome. */
+  contact?: Contact | undefined;
 }
 
 /** Name of a policy in `policy.ts`. */

@@ -10,7 +10,7 @@ import { Fault, type FaultKind } from "./fault";
 import { HandedSocket } from "./handed-socket";
 import { type Host, parseHost } from "./host";
 import { boundedLookup, systemLookup } from "./lookup";
-import type { ConnectTarget, ResolveTarget, TlsRules } from "./model";
+import type { ConnectTarget, Contact, ResolveTarget, TlsRules } from "./model";
 import { outboundProxyOf } from "./outbound-proxy";
 import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
@@ -33,7 +33,8 @@ export function openEgress(deps: EgressDependencies): Egress {
     policies,
   );
   const secureContexts = createSecureContexts(trust);
-  const connector = new Connector(clock, secureContexts());
+  const { outside } = deps;
+  const connector = new Connector(clock, secureContexts(), outside);
   const outbound = outboundProxyOf(deps.config);
   const sendEcho = deps.echo ?? createEcho(clock);
 
@@ -61,6 +62,8 @@ export function openEgress(deps: EgressDependencies): Egress {
       const echo = await sendEcho(address, signal);
       const { outcome } = echo;
       if (outcome === "unsupported" && !hasFreeDescriptor()) return NO_DESCRIPTOR;
+      if (outcome === "answered") outside?.answered(address);
+      if (outcome === "silent" && target.contact) target.contact.silence = "timeout";
       if (outcome !== "unreachable" && outcome !== "unsent") {
         return { outcome, address, latencyMs: outcome === "answered" ? echo.latencyMs : 0 };
       }
@@ -72,10 +75,18 @@ export function openEgress(deps: EgressDependencies): Egress {
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
       const tls = target.tls && { ...namesIn(target, host), ...target.tls };
-      const { port, signal, steps } = target;
+      const { port, signal, steps, contact } = target;
       const secureContext = contextOf(target);
       if (secureContext instanceof Fault) return secureContext;
-      const opening = connector.open({ addresses, port, tls, signal, secureContext, steps });
+      const opening = connector.open({
+        addresses,
+        port,
+        tls,
+        signal,
+        secureContext,
+        steps,
+        contact,
+      });
       const opened = await checked(opening, target);
       if (opened instanceof Fault) return opened;
       const { socket, address, certificate } = opened;
@@ -86,12 +97,20 @@ export function openEgress(deps: EgressDependencies): Egress {
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
-      const { port, signal, steps } = target;
+      const { port, signal, steps, contact } = target;
       const names = namesIn(target, host);
       const tls = target.tls && { ...names, ...target.tls };
       const secureContext = contextOf(target);
       if (secureContext instanceof Fault) return secureContext;
-      const opening = connector.open({ addresses, port, tls, signal, secureContext, steps });
+      const opening = connector.open({
+        addresses,
+        port,
+        tls,
+        signal,
+        secureContext,
+        steps,
+        contact,
+      });
       const opened = await checked(opening, target);
       if (opened instanceof Fault) return opened;
 
@@ -122,14 +141,20 @@ export function openEgress(deps: EgressDependencies): Egress {
       return handle(opened);
     },
 
-    request: (request) =>
-      checked(sendRequest(request, { resolve, connector, secureContexts, outbound }), request),
+    async request(request) {
+      const sending = sendRequest(request, { resolve, connector, secureContexts, outbound });
+      const answer = await checked(sending, request);
+      // By a proxy too: then this is the address of the target.
+      if (!(answer instanceof Fault)) outside?.answered(answer.address);
+      return answer;
+    },
 
-    query: (query) => checked(queryDns(query, policies[query.policy]), query),
+    query: (query) => checked(queryDns(query, policies[query.policy], outside), query),
 
     async inspectContainer(target) {
       const { dockerHosts: hosts = new Map(), dockerTlsDir: tlsDir } = deps.config ?? {};
-      return checked(inspectContainer(target, { hosts, tlsDir, resolve, connector }), target);
+      const { contact: _operators, ...own } = target;
+      return checked(inspectContainer(own, { hosts, tlsDir, resolve, connector }), own);
     },
   };
 }
@@ -155,6 +180,9 @@ const CAUSED_BY_SHORTAGE: ReadonlySet<FaultKind> = new Set(["dns", "connect", "p
 
 const NO_DESCRIPTOR = new Fault("local", NO_DESCRIPTOR_LEFT);
 
+/** Faults after which the host may not have been reached. */
+const SILENCES: ReadonlySet<FaultKind> = new Set(["dns", "connect", "timeout", "proxy"]);
+
 /**
  * Returns a function that replaces faults which a shortage of descriptors explains, and records them as
  * the failure of the current step.
@@ -171,11 +199,14 @@ function createLocalFaultDetector(clock: Clock, hasFreeDescriptor: () => boolean
 
   return async <T>(
     work: Promise<T | Fault>,
-    { steps }: { steps?: StepRecorder | undefined },
+    { steps, contact }: { steps?: StepRecorder | undefined; contact?: Contact | undefined },
   ): Promise<T | Fault> => {
     const outcome = await work;
+    if (contact) contact.silence = undefined;
     if (!(outcome instanceof Fault)) return outcome;
     const fault = explain(outcome);
+    const isSilent = SILENCES.has(fault.kind) && !contact?.hasAnswered;
+    if (contact && isSilent) contact.silence = fault.kind as Contact["silence"];
     steps?.fail(fault.message);
     return fault;
   };

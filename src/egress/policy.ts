@@ -173,6 +173,30 @@ function isAllowed(address: Address, allowed: readonly Network[]): boolean {
   );
 }
 
+/** Global unicast address, with the network that is expected to fail as a whole. */
+export interface OutsideAddress {
+  /** Canonical spelling. An IPv6 address that carries an IPv4 one counts as that. */
+  address: string;
+  /** The /16 of an IPv4 address, the /48 of an IPv6 address. */
+  network: string;
+}
+
+/** Returns a global unicast address with its network; undefined for other addresses, which may be local. */
+export function outsideAddressOf(text: string): OutsideAddress | undefined {
+  const parsed = parseAddress(text);
+  const carried = parsed instanceof ipaddr.IPv6 ? carriedIpv4(parsed) : undefined;
+  const address = carried ?? parsed;
+  if (!address || !isGlobal(address)) return undefined;
+  const network =
+    address instanceof ipaddr.IPv4
+      ? address.octets.slice(0, 2).join(".")
+      : address.parts
+          .slice(0, 3)
+          .map((part) => part.toString(16))
+          .join(":");
+  return { address: address.toString(), network };
+}
+
 /**
  * Returns the IPv4 address that an IPv6 address is translated or tunnelled to: IPv4-compatible (RFC 4291),
  * IPv4-translated (RFC 2765), NAT64 (RFC 6052, RFC 8215) and 6to4 (RFC 3056). Mapped addresses were

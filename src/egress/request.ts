@@ -29,14 +29,14 @@ export async function sendRequest(
 ): Promise<HttpAnswer | Fault> {
   const rejection = requestError(request);
   if (rejection) return new Fault("refused", rejection);
-  const { url, connectTo, family, policy, signal, steps } = request;
+  const { url, connectTo, family, policy, signal, steps, contact } = request;
   const { verifyTls: verify = true } = request;
   const own = request.proxy === "outbound" ? outbound : undefined;
   const reached = connectTo ? parseHost(connectTo.host) : hostOf(url.hostname);
   const resolved =
     own?.resolvesNames && reached && !reached.isAddress && !own.isExempt(reached, [])
       ? unresolved(reached)
-      : await resolve({ host: reached, family, policy, signal, steps });
+      : await resolve({ host: reached, family, policy, signal, steps, contact });
   if (resolved instanceof Fault) return resolved;
   const { addresses } = resolved;
   const host = hostOf(namedUrl(request).hostname) ?? resolved.host;
@@ -52,7 +52,7 @@ export async function sendRequest(
       : undefined;
     return proxy
       ? openBehind(proxy, tls, secureContext)
-      : connector.open({ addresses, port, tls, signal, secureContext, steps });
+      : connector.open({ addresses, port, tls, signal, secureContext, steps, contact });
   };
   const opened = await open(HTTP1);
   const answer = opened instanceof Fault ? opened : await exchange(request, opened);

@@ -21,8 +21,9 @@ export function createResolve(
   lookup: BoundedLookup,
   policies: Record<PolicyName, Policy>,
 ): Resolve {
-  return async ({ host, family, policy, signal, steps }) => {
+  return async ({ host, family, policy, signal, steps, contact }) => {
     steps?.begin("look_up", host?.name);
+    if (contact) Object.assign(contact, { host: host?.name, addresses: [], hasAnswered: false });
     if (!host) return new Fault("refused", "The host is neither a name nor an IP address.");
     const candidates = host.isAddress ? [host.name] : await namedAddresses(host.name);
     if (candidates instanceof Fault) return candidates;
@@ -37,6 +38,7 @@ export function createResolve(
       if (problem) return new Fault("refused", `The host's address ${problem}.`);
     }
     steps?.end(host.isAddress ? undefined : addresses.join(", "));
+    if (contact) contact.addresses = addresses;
     return { host, addresses };
 
     async function namedAddresses(name: string): Promise<string[] | Fault> {

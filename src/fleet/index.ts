@@ -14,8 +14,8 @@
 import type { App } from "../app";
 import type { AppContext } from "../context";
 import type { Egress } from "../egress";
-import { type Alarms, createAlarms, type Fleet, type FleetState } from "../features/alarms";
-import { alarmFamilies, type MetricFamily } from "../features/metrics";
+import type { Alarms, Fleet, FleetState } from "../features/alarms";
+import type { MetricFamily } from "../features/metrics";
 import type { Position, RunningMirror } from "../mirror";
 import type { NodeHandlers } from "./private-listener";
 
@@ -31,6 +31,7 @@ export interface RunningFleet extends Fleet {
 export interface FleetDependencies {
   app: Pick<App, "addresses" | "loadPages">;
   egress: Egress;
+  alarms: Alarms;
   /** Parts of the primary of a fleet; undefined on one machine. */
   primary?: PrimaryParts | undefined;
 }
@@ -50,9 +51,8 @@ export interface PrimaryParts {
 /** Starts the parts that are set up. */
 export async function startFleet(
   ctx: AppContext,
-  { app, egress, primary }: FleetDependencies,
+  { app, egress, alarms, primary }: FleetDependencies,
 ): Promise<RunningFleet> {
-  const alarms = primary?.alarms ?? createAlarms(ctx);
   const { addresses } = app;
   const mirror = await startConfiguredMirror(ctx, app, alarms, primary);
   const cdn =
@@ -69,10 +69,9 @@ export async function startFleet(
     ...(mirror && { mirror: mirror.state, hold: mirror.hold }),
     ...(cdn && { cdn: cdn.state }),
     ...(primary && { nodes: primary.nodes }),
-    metrics: [...alarmFamilies(alarms), ...(mirror?.metrics ?? [])],
+    metrics: mirror?.metrics ?? [],
     async stop() {
       await Promise.all([mirror?.stop(), cdn?.stop()]);
-      if (!primary) await alarms.stop();
     },
   };
 }

@@ -49,7 +49,7 @@ import {
 export type Gateway = (request: Request, peer: PeerOf) => Response | Promise<Response>;
 
 export interface GatewayDependencies {
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "log" | "random">;
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "log" | "outside" | "random">;
   routes: RouteTable;
   requestContexts: StoredContexts;
   domains: Domains;
@@ -198,6 +198,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   function createContext(request: Request, peer: PeerOf): GatewayContext {
     const context = new GatewayContext(request, requestIds(), clock.now(), peer, contextDeps);
     if (logsRequests) context.since = clock.monotonic();
+    if (ctx.outside.isLookDue(context.now)) ctx.outside.answered(context.address.ip);
     return context;
   }
 

@@ -11,6 +11,7 @@ export {
   type StoredContexts,
   storeContexts,
   findTokenOwner,
+  isFromOutside,
   tokenOwnerOf,
 } from "./request-context";
 export {

@@ -6,6 +6,7 @@ import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
 import type { TokenOwner } from "../features/monitors";
 import type { DomainPage } from "../features/pages";
+import { outsideAddressOf } from "../egress";
 import type { ClientAddress } from "../kernel/client-address";
 import type { IncomingBody } from "./body";
 import type { Cdn } from "./cdn";
@@ -189,6 +190,11 @@ export function tokenOwnerOf({ caller }: RequestContext): TokenOwner {
 /** Returns the token with which a job calls, and its monitor; undefined for other callers. */
 export function findTokenOwner({ caller }: RequestContext): TokenOwner | undefined {
   return caller.kind === "job" ? caller.owner : undefined;
+}
+
+/** Returns true if a request came from a global address. */
+export function isFromOutside({ address }: RequestContext): boolean {
+  return outsideAddressOf(address.ip) !== undefined;
 }
 
 /** Returns the caller as the actor of a change: a user or a key, with the client address. */

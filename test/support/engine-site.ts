@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { AppContext } from "../../src/context";
 import type { Db, Tx } from "../../src/db";
 import type { Egress } from "../../src/egress";
+import { createAlarms } from "../../src/features/alarms";
 import { type CauseRow, findComponent } from "../../src/features/components";
 import { createMonitor, createMonitoring, getMonitorRecord } from "../../src/features/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
@@ -146,15 +147,18 @@ export async function openEngineSite(
       },
     };
     const ctx: AppContext = { ...app.ctx, clock: own.clock, db };
+    const alarms = createAlarms(ctx);
     const engine = createMonitoring(ctx, egress, {
       findProbe: () => ({ run }),
       detectsStalls,
+      alarms,
     });
     return {
       ctx,
       engine,
       async stop() {
         if (isAlive) await engine.stop();
+        if (isAlive) await alarms.stop();
         this.end();
       },
       end() {

@@ -1,4 +1,4 @@
-import { type Step, StepRecorder } from "../../src/egress";
+import { OutsideAnswers, type Step, StepRecorder } from "../../src/egress";
 import { Prober } from "../../src/features/monitors/engine/prober";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { SupportedType } from "../../src/domain/monitor-state";
@@ -26,7 +26,8 @@ export async function createRecordedChecks({
   env = {},
 }: Options = {}) {
   const { egress } = await createTestEgress({ ...NAMES, ...names }, { clock, env });
-  const ctx = { clock, config: testConfig(), log: createTestLog("silent").log };
+  const outside = new OutsideAnswers(clock);
+  const ctx = { clock, outside, config: testConfig(), log: createTestLog("silent").log };
   return async (type: SupportedType, config: MonitorConfig): Promise<readonly Step[]> => {
     const prober = new Prober(ctx, egress);
     const recorder = new StepRecorder(clock);

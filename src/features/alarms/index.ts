@@ -1,6 +1,6 @@
 /**
- * Alarms of the parts for more than one machine: mirror, CDN, replicas, fleet store, Valkey. Loaded only with one
- * of these parts.
+ * Alarms: of this server's network, and of the parts for more than one machine, such as mirror, CDN, replicas,
+ * fleet store and Valkey.
  */
 export { type Alarm, AlarmEventData, type Alarms, createAlarms } from "./alarms";
 export type { CdnState, Fleet, FleetNode, FleetState, MirrorState } from "./fleet";

@@ -70,6 +70,12 @@ export const ALARMS = {
     severity: "minor",
     condition: "The clock of a node is more than 2 seconds off.",
   },
+  network_lost: {
+    name: "Network lost",
+    severity: "major",
+    condition:
+      "Monitors of three hosts in two networks fail without an answer, and nothing else outside answers.",
+  },
   restore_test: {
     name: "Restore not verified",
     severity: "major",

@@ -1,6 +1,9 @@
 import type { Reader, Tx } from "../../db";
-import { ALARMS_SETTING, deleteSetting, findSetting, putSetting } from "../settings";
+import { deleteSetting, findSetting, putSetting } from "../settings";
 import { type AlarmKind, isAlarmKind } from "./kinds";
+
+/** Setting with the alarms whose end was not recorded. */
+const ALARMS_SETTING = "alarms";
 
 /** Beginning of an alarm, as its event says it. */
 export interface StoredAlarm {

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   findTokenOwner,
+  isFromOutside,
   operation,
   queryOf,
   type RequestContext,
@@ -62,6 +63,7 @@ export function gatusResultRoutes(
       latencyMs: read.ms > 0 ? Math.round(read.ms) : null,
       message: isFailed ? messageOf(query.get("error") ?? "", MESSAGE_MAX).message : null,
       token: owner.token,
+      isFromOutside: isFromOutside(requestContext),
     });
     return sendPlainText(200, "");
   }

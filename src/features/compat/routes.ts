@@ -4,6 +4,7 @@ import type { AppContext } from "../../context";
 import {
   beginningOf,
   findTokenOwner,
+  isFromOutside,
   NO_STORE,
   operation,
   queryOf,
@@ -74,6 +75,7 @@ export function importedHeartbeatRoutes(
       latencyMs: latencyMs === null ? null : Math.round(latencyMs),
       message: messageOf(query.get("msg") ?? "", KUMA_MESSAGE_MAX).message,
       token: owner.token,
+      isFromOutside: isFromOutside(requestContext),
     });
     return Response.json({ ok: true }, { headers: { "Cache-Control": NO_STORE } });
   }
@@ -90,7 +92,12 @@ export function importedHeartbeatRoutes(
     if (rid === undefined) return sendPlainText(400, "invalid uuid format");
     const text = body instanceof Uint8Array ? messageInBody(body) : "";
     const { message } = messageOf(text, PING_MESSAGE_MAX);
-    const parts = { rid, message, token: owner.token };
+    const parts = {
+      rid,
+      message,
+      token: owner.token,
+      isFromOutside: isFromOutside(requestContext),
+    };
     // As there, calls of another method are answered and do not count.
     const isIgnored = request.method !== "POST" && isSameToken(owner.token, ofPostOnly(token));
     if (!isIgnored) {

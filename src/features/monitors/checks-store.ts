@@ -89,6 +89,27 @@ export const endSpan = mutate(
       .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
 );
 
+/** Finds the span of a monitor before the one that started at a time. */
+export const findSpanBefore = selectOne((orm, $: { monitorNum: number; startedAt: number }) =>
+  orm
+    .select()
+    .from(monitorSpans)
+    .where(and(eq(monitorNum, $.monitorNum), lt(startedAt, $.startedAt)))
+    .orderBy(desc(startedAt))
+    .limit(1),
+);
+
+export const reopenSpan = mutate((orm, $: { monitorNum: number; startedAt: number }) =>
+  orm
+    .update(monitorSpans)
+    .set({ endedAt: null })
+    .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
+);
+
+export const deleteSpan = mutate((orm, $: { monitorNum: number; startedAt: number }) =>
+  orm.delete(monitorSpans).where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
+);
+
 /** Replaces state and message of a span. */
 export const rewriteSpan = mutate(
   (orm, $: Pick<SpanRow, "monitorNum" | "startedAt" | "state" | "message">) =>

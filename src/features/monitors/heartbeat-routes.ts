@@ -4,6 +4,7 @@ import {
   type RequestContext,
   type RequestContexts,
   beginningOf,
+  isFromOutside,
   operation,
   sendUntagged,
   tokenOwnerOf,
@@ -123,7 +124,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
   const pass = async (requestContext: RequestContext, meaning: Meaning, query: SignalQuery) => {
     const { monitorId, token } = tokenOwnerOf(requestContext);
     const { latencyMs, isTruncated, ...signal } = readSignal(query);
-    const parts = { ...signal, token };
+    const parts = { ...signal, token, isFromOutside: isFromOutside(requestContext) };
     const beat = "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs };
     await monitoring.heartbeat(monitorId, beat);
     return sendUntagged({ ok: true, ...(isTruncated ? { msg_truncated: true } : {}) });

@@ -13,6 +13,8 @@ interface Signal {
   rid?: string;
   /** Token that the job used; absent if it is unknown. */
   token?: TokenKey;
+  /** True if the call came from outside, a global address; absent if that is unknown. */
+  isFromOutside?: boolean;
 }
 
 /** End of a run. */

@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Certificate, Egress, StepRecorder } from "../../egress";
+import type { Certificate, Contact, Egress, StepRecorder } from "../../egress";
 import type { FieldError } from "../../errors";
 import type { Clock } from "../../kernel/clock";
 import type { CheckOutcome, MonitorType } from "../../domain/monitor-state";
@@ -27,6 +27,8 @@ export interface ProbeResult {
   isUndecided?: boolean;
   /** Certificate that was shown; of several, the one that expires first. */
   certificate?: SeenCertificate;
+  /** Host that the check contacted last; absent if the check was not run. */
+  contact?: Contact;
 }
 
 /**
@@ -64,6 +66,8 @@ export interface ProbeContext {
   signal: AbortSignal;
   /** Records the steps, if anyone asked for them. */
   steps?: StepRecorder | undefined;
+  /** Host that was contacted last. Each call of `egress` gets it, and fills it in. */
+  contact?: Contact | undefined;
 }
 
 /** A type of monitor: a file in `probes/` and a line in its registry. */

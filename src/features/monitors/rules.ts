@@ -22,6 +22,8 @@ export interface Observation {
   at: number;
   outcome: CheckOutcome;
   latencyMs: number | null;
+  /** True for a failure that is held, whose outcome is unknown. */
+  isHeld?: boolean | undefined;
 }
 
 export interface Thresholds {
@@ -78,7 +80,7 @@ export function isFailing(
  * Evaluates one more check. A monitor is down after `failureThreshold` consecutive failures and up
  * again after `successThreshold` successes, each dated from the first of them. Slow responses
  * degrade it the same way. A check that the server could not perform gives `no_data` at once, and
- * the next result starts new streaks. During maintenance of one of its components nothing counts. A
+ * the next result starts new streaks. After failures that were held, a failure continues their streak. During maintenance of one of its components nothing counts. A
  * check that is older than the state, since the clock was set back, is dated at the start of the
  * state.
  *
@@ -95,9 +97,16 @@ export function evaluateCheck(
 ): EvaluationResult {
   const at = Math.max(observation.at, evaluation.since);
   if (isInMaintenance) return enter(evaluation, "maintenance", at);
-  if (observation.outcome === "unknown") return enter(evaluation, "no_data", at);
-  // After maintenance, a pause or a time without data, new streaks start.
-  const counted = isWatching(evaluation.state) ? evaluation : newEvaluation("pending", at);
+  if (observation.outcome === "unknown") {
+    return observation.isHeld
+      ? holdFailure(evaluation, at)
+      : enter(settled(evaluation), "no_data", at);
+  }
+  // After maintenance, a pause or a time without data, new streaks start. Held failures are such a streak.
+  const { failures, failingSince } = evaluation;
+  const counted = isWatching(evaluation.state)
+    ? evaluation
+    : { ...newEvaluation("pending", at), failures, failingSince };
   const result = count(counted, { ...observation, at }, thresholds, failingParent);
   return { ...result, ...transitionOf(evaluation.state, result.evaluation) };
 }
@@ -162,6 +171,28 @@ function countFailure(
     evaluation: { ...evaluation, ...NO_STREAKS, failures, failingSince },
     needsRecheck: true,
   };
+}
+
+/** Adds a failure to a streak that does not count yet. */
+function holdFailure(evaluation: Evaluation, at: number): EvaluationResult {
+  const { state, since, failures, failingSince } = evaluation;
+  const held = {
+    ...newEvaluation("no_data", state === "no_data" ? since : at),
+    failures: failures + 1,
+    failingSince: failingSince ?? at,
+  };
+  return { evaluation: held, needsRecheck: true, ...transitionOf(state, held) };
+}
+
+/** Returns the evaluation after held failures count: down if they are enough, else the same. */
+export function countHeldFailures(
+  evaluation: Evaluation,
+  { failureThreshold }: Pick<Thresholds, "failureThreshold">,
+): EvaluationResult {
+  const { state, failures, failingSince } = evaluation;
+  return state === "no_data" && failingSince !== null && failures >= failureThreshold
+    ? enter(evaluation, "down", failingSince)
+    : { evaluation, needsRecheck: false };
 }
 
 /** Counts a failure while a parent is failing. */

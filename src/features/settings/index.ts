@@ -13,7 +13,7 @@ export {
   setPublicAddress,
   validatePublicAddress,
 } from "./service";
-export { ALARMS_SETTING, deleteSetting, findSetting, putSetting } from "./store";
+export { deleteSetting, findSetting, putSetting } from "./store";
 export {
   areBuiltInTemplatesHidden,
   areFirstStepsHidden,

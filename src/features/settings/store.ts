@@ -2,9 +2,6 @@ import { eq, sql } from "drizzle-orm";
 import { mutate, selectOne } from "../../db";
 import { settings } from "../../db/tables/settings";
 
-/** Setting with the alarms whose end was not recorded. Here, since every start looks for it. */
-export const ALARMS_SETTING = "alarms";
-
 export const findSetting = selectOne((orm, $: { name: string }) =>
   orm.select().from(settings).where(eq(settings.name, $.name)),
 );

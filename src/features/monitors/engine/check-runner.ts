@@ -12,7 +12,8 @@ import type { MonitorRegistry } from "./monitor-registry";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { type Begin, type ResultProcessor, type Waiter, Waiters } from "./result-processor";
-import { type Job, missedDeadline } from "./job";
+import { type Job, type Missed, missedDeadline } from "./job";
+import { HELD, type NetworkWatch } from "./network";
 import { countedResult, type ScheduledMonitor } from "./scheduled-monitor";
 import { receiveSignal, reportMessage } from "./signals";
 import type { Stalls } from "./stalls";
@@ -35,6 +36,7 @@ interface RunnerDependencies {
   scheduler: CheckScheduler;
   results: ResultProcessor;
   stalls: Stalls;
+  network: NetworkWatch;
   /** Called when a check has an outcome, and before it counts. */
   onEnd: () => void;
   /** Called after a result was passed to the recorder. */
@@ -114,6 +116,7 @@ export class CheckRunner {
   /** Counts the report of a job, opens a run or keeps a message. Resolves when it is stored. */
   async receive(scheduled: ScheduledMonitor, job: Job, beat: Heartbeat, arrivedAt = Infinity) {
     const { results, scheduler, onResult } = this.#deps;
+    if (beat.isFromOutside !== undefined) scheduled.callsFromOutside = beat.isFromOutside;
     const begin = results.beginAt(scheduled, arrivedAt);
     const waiter: Waiter = Promise.withResolvers();
     const signal = receiveSignal(job, scheduled.graceMs, beat, begin.at);
@@ -122,6 +125,7 @@ export class CheckRunner {
       onResult();
       scheduler.resume(scheduled);
     } else {
+      this.#deps.network.noteAnswer(scheduled);
       scheduled.heartbeatAt = begin.at;
       const report = { outcome: beat.outcome, latencyMs: signal.durationMs };
       const result = countedResult(scheduled, { ...report, message: reportMessage(beat) });
@@ -136,16 +140,17 @@ export class CheckRunner {
     this.#epoch += 1;
   }
 
-  /**
-   * Checks the monitors that are unreachable through one that no longer fails or was paused. A job may have
-   * called in vain, so it first has time to call again.
-   */
+  /** Checks the monitors that are unreachable through one that no longer fails or was paused. */
   #recheckThrough(scheduled: ScheduledMonitor): void {
-    const { dependencies, scheduler } = this.#deps;
-    for (const child of dependencies.unreachableThrough(scheduled)) {
-      const { type, intervalMs, graceMs } = child;
-      scheduler.after(child, type === "push" ? Math.min(intervalMs, HOUR_MS) + graceMs : 0);
-    }
+    for (const child of this.#deps.dependencies.unreachableThrough(scheduled))
+      this.checkAgain(child);
+  }
+
+  /** Checks a monitor at once. The job of a push monitor, which may have called in vain, has time to call again. */
+  checkAgain(scheduled: ScheduledMonitor): void {
+    const { type, intervalMs, graceMs } = scheduled;
+    const delayMs = type === "push" ? Math.min(intervalMs, HOUR_MS) + graceMs : 0;
+    this.#deps.scheduler.after(scheduled, delayMs);
   }
 
   /** Drops running checks without a result, and begins no others. */
@@ -158,7 +163,8 @@ export class CheckRunner {
 
   /** Runs a check, counts or discards its result, and schedules the next one. Never rejects. */
   async #run(scheduled: ScheduledMonitor, ownSteps?: StepRecorder): Promise<void> {
-    const { clock, dependencies, queue, registry, results, scheduler, stalls } = this.#deps;
+    const { clock, dependencies, network, queue, registry, results, scheduler, stalls } =
+      this.#deps;
     const isRepeated = this.#repeated.has(scheduled);
     const steps = ownSteps ?? this.#repeated.get(scheduled);
     this.#repeated.delete(scheduled);
@@ -173,11 +179,16 @@ export class CheckRunner {
     const begin = results.begin(scheduled);
     const hasStalled = () => stalls.hasEndedSince(begin.startedAt);
     const isSpoiled = () => (job ? scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled());
-    const found = countedResult(scheduled, await this.#probe(scheduled, begin.startedAt, steps));
+    const missed = job && missedDeadline(job, scheduled, clock);
+    const own = await this.#probe(scheduled, begin.startedAt, { missed, steps });
     queue.free(scheduled, hasStalled() ? undefined : clock.monotonic() - begin.startedAt);
     if (this.#isStopped) return;
     this.#deps.onEnd();
     const canCount = () => isCurrent() && !isSpoiled();
+    const isHeld = canCount() && (await this.#isHeld(scheduled, begin, own, missed));
+    if (this.#isStopped) return;
+    this.#deps.onEnd();
+    const found = isHeld ? HELD : countedResult(scheduled, own);
     if (found.outcome === "failed" && !begin.isInMaintenance && canCount()) {
       const parents = dependencies.parentsToCheck(scheduled);
       if (parents.length > 0) {
@@ -191,7 +202,8 @@ export class CheckRunner {
       const waiters = this.#waiters.take(scheduled);
       const needsRecheck = this.#count("check", scheduled, begin, found, waiters);
       dependencies.release(scheduled, true);
-      scheduler.next(scheduled, needsRecheck, begin.at);
+      if (isHeld && !job) scheduler.after(scheduled, network.recheckMs(scheduled));
+      else scheduler.next(scheduled, needsRecheck, begin.at);
     } else {
       this.#discardUncounted(scheduled);
       if (!isKept()) {
@@ -255,10 +267,29 @@ export class CheckRunner {
     if (!hasFailed(scheduled)) this.#recheckThrough(scheduled);
   }
 
-  #probe(scheduled: ScheduledMonitor, startedAt: number, steps?: StepRecorder) {
-    const { clock, prober } = this.#deps;
-    const missed = scheduled.job && missedDeadline(scheduled.job, scheduled, clock);
+  #probe(
+    scheduled: ScheduledMonitor,
+    startedAt: number,
+    { missed, steps }: { missed: Missed | undefined; steps: StepRecorder | undefined },
+  ): Promise<ProbeResult> {
+    const { prober } = this.#deps;
     return missed ? prober.missHeartbeat(missed) : prober.find(scheduled, startedAt, steps);
+  }
+
+  /** Returns true if a result is held, since this server may have lost its network. May wait. */
+  async #isHeld(
+    scheduled: ScheduledMonitor,
+    begin: Begin,
+    result: ProbeResult,
+    missed: Missed | undefined,
+  ): Promise<boolean> {
+    const { network, results } = this.#deps;
+    if (result.outcome === "ok") network.noteAnswer(scheduled, result.contact);
+    if (result.outcome !== "failed") return false;
+    const wouldChange = results.wouldChange(scheduled, begin, countedResult(scheduled, result));
+    return missed
+      ? network.isMissHeld(scheduled, wouldChange)
+      : network.isHeld(scheduled, result, begin.startedAt, wouldChange);
   }
 
   /**

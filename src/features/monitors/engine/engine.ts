@@ -14,9 +14,10 @@ import { Dependencies } from "./dependencies";
 import { ResultProcessor } from "./result-processor";
 import { CheckQueue } from "./check-queue";
 import { Liveness } from "./liveness";
-import type { Prober } from "./prober";
+import type { Prober, ProberOptions } from "./prober";
 import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
+import { NetworkWatch } from "./network";
 import { hasDeadline, type ScheduledMonitor } from "./scheduled-monitor";
 import type { Stalls } from "./stalls";
 
@@ -41,6 +42,7 @@ export class Engine implements Monitoring {
   readonly #scheduler: CheckScheduler;
   readonly #dependencies: Dependencies;
   readonly #runner: CheckRunner;
+  readonly #network: NetworkWatch;
   readonly #registry = new MonitorRegistry();
   readonly #queue = new CheckQueue();
   readonly #unsubscribe: (() => void)[];
@@ -49,7 +51,15 @@ export class Engine implements Monitoring {
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #state: "made" | "running" | "stopped" = "made";
 
-  constructor(ctx: AppContext, prober: Prober, stalls: Stalls, detectsStalls: boolean) {
+  constructor(
+    ctx: AppContext,
+    prober: Prober,
+    {
+      stalls,
+      detectsStalls,
+      alarms,
+    }: { stalls: Stalls; detectsStalls: boolean; alarms: ProberOptions["alarms"] },
+  ) {
     this.#ctx = ctx;
     this.#prober = prober;
     this.#stalls = stalls;
@@ -64,6 +74,14 @@ export class Engine implements Monitoring {
     this.#results = new ResultProcessor(ctx, dependencies, this.#liveness, () =>
       this.#wakeForRecorder(),
     );
+    this.#network = new NetworkWatch({
+      ctx,
+      alarms,
+      registry: this.#registry,
+      check: (scheduled) => this.#runner.request(scheduled),
+      release: (scheduled) => this.#runner.checkAgain(scheduled),
+      count: (scheduled) => this.#results.countHeld(scheduled),
+    });
     this.#runner = new CheckRunner({
       clock: ctx.clock,
       isPrimary: () => ctx.isPrimary(),
@@ -74,6 +92,7 @@ export class Engine implements Monitoring {
       scheduler: this.#scheduler,
       results: this.#results,
       stalls,
+      network: this.#network,
       onEnd: () => this.#checkLiveness(),
       onResult: () => this.#wakeForRecorder(),
     });
@@ -105,6 +124,7 @@ export class Engine implements Monitoring {
     for (const scheduled of this.#registry)
       if (!scheduled.isPaused) this.#scheduler.first(scheduled);
     this.#tick();
+    this.#network.start();
   }
 
   /**
@@ -112,6 +132,7 @@ export class Engine implements Monitoring {
    * count.
    */
   dropChecks(): void {
+    this.#network.stop();
     this.#runner.stop();
   }
 
@@ -134,6 +155,8 @@ export class Engine implements Monitoring {
       underWay: this.#queue.underWay,
       waiting: recorder.waiting,
       dropped: recorder.dropped,
+      held: this.#network.heldChecks,
+      isHolding: this.#network.isHolding,
       ...figures.soFar(),
     };
   }
@@ -238,6 +261,7 @@ export class Engine implements Monitoring {
     if (hasMore) this.#wakeTimer.at(this.#ctx.clock.monotonic());
     this.#refreshedAt = this.#ctx.clock.monotonic();
     for (const scheduled of [...removed, ...changed]) this.#dependencies.endWait(scheduled);
+    if (!isFirst) for (const scheduled of [...removed, ...changed]) this.#network.forget(scheduled);
     for (const scheduled of removed) this.#runner.drop(scheduled);
     for (const scheduled of changed) this.#scheduleChanged(scheduled, isFirst);
     this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
@@ -249,6 +273,7 @@ export class Engine implements Monitoring {
     if (changed === null) this.#refresh(MONITORS_PER_TICK);
     if (!changed) return;
     this.#dependencies.endWait(changed);
+    this.#network.forget(changed);
     this.#scheduleChanged(changed, false);
     if (!changed.isPaused) this.#results.recorder.isWatching = true;
   }

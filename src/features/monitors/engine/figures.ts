@@ -25,6 +25,9 @@ export interface MonitoringFigures {
   dropped: number;
   /** Results that were discarded and their checks repeated, since this process stood still meanwhile. */
   stalled: number;
+  /** Checks that were held, and true while checks are held. */
+  held: number;
+  isHolding: boolean;
   /** Number of checks per bound of `DELAY_BOUNDS_MS`; the last counts the rest. */
   delays: readonly number[];
   delaySumMs: number;
@@ -56,7 +59,10 @@ export class CheckFigures {
     this.#stalled += 1;
   }
 
-  soFar(): Omit<MonitoringFigures, "monitors" | "underWay" | "waiting" | "dropped"> {
+  soFar(): Pick<
+    MonitoringFigures,
+    "checks" | "checksByType" | "delays" | "delaySumMs" | "stalled"
+  > {
     const checks = { ok: 0, failed: 0, unknown: 0 };
     for (const counts of this.#checks.values()) {
       for (const outcome of CHECK_OUTCOMES) checks[outcome] += counts[outcome];

@@ -33,5 +33,5 @@ export function createMonitoring(
 ): Engine {
   const stalls = new Stalls(ctx.clock);
   const prober = new Prober(ctx, egress, { ...options, stalls });
-  return new Engine(ctx, prober, stalls, detectsStalls);
+  return new Engine(ctx, prober, { stalls, detectsStalls, alarms: options.alarms });
 }

@@ -1,8 +1,9 @@
 import type { AppContext } from "../../../context";
-import type { Egress, StepRecorder } from "../../../egress";
+import type { Contact, Egress, StepRecorder } from "../../../egress";
 import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descriptors";
 import type { Timer } from "../../../kernel/clock";
 import type { MonitorType } from "../../../domain/monitor-state";
+import type { Alarms } from "../../alarms";
 import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
 import { type MonitorConfig, probeOf } from "../probes";
@@ -24,6 +25,8 @@ export interface ProberOptions {
   lastUnreachableAt?: () => number;
   /** Stalls of this process; none by default. */
   stalls?: Stalls;
+  /** Alarms of this server. */
+  alarms?: Pick<Alarms, "raise" | "clear">;
 }
 
 /** Time after which a probe that ignores its deadline is abandoned. */
@@ -64,7 +67,7 @@ const LOST_NETWORK = "This server had no network connection.";
 
 /** Runs single checks, each within its timeout. */
 export class Prober {
-  readonly #ctx: Pick<AppContext, "clock" | "config" | "log">;
+  readonly #ctx: Pick<AppContext, "clock" | "config" | "log" | "outside">;
   readonly #egress: Egress;
   readonly #stalls: Stalls;
   readonly #findProbe: FindProbe;
@@ -76,7 +79,7 @@ export class Prober {
   #isStopped = false;
 
   constructor(
-    ctx: Pick<AppContext, "clock" | "config" | "log">,
+    ctx: Pick<AppContext, "clock" | "config" | "log" | "outside">,
     egress: Egress,
     {
       findProbe = probeOf,
@@ -92,22 +95,24 @@ export class Prober {
     this.#evaluator = new AssertionEvaluator(ctx.clock);
   }
 
-  /** Runs a check once, and records its steps if asked. Rejects after `stop`, and for programming errors. */
+  /** Runs a check once, records its steps if asked, and fills in the contact. Rejects after `stop`, and for programming errors. */
   async run(
     type: MonitorType,
     config: MonitorConfig,
     timeoutMs: number,
     steps?: StepRecorder,
+    contact: Contact = { addresses: [] },
   ): Promise<ProbeResult> {
     if (this.#isStopped) throw closing();
     const { run } = this.#findProbe(type);
     if (!run) throw new Error(`monitors of type ${type} run no checks`);
-    const { clock } = this.#ctx;
+    const { clock, outside } = this.#ctx;
     const controller = new AbortController();
     let timer: Timer | undefined;
     try {
       const context = {
         egress: this.#egress,
+        contact,
         clock,
         evaluator: this.#evaluator,
         signal: controller.signal,
@@ -122,6 +127,8 @@ export class Prober {
         run(config, context).then(resolve, reject);
       });
       steps?.finish(result);
+      // Programs such as ping note no answer by themselves.
+      if (result.outcome === "ok") for (const each of contact.addresses) outside.answered(each);
       return result;
     } finally {
       timer?.cancel();
@@ -139,8 +146,9 @@ export class Prober {
     steps?: StepRecorder,
   ): Promise<ProbeResult> {
     const { id, type, config, timeoutMs } = scheduled;
+    const contact: Contact = { addresses: [] };
     try {
-      const result = await this.run(type, config, timeoutMs, steps);
+      const result = { ...(await this.run(type, config, timeoutMs, steps, contact)), contact };
       return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
     } catch (error) {
       const result = isDescriptorError(error) ? NO_DESCRIPTOR : INTERNAL_ERROR;

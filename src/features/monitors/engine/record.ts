@@ -1,7 +1,7 @@
 import type { Tx } from "../../../db";
 import type { CheckOutcome } from "../../../domain/monitor-state";
 import { type CheckRow, insertCheck } from "../checks-store";
-import { evaluateCheck, type Evaluation } from "../rules";
+import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";
 import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";
 import type { SeenCertificate } from "../probe";
 import { findFailingParent } from "../dependency-store";
@@ -14,11 +14,11 @@ import { evaluationOf, type ScheduledMonitor } from "./scheduled-monitor";
 
 /**
  * An entry to write for a monitor: a result, a report of a job, a signal of one without a result, the end of
- * a time in which the server was offline (without data from `at` on), the possible start of maintenance, or
- * a reminder that may be due.
+ * a time in which the server was offline (without data from `at` on), the possible start of maintenance, a reminder
+ * that may be due, or that its held failures count.
  */
 export interface Entry {
-  kind: "check" | "heartbeat" | "signal" | "away" | "maintenance" | "reminder";
+  kind: "check" | "heartbeat" | "signal" | "away" | "maintenance" | "reminder" | "held";
   scheduled: ScheduledMonitor;
   /** Unix ms. */
   at: number;
@@ -30,6 +30,8 @@ export interface Entry {
    */
   hasBegunInMaintenance?: boolean;
   outcome: CheckOutcome;
+  /** True for a failure that is held: its outcome is unknown, and it counts if the next check fails. */
+  isHeld?: boolean;
   latencyMs: number | null;
   message: string | null;
   /** The text that may be published; absent if it is the same as `message`. */
@@ -109,6 +111,7 @@ function recordOne(
     at: check?.at ?? Math.max(entry.at, (monitor.lastAt ?? -1) + 1),
     outcome: entry.outcome,
     latencyMs: entry.latencyMs,
+    isHeld: entry.isHeld,
   };
   const before = monitor.evaluation;
   const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";
@@ -123,13 +126,10 @@ function recordOne(
           failed: JSON.stringify(entry.uncountedParents ?? []),
         })
       : undefined;
-  const { evaluation, transition } = evaluateCheck(
-    before,
-    observation,
-    monitor,
-    isMaintenanceApplied,
-    failingParent?.id,
-  );
+  const { evaluation, transition } =
+    entry.kind === "held"
+      ? countHeldFailures(before, monitor)
+      : evaluateCheck(before, observation, monitor, isMaintenanceApplied, failingParent?.id);
   monitor.evaluation = evaluation;
   if (transition) {
     const row = findMonitor(tx, { id: monitor.id });

@@ -1,5 +1,5 @@
 import type { AppContext } from "../../../context";
-import { evaluateCheck } from "../rules";
+import { countHeldFailures, evaluateCheck } from "../rules";
 import { listMonitorsInMaintenance } from "../evaluation-store";
 import { listDueReminders } from "../reminder-store";
 import type { ProbeResult } from "../probe";
@@ -7,11 +7,15 @@ import type { CheckRow } from "../checks-store";
 import type { Dependencies } from "./dependencies";
 import { CheckFigures } from "./figures";
 import { SERVER_OFFLINE, type Liveness } from "./liveness";
+import { HELD } from "./network";
 import type { Entry, Recorded } from "./record";
 import { Recorder } from "./recorder";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 import type { SignalEntry } from "./signals";
+
+/** Message of an outage whose failures were held. */
+const HELD_COUNTED = "The checks failed while nothing outside answered this server.";
 
 /** Minimum time between searches for reminders that are due. */
 const REMINDER_SEARCH_MS = 10_000;
@@ -107,6 +111,32 @@ export class ResultProcessor {
     return { ...begin, at, startedAt: Math.min(startedAt, begin.startedAt) };
   }
 
+  /** Returns true if a result would change the state of its monitor to one that people are told of. */
+  wouldChange(
+    scheduled: ScheduledMonitor,
+    { at, isInMaintenance }: Begin,
+    { outcome, latencyMs }: ProbeResult,
+  ): boolean {
+    const { evaluation, thresholds, num } = scheduled;
+    const isIgnored = isInMaintenance || this.#inMaintenance.has(num);
+    const observation = { at, outcome, latencyMs };
+    const to = evaluateCheck(evaluation, observation, thresholds, isIgnored).transition?.to;
+    return to === "down" || to === "degraded" || to === "up";
+  }
+
+  /** Counts the failures of a monitor that were held, and would have brought it down. */
+  countHeld(scheduled: ScheduledMonitor): void {
+    const { evaluation, thresholds, parents } = scheduled;
+    // The next check decides if it is only unreachable.
+    if (parents.length > 0) return;
+    const result = countHeldFailures(evaluation, thresholds);
+    if (result.evaluation === evaluation) return;
+    scheduled.evaluation = result.evaluation;
+    const nothing = { outcome: "failed", latencyMs: null } as const;
+    const at = this.#ctx.clock.now();
+    this.recorder.add({ kind: "held", scheduled, at, ...nothing, message: HELD_COUNTED }, true);
+  }
+
   /** Passes on a result. Returns true if the next check should come sooner. */
   take(
     kind: "check" | "heartbeat",
@@ -118,6 +148,7 @@ export class ResultProcessor {
   ): boolean {
     const { outcome, latencyMs, message, publicMessage, certificate } = result;
     this.figures.ended(scheduled.type, outcome);
+    const isHeld = result === HELD && !scheduled.isInverted;
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
     scheduled.lastOutcome = outcome;
@@ -134,6 +165,7 @@ export class ResultProcessor {
       certificate,
       signal,
       waiters,
+      ...(isHeld && { isHeld }),
     };
     const isInMaintenance = this.#inMaintenance.has(scheduled.num);
     const isIgnored = isInMaintenance || hasBegunInMaintenance;

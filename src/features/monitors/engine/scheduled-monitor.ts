@@ -1,4 +1,5 @@
 import type { CheckOutcome, MonitorType } from "../../../domain/monitor-state";
+import type { OutsideAddress } from "../../../egress";
 import { SECOND_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
 import { graceSecondsOf, type MonitorConfig, occurrencesOf } from "../probes";
@@ -7,6 +8,12 @@ import type { Evaluation, Thresholds } from "../rules";
 import type { ScheduledMonitorRow } from "../evaluation-store";
 import type { Due } from "./due-heap";
 import { type Job, newJob, runsOf } from "./job";
+
+/** Host outside, with its addresses: at least one, all of them global. */
+export interface OutsideHost {
+  host: string;
+  addresses: readonly OutsideAddress[];
+}
 
 /** State of a monitor in the engine: as small as possible, since there are thousands. */
 export interface ScheduledMonitor extends Due {
@@ -37,6 +44,15 @@ export interface ScheduledMonitor extends Due {
   lastOutcome: CheckOutcome | undefined;
   /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
   lastStartedAt: number | undefined;
+  /** Host outside that the last check with an address contacted; undefined without one. */
+  reached: OutsideHost | undefined;
+  /**
+   * Time on the monotonic clock since which its failure is known not to be that of this server's network; undefined
+   * while it answers.
+   */
+  refutedAt: number | undefined;
+  /** True if the last call of its job came from outside; undefined before the first. */
+  callsFromOutside: boolean | undefined;
   /** Failed check that waits for the checks of the parents before it counts. */
   uncounted: CheckRow | undefined;
   /** True from the start of a check until it is counted or discarded. */
@@ -55,14 +71,21 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     job: row.type === "push" ? newJob(occurrencesOf(row.config), row.runs) : undefined,
     lastOutcome: undefined,
     lastStartedAt: undefined,
+    reached: undefined,
+    refutedAt: isOut(row) ? Number.NEGATIVE_INFINITY : undefined,
+    callsFromOutside: undefined,
     uncounted: undefined,
     isUnderWay: false,
     // Best guess after a start: hanging targets are down and must not delay all others.
-    isSlow: row.state === "down" || row.state === "unreachable",
+    isSlow: isOut(row),
     waiting: 0,
     dueAt: 0,
     heapIndex: -1,
   };
+}
+
+function isOut({ state }: Pick<ScheduledMonitorRow, "state">): boolean {
+  return state === "down" || state === "unreachable";
 }
 
 /** Returns the result that counts for a monitor, which may be inverted. */

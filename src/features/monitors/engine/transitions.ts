@@ -18,8 +18,12 @@ import {
 import { saveReminder } from "../reminder-store";
 import { listComponentsOfMonitors, type MonitorRow, saveEvaluation } from "../store";
 import {
+  deleteSpan,
   endSpan,
   findOpenSpan,
+  findSpanBefore,
+  reopenSpan,
+  type SpanRow,
   insertSpan,
   rewriteSpan,
   endNoData,
@@ -215,7 +219,8 @@ interface EnteredState {
  * continues.
  */
 export function recordState(tx: Tx, { monitorNum, state, at, message }: EnteredState): void {
-  const open = findOpenSpan(tx, { monitorNum });
+  let open = findOpenSpan(tx, { monitorNum });
+  if (state === "down" && open) open = dropHeldSpans(tx, open, at);
   if (open?.state === state) return;
   if (open && at <= open.startedAt) {
     rewriteSpan(tx, { monitorNum, startedAt: open.startedAt, state, message });
@@ -223,6 +228,23 @@ export function recordState(tx: Tx, { monitorNum, state, at, message }: EnteredS
   }
   if (open) endSpan(tx, { monitorNum, startedAt: open.startedAt, endedAt: at });
   insertSpan(tx, { monitorNum, startedAt: at, endedAt: null, state, message });
+}
+
+/**
+ * Removes the spans in which failures of an outage that began at `at` (unix ms) were held, or waited for further ones.
+ * Returns the span that the outage ends or replaces.
+ */
+function dropHeldSpans(tx: Tx, newest: SpanRow, at: number): SpanRow {
+  let open = newest;
+  while (at < open.startedAt && (open.state === "no_data" || open.state === "pending")) {
+    const { monitorNum, startedAt } = open;
+    const before = findSpanBefore(tx, { monitorNum, startedAt });
+    if (!before) break;
+    deleteSpan(tx, { monitorNum, startedAt });
+    reopenSpan(tx, { monitorNum, startedAt: before.startedAt });
+    open = { ...before, endedAt: null };
+  }
+  return open;
 }
 
 /**

@@ -66,10 +66,10 @@ export const dnsProbe = {
   merge: mergeFields,
   targetOf: ({ name, record_type = DEFAULT_TYPE }) => `${name} ${record_type}`,
   async run(config, context) {
-    const { egress, clock, signal, steps } = context;
+    const { egress, clock, signal, steps, contact } = context;
     const { name, record_type: type = DEFAULT_TYPE, resolver, expected = [] } = config;
     const startedAt = clock.monotonic();
-    const query = { name, type, resolver, policy: "monitor", signal, steps } as const;
+    const query = { name, type, resolver, policy: "monitor", signal, steps, contact } as const;
     const answer = await egress.query(query);
     if (answer instanceof Fault) return failed(answer);
     const latencyMs = elapsedMs(context, startedAt);

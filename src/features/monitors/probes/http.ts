@@ -157,7 +157,7 @@ interface Followed {
  */
 async function follow(
   config: ReturnType<typeof completed>,
-  { egress, signal, steps }: Pick<ProbeContext, "egress" | "signal" | "steps">,
+  { egress, signal, steps, contact }: Pick<ProbeContext, "egress" | "signal" | "steps" | "contact">,
 ): Promise<Followed | Fault> {
   let url = parseUrl(config.url);
   if (!url) return new Fault("refused", "The address is not a URL.");
@@ -204,6 +204,7 @@ async function follow(
       policy: "monitor",
       signal,
       steps,
+      contact,
     });
     if (answer instanceof Fault) return redirects === 0 ? answer : ofRedirect(answer);
     certificate = earlier(certificate, answer.certificate);

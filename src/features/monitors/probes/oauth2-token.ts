@@ -42,7 +42,13 @@ const tokensOf = new WeakMap<Egress, LRUCache<string, Token>>();
  */
 export async function sendWithToken<Sent>(
   settings: Settings,
-  { egress, clock, signal, steps }: Pick<ProbeContext, "egress" | "clock" | "signal" | "steps">,
+  {
+    egress,
+    clock,
+    signal,
+    steps,
+    contact,
+  }: Pick<ProbeContext, "egress" | "clock" | "signal" | "steps" | "contact">,
   {
     send,
     isRejected,
@@ -61,7 +67,7 @@ export async function sendWithToken<Sent>(
   }
   const requestedAt = clock.monotonic();
   steps?.begin("token");
-  const fetched = await fetchToken(settings, egress, signal);
+  const fetched = await fetchToken(settings, egress, { signal, contact });
   if (fetched instanceof Fault) {
     const { kind, message, certificate } = fetched;
     steps?.fail(message);
@@ -79,7 +85,7 @@ export async function sendWithToken<Sent>(
 async function fetchToken(
   settings: Settings,
   egress: Egress,
-  signal: AbortSignal,
+  { signal, contact }: Pick<ProbeContext, "signal" | "contact">,
 ): Promise<{ value: string; lifetimeMs: number } | Fault> {
   const url = parseUrl(settings.token_url);
   if (!url) return new Fault("refused", "The address is not a URL.");
@@ -94,6 +100,7 @@ async function fetchToken(
     maxBodyBytes: ANSWER_MAX_BYTES,
     policy: "monitor",
     signal,
+    contact,
   });
   if (answer instanceof Fault) return answer;
   const body = await readBody(answer, ANSWER_MAX_BYTES);

@@ -25,8 +25,8 @@ export const pingProbe = {
   merge: mergeFields,
   targetOf: ({ host }) => host,
   async run({ host }, context) {
-    const { egress, clock, signal, steps } = context;
-    const own = await egress.ping({ host, policy: "monitor", signal, steps });
+    const { egress, clock, signal, steps, contact } = context;
+    const own = await egress.ping({ host, policy: "monitor", signal, steps, contact });
     if (own instanceof Fault) return failed(own);
     const { outcome, address, latencyMs } = own;
     if (outcome === "answered") return { outcome: "ok", latencyMs, message: null };

@@ -21,9 +21,16 @@ export const tcpProbe = {
   merge: mergeFields,
   targetOf: ({ host, port }) => `${formatHost(host)}:${port}`,
   async run({ host, port }, context) {
-    const { egress, clock, signal, steps } = context;
+    const { egress, clock, signal, steps, contact } = context;
     const startedAt = clock.monotonic();
-    const connection = await egress.connect({ host, port, policy: "monitor", signal, steps });
+    const connection = await egress.connect({
+      host,
+      port,
+      policy: "monitor",
+      signal,
+      steps,
+      contact,
+    });
     if (connection instanceof Fault) return failed(connection);
     connection.close();
     return { outcome: "ok", latencyMs: elapsedMs(context, startedAt), message: null };

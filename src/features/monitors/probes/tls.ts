@@ -63,7 +63,7 @@ export const tlsProbe = {
   merge: mergeFields,
   targetOf: ({ host, port = DEFAULT_PORT }) => `${formatHost(host)}:${port}`,
   async run({ host, port: ownPort = DEFAULT_PORT, days = DEFAULT_DAYS, ...config }, context) {
-    const { egress, clock, signal, steps } = context;
+    const { egress, clock, signal, steps, contact } = context;
     const startedAt = clock.monotonic();
     const tls = { verify: true };
     const { address = host, port = ownPort } = config.connect_to ?? {};
@@ -77,6 +77,7 @@ export const tlsProbe = {
       policy: "monitor",
       signal,
       steps,
+      contact,
     });
     if (connection instanceof Fault) return failed(connection);
     connection.close();

@@ -196,10 +196,10 @@ export async function checkServer(
   context: ProbeContext,
   talk: (conversation: Conversation) => Promise<Partial<ProbeResult> | void>,
 ): Promise<ProbeResult> {
-  const { egress, clock, signal, steps } = context;
+  const { egress, clock, signal, steps, contact } = context;
   const startedAt = clock.monotonic();
   const rules = tlsRulesOf(config);
-  const target = { host, port, tls, ...rules, policy: "monitor", signal, steps } as const;
+  const target = { host, port, tls, ...rules, policy: "monitor", signal, steps, contact } as const;
   const opened = await egress.socket(target);
   if (opened instanceof Fault) return failed(opened);
   const conversation = new Conversation(opened, kind, context);
