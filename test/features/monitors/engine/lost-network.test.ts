@@ -187,3 +187,244 @@ describe("what is no lost network", () => {
     expect(states(site, ids)).toEqual(["down", "down", "down"]);
   });
 });
+
+describe("monitors beside the witnesses", () => {
+  /** Advances until the failures of the witnesses are held. */
+  async function hold(site: EngineSite): Promise<void> {
+    lose(site);
+    await site.clock.advance(MINUTE_MS);
+    expect(alarmsOf(site)).toEqual(["raised"]);
+  }
+
+  test("a monitor of a private address is judged as always", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const { id } = await site.monitor({ name: "nas", failure_threshold: 1 });
+    site.let("nas.test", from("192.168.1.2"));
+    await site.clock.advance(MINUTE_MS);
+    await hold(site);
+    expect(site.state(id)).toBe("up");
+    site.let("nas.test", silent("192.168.1.2"));
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(site.state(id)).toBe("down");
+  });
+
+  test("an inverted monitor is not up because the network is lost", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const { id } = await site.monitor({ name: "leak", failure_threshold: 1, inverted: true });
+    site.let("leak.test", from("9.9.9.11"));
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(site.state(id)).toBe("down");
+    site.let("leak.test", silent("9.9.9.11"));
+    await hold(site);
+    await site.clock.advance(10 * SECOND_MS);
+    expect(site.state(id)).toBe("no_data");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+    site.let("leak.test", from("9.9.9.11"));
+    mend(site);
+    await site.clock.advance(MINUTE_MS);
+    expect(site.state(id)).toBe("down");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+  });
+
+  test("a monitor that was slow, or failed before with an answer, is held too", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const { id } = await site.monitor({ name: "shop", failure_threshold: 3 });
+    site.let("shop.test", (context) => {
+      Object.assign(context.contact ?? {}, { host: "9.9.9.12", addresses: ["9.9.9.12"] });
+      return { outcome: "failed", latencyMs: 20, message: "Status 500." };
+    });
+    await site.clock.advance(MINUTE_MS);
+    site.let("shop.test", silent("9.9.9.12"));
+    await hold(site);
+    expect(site.state(id)).toBe("no_data");
+  });
+
+  test("the failure of a name counts by its last address, and one that never had an address starts no hold", async () => {
+    const unresolved: Target = ({ contact }) => {
+      Object.assign(contact ?? {}, { host: "api.example", addresses: [], silence: "dns" });
+      return { outcome: "failed", latencyMs: null, message: "The name could not be resolved." };
+    };
+    const named: Target = (context) => {
+      Object.assign(context.contact ?? {}, { host: "api.example", addresses: [HOSTS.c] });
+      return { outcome: "ok", latencyMs: 20, message: null };
+    };
+    for (const [first, state] of [
+      [named, "no_data"],
+      [unresolved, "down"],
+    ] as const) {
+      await using site = await openEngineSite();
+      const ids = await watched(site);
+      await site.app.ctx.db.write(() => {});
+      site.let("c.test", first);
+      await site.clock.advance(2 * MINUTE_MS);
+      site.let("c.test", unresolved);
+      site.let("a.test", silent(HOSTS.a));
+      site.let("b.test", silent(HOSTS.b));
+      await site.clock.advance(MINUTE_MS + 15 * SECOND_MS);
+      expect(site.state(ids.a)).toBe(state);
+    }
+  });
+
+  test("a check that began without the network and ends with it is repeated, and counts neither way", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site);
+    lose(site, hanging);
+    await site.clock.advance(MINUTE_MS + 20 * SECOND_MS);
+    expect(states(site, ids)).toEqual(["no_data", "no_data", "no_data"]);
+    mend(site);
+    site.app.ctx.outside.answered("1.1.1.1");
+    await site.clock.advance(20 * SECOND_MS);
+    expect(states(site, ids)).toEqual(["up", "up", "up"]);
+    expect(site.eventTypes()).toEqual([]);
+  });
+
+  test("a requested check is answered with the reason", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site);
+    await hold(site);
+    const check = await site.engine.checkNow(ids.a);
+    expect(check).toMatchObject({
+      outcome: "unknown",
+      message: "This server may have lost its network.",
+    });
+  });
+
+  test("components have no data while all their monitors are held, and an outage replaces that time", async () => {
+    await using site = await openEngineSite();
+    const { page, components } = await site.app.page({}, ["API"]);
+    const [component = ""] = Object.values(components);
+    const ids = await watched(site, { component_ids: [component], failure_threshold: 2 });
+    await hold(site);
+    await site.clock.advance(15 * SECOND_MS);
+    const [gap] = site.noData(page.id);
+    expect(gap).toEndWith("→");
+    expect(site.status(component)).toBe("operational");
+    site.app.ctx.outside.answered("1.1.1.1");
+    await site.clock.advance(SECOND_MS);
+    expect(states(site, ids)).toEqual(["down", "down", "down"]);
+    expect(site.status(component)).toBe("major_outage");
+    expect(site.noData(page.id)).not.toContain(gap);
+    const starts = NAMES.map((name) => site.timeline(ids[name]).at(-1)?.replace("down ", ""));
+    expect(
+      site
+        .causes(page.id)
+        .map((cause) => cause.replace("major_outage ", ""))
+        .sort(),
+    ).toEqual(starts.map(String).sort());
+  });
+});
+
+describe("jobs", () => {
+  const CALL = { outcome: "ok", latencyMs: null, message: null } as const;
+
+  async function job(site: EngineSite, isFromOutside: boolean): Promise<string> {
+    const config = { grace_seconds: 0 };
+    const input = { type: "push", config, failure_threshold: 1, name: "job" } as const;
+    const { id } = await site.monitor(input);
+    await site.engine.heartbeat(id, { ...CALL, isFromOutside });
+    return id;
+  }
+
+  test("missed calls from outside are held, and a late call brings the job up", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const id = await job(site, true);
+    lose(site);
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(site.state(id)).toBe("no_data");
+    site.app.ctx.outside.answered("1.1.1.1");
+    mend(site);
+    await site.clock.advance(30 * SECOND_MS);
+    await site.engine.heartbeat(id, { ...CALL, isFromOutside: true });
+    expect(site.state(id)).toBe("up");
+    expect(site.eventTypes()).toEqual([]);
+  });
+
+  test("a job that does not call after the hold is down from its first missed call", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const id = await job(site, true);
+    const missedAt = site.clock.now() + MINUTE_MS - site.begin;
+    lose(site);
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    site.app.ctx.outside.answered("1.1.1.1");
+    mend(site);
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(site.state(id)).toBe("down");
+    expect(site.timeline(id).at(-1)).toBe(`down ${missedAt / 1000} →`);
+  });
+
+  test("a job that calls from a private network, and any job without a hold, is judged as always", async () => {
+    for (const [isFromOutside, isLost] of [
+      [false, true],
+      [true, false],
+    ] as const) {
+      await using site = await openEngineSite();
+      await watched(site);
+      const id = await job(site, isFromOutside);
+      if (isLost) lose(site);
+      await site.clock.advance(MINUTE_MS + SECOND_MS);
+      expect(site.state(id)).toBe("down");
+    }
+  });
+});
+
+describe("a hold over the end of the process", () => {
+  test("a hold goes on after kill -9 for the rest of its three minutes, and then all count with their own times", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site);
+    lose(site);
+    await site.clock.advance(MINUTE_MS);
+    const failedAt = site.checks(ids.a).find(({ outcome }) => outcome !== "ok")?.at ?? 0;
+    await site.clock.advance(MINUTE_MS);
+    site.kill();
+    await site.clock.advance(20 * SECOND_MS);
+    await site.start();
+    await site.clock.advance(20 * SECOND_MS);
+    expect(states(site, ids)).toEqual(["no_data", "no_data", "no_data"]);
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(states(site, ids)).toEqual(["down", "down", "down"]);
+    expect(site.timeline(ids.a).at(-1)).toBe(`down ${(failedAt - site.begin) / 1000} →`);
+  });
+
+  test("an answer after a restart ends the hold", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site);
+    lose(site);
+    await site.clock.advance(MINUTE_MS);
+    site.kill();
+    await site.start();
+    site.let("a.test", from(HOSTS.a));
+    await site.clock.advance(MINUTE_MS);
+    expect(states(site, ids)).toEqual(["up", "down", "down"]);
+  });
+
+  test("restarts do not extend the silence: after an expired hold nothing is held for the rest of half an hour", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site);
+    lose(site);
+    await site.clock.advance(5 * MINUTE_MS);
+    mend(site);
+    await site.clock.advance(2 * MINUTE_MS);
+    site.kill();
+    await site.start();
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(states(site, ids)).toEqual(["up", "up", "up"]);
+    lose(site);
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(states(site, ids)).toEqual(["down", "down", "down"]);
+  });
+
+  test("a clock that was set back makes no hold longer", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site);
+    lose(site);
+    await site.clock.advance(MINUTE_MS);
+    site.clock.setWallClock(site.clock.now() - 5 * 60 * MINUTE_MS);
+    await site.clock.advance(3 * MINUTE_MS);
+    expect(states(site, ids)).toEqual(["down", "down", "down"]);
+  });
+});
