@@ -132,7 +132,7 @@ export const OPTIONS = {
     parse: parseTargets,
     default: "",
     placeholder: "HOST:PORT,…",
-    help: "Hosts that prove that this server is online, such as 1.1.1.1:443,9.9.9.9:443. While none answers, failed checks are ignored.",
+    help: "Hosts that prove that this server is online, such as 1.1.1.1:443,9.9.9.9:443. While none answers, failed checks are ignored. Without them, the monitors decide if the network is lost.",
     scope: "serve",
   }),
   ...DOCKER_OPTIONS,

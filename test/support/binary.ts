@@ -51,6 +51,8 @@ interface ProcessOptions {
   cwd?: string;
   /** Largest number of open file descriptors, by default the machine's limit. */
   descriptors?: number;
+  /** Words of a command that runs the executable, such as in another network. */
+  within?: readonly string[];
 }
 
 interface ServeOptions extends ProcessOptions {
@@ -130,9 +132,13 @@ export async function createInstallation({
   }
   const started = new Set<Bun.Subprocess>();
 
-  function start(args: string[], { cwd = workDir, env = {}, descriptors }: ProcessOptions) {
+  function start(
+    args: string[],
+    { cwd = workDir, env = {}, descriptors, within = [] }: ProcessOptions,
+  ) {
     const limited = ["sh", "-c", `ulimit -n ${descriptors}; exec "$0" "$@"`];
-    const child = Bun.spawn([...(descriptors === undefined ? [] : limited), ...command, ...args], {
+    const before = [...within, ...(descriptors === undefined ? [] : limited)];
+    const child = Bun.spawn([...before, ...command, ...args], {
       cwd,
       env: {
         PATH: process.env.PATH ?? "",

@@ -62,7 +62,7 @@ export function BusyNotice({ isTooBusy }: { isTooBusy: boolean }) {
 /** Maximum number of alarms shown; further ones are counted. */
 const ALARMS_SHOWN = 3;
 
-/** Alarms of the mirror, the CDN and the fleet, worst first; nothing without one. */
+/** Alarms of the network, the mirror, the CDN and the fleet, worst first; nothing without one. */
 export function AlarmNotices({ alarms, now }: { alarms: readonly Alarm[]; now: number }) {
   const more = alarms.length - ALARMS_SHOWN;
   const link = <a href={safeHref(FLEET_PATH)}>Fleet</a>;
@@ -70,7 +70,13 @@ export function AlarmNotices({ alarms, now }: { alarms: readonly Alarm[]; now: n
     <div class="alarms" id="alarms" data-live="">
       {alarms.slice(0, ALARMS_SHOWN).map(({ kind, name, tone, detail, since }) => (
         <Notice key={kind} tone={tone} title={name}>
-          {detail} Since <RelativeTime at={toIso(since)} now={now} />. See {link}.
+          {detail}
+          {kind === "network_lost" ? null : (
+            <>
+              {" "}
+              Since <RelativeTime at={toIso(since)} now={now} />. See {link}.
+            </>
+          )}
         </Notice>
       ))}
       {more > 0 ? (

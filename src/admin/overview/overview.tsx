@@ -38,7 +38,7 @@ interface OverviewProps {
   storage: StorageState;
   /** True if this server has hardly run for a minute. */
   isTooBusy: boolean;
-  /** Alarms that hold, for roles from admin. */
+  /** Alarms that hold; for roles below admin, that of the network only. */
   alarms: readonly Alarm[];
   role: Role;
   now: number;

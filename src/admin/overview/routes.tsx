@@ -3,6 +3,7 @@ import type { Reader } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
 import { searchAudit } from "../../events";
 import { createIncidentCache } from "../../features/incidents";
+import type { Alarm } from "../../features/alarms";
 import { setFirstStepsHidden } from "../../features/settings";
 import { actorOf, formBody, type RequestContext, session, sessionOf } from "../../http";
 import { linksOf } from "../activity/target-links";
@@ -67,7 +68,8 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
         const { now } = requestContext;
         const { role } = sessionOf(requestContext).user;
         const data = await readers[role](now);
-        const alarms = roleAllows(role, "admin") ? (fleet?.alarms.list() ?? []) : [];
+        const isForRole = ({ kind }: Alarm) => kind === "network_lost" || roleAllows(role, "admin");
+        const alarms = (fleet?.alarms.list() ?? []).filter(isForRole);
         const storage = ctx.db.storage();
         const isTooBusy = monitoring.isTooBusy();
         return render.screen(
