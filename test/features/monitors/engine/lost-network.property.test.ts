@@ -21,7 +21,7 @@ const story = fc.record({
   thresholds: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 5, maxLength: 5 }),
   isHanging: fc.boolean(),
   /** Hosts that really fail, and the number of steps before. */
-  broken: fc.uniqueArray(fc.constantFrom("9.9.9.9", "9.9.9.10", "8.8.8.8", "1.1.1.1"), {
+  broken: fc.uniqueArray(fc.constantFrom(...ADDRESSES), {
     minLength: 1,
   }),
   before: fc.array(step, { maxLength: 6 }),
