@@ -75,18 +75,9 @@ export function openEgress(deps: EgressDependencies): Egress {
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
       const tls = target.tls && { ...namesIn(target, host), ...target.tls };
-      const { port, signal, steps, contact } = target;
       const secureContext = contextOf(target);
       if (secureContext instanceof Fault) return secureContext;
-      const opening = connector.open({
-        addresses,
-        port,
-        tls,
-        signal,
-        secureContext,
-        steps,
-        contact,
-      });
+      const opening = connector.open({ ...target, addresses, tls, secureContext });
       const opened = await checked(opening, target);
       if (opened instanceof Fault) return opened;
       const { socket, address, certificate } = opened;
@@ -97,20 +88,12 @@ export function openEgress(deps: EgressDependencies): Egress {
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
-      const { port, signal, steps, contact } = target;
+      const { steps } = target;
       const names = namesIn(target, host);
       const tls = target.tls && { ...names, ...target.tls };
       const secureContext = contextOf(target);
       if (secureContext instanceof Fault) return secureContext;
-      const opening = connector.open({
-        addresses,
-        port,
-        tls,
-        signal,
-        secureContext,
-        steps,
-        contact,
-      });
+      const opening = connector.open({ ...target, addresses, tls, secureContext });
       const opened = await checked(opening, target);
       if (opened instanceof Fault) return opened;
 

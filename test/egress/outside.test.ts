@@ -5,7 +5,7 @@ import { OutsideAnswers, outsideAddressOf } from "../../src/egress";
 import { createTestClock } from "../support/clock";
 import { createTestEgress, patience } from "../support/egress";
 
-const CONNECT_TO = join(import.meta.dir, "../support/processes/connect-to.ts");
+const REACH_OUTSIDE = join(import.meta.dir, "../support/processes/reach-outside.ts");
 
 describe("addresses outside", () => {
   for (const [text, address, network] of [
@@ -99,7 +99,7 @@ describe("answers from outside", () => {
 /** Connects to port 80 of hosts in a network of its own, in which `setUp` has run. */
 function connectTo(setUp: string, ...hosts: string[]) {
   const script = `ip link set lo up && ${setUp} && exec "$@"`;
-  const command = ["--net", "sh", "-c", script, "sh", process.execPath, CONNECT_TO, ...hosts];
+  const command = ["--net", "sh", "-c", script, "sh", process.execPath, REACH_OUTSIDE, ...hosts];
   const { status, stdout, stderr } = spawnSync("unshare", command, { encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as unknown;

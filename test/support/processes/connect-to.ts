@@ -1,24 +1,20 @@
 /**
- * Connects to port 80 of each argument, and prints a JSON list of the faults: their messages, true if the address
- * has answered, and how the host was silent.
+ * Listens on port 4000, connects a number of times to the first of some addresses that accepts, and prints
+ * the last outcome as JSON: "connected", or the kind and message of the fault.
+ * `bun connect-to.ts TIMES PORT ADDRESS…`.
  */
-import { createEgress, OutsideAnswers } from "../../../src/egress";
+import { Connector } from "../../../src/egress/connect";
+import { Fault } from "../../../src/egress/fault";
 import { systemClock } from "../../../src/kernel/clock";
 
-const clock = systemClock();
-const outcomes = [];
-for (const host of process.argv.slice(2)) {
-  const outside = new OutsideAnswers(clock);
-  const egress = createEgress({ clock, allowedNetworks: [], outside });
-  const contact: { addresses: string[]; silence?: "dns" | "connect" | "timeout" | "proxy" } = {
-    addresses: [],
-  };
-  const signal = AbortSignal.timeout(60_000);
-  const outcome = await egress.connect({ host, port: 80, policy: "monitor", signal, contact });
-  outcomes.push({
-    message: "message" in outcome ? outcome.message : "",
-    isAnswer: outside.lastAt > Number.NEGATIVE_INFINITY,
-    silence: contact.silence ?? null,
-  });
+const [, , times = "1", port = "", ...addresses] = process.argv;
+Bun.listen({ hostname: "127.0.0.1", port: 4_000, socket: { data: () => {} } });
+const connector = new Connector(systemClock(), undefined);
+const signal = AbortSignal.timeout(240_000);
+let shown: unknown;
+for (let count = 0; count < Number(times); count++) {
+  const opened = await connector.open({ addresses, port: Number(port), signal });
+  shown = opened instanceof Fault ? { kind: opened.kind, message: opened.message } : "connected";
 }
-console.log(JSON.stringify(outcomes));
+console.log(JSON.stringify(shown));
+process.exit(0);
