@@ -76,7 +76,11 @@ export function createAlarms(ctx: Services): Alarms {
   let isStopped = false;
 
   function end(kind: AlarmKind): void {
+    const last = raised.get(kind);
     raised.delete(kind);
+    const before = recorded.get(kind);
+    // Its end has the newest detail.
+    if (last && before) recorded = new Map(recorded).set(kind, { ...before, detail: last.detail });
     log.info({ alarm: kind }, `alarm over: ${ALARMS[kind].name}`);
     record();
   }

@@ -88,11 +88,5 @@ export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] 
       "Failed checks that were held because this server may have lost its network.",
       () => figures().held,
     ),
-    single(
-      "gauge",
-      "allclear_monitor_checks_holding",
-      "1 while failed checks are held, since this server may have lost its network.",
-      () => (figures().isHolding ? 1 : 0),
-    ),
   ];
 }

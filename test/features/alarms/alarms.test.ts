@@ -72,6 +72,18 @@ describe("an alarm", () => {
     expect(app.logged).toMatchObject([{ alarm: "mirror_stale", detail }]);
   });
 
+  test("the end of an alarm has its newest detail", async () => {
+    alarms.raise("replica_lag", "b is 11 s behind.");
+    await settled();
+    alarms.raise("replica_lag", "b is 40 s behind.");
+    alarms.clear("replica_lag");
+    await app.clock.advance(30 * SECOND_MS);
+    expect(app.events().map(({ data }) => data["detail"])).toEqual([
+      "b is 11 s behind.",
+      "b is 40 s behind.",
+    ]);
+  });
+
   test("an alarm that is raised repeatedly is recorded once and listed with its newest detail", async () => {
     for (const lag of [11, 12, 13]) {
       alarms.raise("replica_lag", `b is ${lag} s behind.`);

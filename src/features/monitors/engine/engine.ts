@@ -156,7 +156,6 @@ export class Engine implements Monitoring {
       waiting: recorder.waiting,
       dropped: recorder.dropped,
       held: this.#network.heldChecks,
-      isHolding: this.#network.isHolding,
       ...figures.soFar(),
     };
   }

@@ -25,9 +25,8 @@ export interface MonitoringFigures {
   dropped: number;
   /** Results that were discarded and their checks repeated, since this process stood still meanwhile. */
   stalled: number;
-  /** Checks that were held, and true while checks are held. */
+  /** Failed checks that were held, since this server may have lost its network. */
   held: number;
-  isHolding: boolean;
   /** Number of checks per bound of `DELAY_BOUNDS_MS`; the last counts the rest. */
   delays: readonly number[];
   delaySumMs: number;

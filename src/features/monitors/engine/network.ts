@@ -46,6 +46,11 @@ export function outsideHostOf(host: string, addresses: readonly string[]): Outsi
   return { host: host.replace(/\.$/, ""), addresses: outside };
 }
 
+/** Returns the hour and minute of a time in unix ms, in UTC. */
+function timeOf(at: number): string {
+  return toIso(at).slice(11, 16);
+}
+
 /** Sets of keys that are joined as soon as they have a key in common. */
 class Groups {
   readonly #parents = new Map<string, string>();
@@ -159,11 +164,6 @@ export class NetworkWatch {
   constructor(deps: WatchDependencies) {
     this.#deps = deps;
     this.#isOff = deps.ctx.config.referenceTargets.length > 0;
-  }
-
-  /** True while failures are held. */
-  get isHolding(): boolean {
-    return this.#hold !== undefined;
   }
 
   /** Number of checks that were held since the start. */
@@ -392,7 +392,7 @@ export class NetworkWatch {
     const hold = this.#hold;
     const released = this.#settleAll(now);
     for (const settle of this.#waiting.values()) settle(false);
-    if (this.#isAlarmed) this.#deps.alarms?.clear("network_lost");
+    if (this.#isAlarmed) this.#endAlarm(hold?.since, released.length);
     this.#isAlarmed = false;
     this.#lookCloser();
     if (!hold) return;
@@ -440,8 +440,19 @@ export class NetworkWatch {
     const expired = "nothing outside has answered for 3 minutes, so failed checks count.";
     this.#deps.alarms?.raise(
       "network_lost",
-      `This server may have lost its network since ${toIso(since).slice(11, 16)} UTC; ${this.#hold ? held : expired}`,
+      `This server may have lost its network since ${timeOf(since)} UTC; ${this.#hold ? held : expired}`,
     );
+  }
+
+  /** Ends the alarm, after noting the end of the hold in its text: the receivers may not have the beginning. */
+  #endAlarm(since: number | undefined, count: number): void {
+    const { alarms, ctx } = this.#deps;
+    if (since !== undefined) {
+      const held = `${plural(count, "check")} ${count === 1 ? "was" : "were"} held.`;
+      const times = `from ${timeOf(since)} to ${timeOf(ctx.clock.now())} UTC`;
+      alarms?.raise("network_lost", `This server may have lost its network ${times}; ${held}`);
+    }
+    alarms?.clear("network_lost");
   }
 
   /** Has the address of every request read while it may end a hold. */

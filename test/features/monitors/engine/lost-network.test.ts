@@ -85,6 +85,11 @@ describe("a lost network", () => {
       expect(alarmsOf(site)).toEqual(["raised"]);
       await site.clock.advance(MINUTE_MS);
       expect(alarmsOf(site)).toEqual(["raised", "cleared"]);
+      expect(
+        site.app.events().findLast(({ type }) => type === "fleet.alarm")?.data["detail"],
+      ).toMatch(
+        /^This server may have lost its network from 12:0\d to 12:0\d UTC; 3 checks were held\.$/,
+      );
     });
   }
 
