@@ -19,6 +19,7 @@ import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
 import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
+import { measureLostNetwork } from "./rows/lost-network";
 import { measureLongTurns } from "./rows/long-turns";
 import { measureMailFanOut } from "./rows/mail-fan-out";
 import { measureMailLatency } from "./rows/mail-latency";
@@ -93,6 +94,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   apply: measureApply,
   retention: measureRetention,
   "slow-disk": measureSlowDisk,
+  "lost-network": measureLostNetwork,
   peers: measurePeers,
 };
 

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { OutsideAnswers, outsideAddressOf } from "../../src/egress";
+import { PROCESS_TEST_MS } from "../support/binary";
 import { createTestClock } from "../support/clock";
 import { createTestEgress, patience } from "../support/egress";
+
+setDefaultTimeout(PROCESS_TEST_MS);
 
 const REACH_OUTSIDE = join(import.meta.dir, "../support/processes/reach-outside.ts");
 

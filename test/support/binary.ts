@@ -105,16 +105,17 @@ export interface Installation extends AsyncDisposable {
 }
 
 /**
- * Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable. `userId` runs a copy of
+ * Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable, and `built` another one. `userId` runs a copy of
  * the executable as this user, which only root can do.
  */
 export async function createInstallation({
   isFromSources = false,
+  built,
   userId,
-}: { isFromSources?: boolean; userId?: number } = {}): Promise<Installation> {
+}: { isFromSources?: boolean; built?: string; userId?: number } = {}): Promise<Installation> {
   const command = isFromSources
     ? [process.execPath, join(ROOT, "src/main.ts")]
-    : [await executable()];
+    : [built ?? (await executable())];
   const folder = temporaryFolder();
   const path = (name: string) => join(folder.path, name);
   const dataDir = path("data");

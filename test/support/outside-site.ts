@@ -36,7 +36,11 @@ export interface OutsideSite extends AsyncDisposable {
   messages(): string[];
 }
 
-export async function openOutsideSite(hosts: readonly string[]): Promise<OutsideSite> {
+/** Opens the site. `built` is the path of an executable; one of the sources is built by default. */
+export async function openOutsideSite(
+  hosts: readonly string[],
+  built?: string,
+): Promise<OutsideSite> {
   await using stack = new AsyncDisposableStack();
   const network = stack.use(await startNetwork());
   const machine = await network.addMachine();
@@ -50,7 +54,7 @@ export async function openOutsideSite(hosts: readonly string[]): Promise<Outside
   };
   for (const address of hosts) await host(address, true);
   await addRoute();
-  const site = stack.use(await createInstallation());
+  const site = stack.use(await createInstallation({ ...(built !== undefined && { built }) }));
   const { value: key } = await site.createKey([
     "manage:monitors",
     "manage:webhooks",

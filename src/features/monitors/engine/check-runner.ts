@@ -188,6 +188,7 @@ export class CheckRunner {
     const isHeld = canCount() && (await this.#isHeld(scheduled, begin, own, missed));
     if (this.#isStopped) return;
     this.#deps.onEnd();
+    if (isHeld) scheduled.heldFailure = own;
     const found = isHeld ? HELD : countedResult(scheduled, own);
     if (found.outcome === "failed" && !begin.isInMaintenance && canCount()) {
       const parents = dependencies.parentsToCheck(scheduled);

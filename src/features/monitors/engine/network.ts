@@ -131,9 +131,9 @@ interface WatchDependencies {
  * may, failures of monitors outside are held: they do not count yet.
  *
  * A hold begins when three hosts in two networks fail without an answer, and nothing outside has answered since the
- * first of these checks began, nor in the last second. The first answer ends it. No outage is held twice: a monitor that still fails after an
- * answer of another host is no witness, and its failures count, until it answers itself. The work for one result does
- * not depend on the number of monitors.
+ * first of these checks began, nor in the last second. The first answer ends it. No outage is held twice: a monitor that
+ * still fails after an answer of another host is no witness, and its failures count, until it answers itself. The work
+ * for one result does not depend on the number of monitors.
  */
 export class NetworkWatch {
   readonly #deps: WatchDependencies;

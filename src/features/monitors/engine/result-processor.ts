@@ -14,8 +14,10 @@ import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 import type { SignalEntry } from "./signals";
 
-/** Message of an outage whose failures were held. */
-const HELD_COUNTED = "The checks failed while nothing outside answered this server.";
+/** Failure that an earlier process held, and did not store. */
+const HELD_BEFORE: Pick<ProbeResult, "message" | "publicMessage"> = {
+  message: "The checks failed without an answer.",
+};
 
 /** Minimum time between searches for reminders that are due. */
 const REMINDER_SEARCH_MS = 10_000;
@@ -126,15 +128,16 @@ export class ResultProcessor {
 
   /** Counts the failures of a monitor that were held, and would have brought it down. */
   countHeld(scheduled: ScheduledMonitor): void {
-    const { evaluation, thresholds, parents } = scheduled;
+    const { evaluation, thresholds, parents, heldFailure = HELD_BEFORE } = scheduled;
     // The next check decides if it is only unreachable.
     if (parents.length > 0) return;
     const result = countHeldFailures(evaluation, thresholds);
     if (result.evaluation === evaluation) return;
     scheduled.evaluation = result.evaluation;
-    const nothing = { outcome: "failed", latencyMs: null } as const;
+    const { message, publicMessage } = heldFailure;
     const at = this.#ctx.clock.now();
-    this.recorder.add({ kind: "held", scheduled, at, ...nothing, message: HELD_COUNTED }, true);
+    const failure = { outcome: "failed", latencyMs: null, message, publicMessage } as const;
+    this.recorder.add({ kind: "held", scheduled, at, ...failure }, true);
   }
 
   /** Passes on a result. Returns true if the next check should come sooner. */

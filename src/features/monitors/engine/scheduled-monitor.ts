@@ -53,6 +53,8 @@ export interface ScheduledMonitor extends Due {
   refutedAt: number | undefined;
   /** True if the last call of its job came from outside; undefined before the first. */
   callsFromOutside: boolean | undefined;
+  /** Last failure that was held by this process. */
+  heldFailure: ProbeResult | undefined;
   /** Failed check that waits for the checks of the parents before it counts. */
   uncounted: CheckRow | undefined;
   /** True from the start of a check until it is counted or discarded. */
@@ -74,6 +76,7 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     reached: undefined,
     refutedAt: isOut(row) ? Number.NEGATIVE_INFINITY : undefined,
     callsFromOutside: undefined,
+    heldFailure: undefined,
     uncounted: undefined,
     isUnderWay: false,
     // Best guess after a start: hanging targets are down and must not delay all others.

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { getMonitorRecord } from "../../../../src/features/monitors";
+import { findOpenSpan } from "../../../../src/features/monitors/checks-store";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { type EngineSite, fails, openEngineSite, type Target } from "../../../support/engine-site";
 
@@ -56,6 +58,12 @@ function mend(site: EngineSite): void {
 
 const states = (site: EngineSite, ids: Record<string, string>) =>
   Object.values(ids).map((id) => site.state(id));
+
+/** Returns the reason of the present state of a monitor. */
+function reasonOf(site: EngineSite, id: string): string | null | undefined {
+  const { num: monitorNum } = getMonitorRecord(site.app.ctx.db, id).row;
+  return findOpenSpan(site.app.ctx.db, { monitorNum })?.message;
+}
 
 const alarmsOf = (site: EngineSite) =>
   site.app
@@ -119,6 +127,7 @@ describe("a lost network", () => {
     await site.clock.advance(3 * MINUTE_MS);
     expect(states(site, ids)).toEqual(["down", "down", "down"]);
     expect(site.timeline(ids.a).at(-1)).toBe(`down ${(failedAt - site.begin) / 1000} →`);
+    expect(reasonOf(site, ids.a)).toBe("There is no route to the network.");
     mend(site);
     await site.clock.advance(2 * MINUTE_MS);
     expect(states(site, ids)).toEqual(["up", "up", "up"]);
