@@ -1,10 +1,18 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { OutsideAnswers, outsideAddressOf } from "../../src/egress";
+import {
+  type MonitorType,
+  SUPPORTED_TYPES,
+  type SupportedType,
+} from "../../src/domain/monitor-state";
+import { type Contact, OutsideAnswers, outsideAddressOf } from "../../src/egress";
+import type { MonitorConfig } from "../../src/features/monitors/probes";
 import { PROCESS_TEST_MS } from "../support/binary";
 import { createTestClock } from "../support/clock";
 import { createTestEgress, patience } from "../support/egress";
+import { probe } from "../support/probe";
+import { SERVER_TYPE_NAMES, SERVER_TYPES } from "../support/server-types";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
@@ -96,6 +104,48 @@ describe("answers from outside", () => {
       addresses: [],
       silence: "dns",
     });
+  });
+});
+
+/** Configs of the types that connect to a host outside, with port 1 of a name, where nothing listens. */
+const CONFIGS: Partial<Record<MonitorType, MonitorConfig>> = {
+  http: { url: "http://closed.test:1/" },
+  tcp: { host: "closed.test", port: 1 },
+  tls: { host: "closed.test", port: 1, days: 1 },
+  ...Object.fromEntries(
+    SERVER_TYPE_NAMES.map((type) => [type, SERVER_TYPES[type]("closed.test", 1)]),
+  ),
+};
+
+describe("checks", () => {
+  for (const [type, config] of Object.entries(CONFIGS) as [SupportedType, MonitorConfig][]) {
+    test(`a ${type} check notes the host that it contacts`, async () => {
+      const contact: Contact = { addresses: [] };
+      const names = { "closed.test": [["127.0.0.1"]] };
+      await probe(type, config, { names, context: { contact } });
+      expect(contact).toMatchObject({
+        host: "closed.test",
+        addresses: ["127.0.0.1"],
+        hasAnswered: true,
+      });
+    });
+  }
+
+  test("every type with a check notes its host, but those whose host the operator or a registry names", () => {
+    const others = ["ping", "dns", "docker", "domain", "push"];
+    expect([...Object.keys(CONFIGS), ...others].toSorted()).toEqual(SUPPORTED_TYPES.toSorted());
+  });
+
+  test("a ping and a DNS query note their host, or their resolver", async () => {
+    const ping: Contact = { addresses: [] };
+    await probe("ping", { host: "gone.test" }, { context: { contact: ping } });
+    expect(ping).toMatchObject({ host: "gone.test", addresses: [], silence: "dns" });
+    const dns: Contact = { addresses: [] };
+    const signal = AbortSignal.timeout(50);
+    const config = { name: "example.com", resolver: "127.0.0.1:1" };
+    await probe("dns", config, { context: { contact: dns, signal } });
+    expect(dns).toMatchObject({ host: "127.0.0.1", addresses: ["127.0.0.1"] });
+    expect(dns.silence).toMatch(/^(dns|timeout)$/);
   });
 });
 
