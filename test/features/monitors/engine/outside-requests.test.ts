@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { createIdleMonitoring } from "../../../../src/features/monitors";
+import type { Heartbeat } from "../../../../src/features/monitors/monitoring";
 import { createTestApp } from "../../../support/app";
 
 test.each([
@@ -15,4 +17,21 @@ test.each([
     headers: via === undefined ? {} : { "x-forwarded-for": via },
   });
   expect(app.ctx.outside.lastAt > Number.NEGATIVE_INFINITY).toBe(isOutside);
+});
+
+test("calls of jobs carry if they came from outside", async () => {
+  const beats: Heartbeat[] = [];
+  const heartbeat = async (_id: string, beat: Heartbeat) => void beats.push(beat);
+  await using app = await createTestApp({
+    monitoring: () => ({ ...createIdleMonitoring(), heartbeat }),
+  });
+  const key = await app.keyWith("manage:monitors");
+  const json = { type: "push", name: "Backup", config: { grace_seconds: 600 } };
+  const { body } = await app.call("/api/v1/monitors", { key, method: "POST", json });
+  const { token } = body as { token: string };
+  for (const from of ["8.8.8.8", "192.168.1.7"]) {
+    await app.call(`/api/v1/heartbeats/${token}`, { from });
+    await app.call(`/api/v1/heartbeats/${token}/start`, { from, method: "POST" });
+  }
+  expect(beats.map(({ isFromOutside }) => isFromOutside)).toEqual([true, true, false, false]);
 });
