@@ -44,15 +44,16 @@ export function StorageNotice({ storage: { fault, isDamaged } }: { storage: Stor
   );
 }
 
-/** Warns that this machine leaves the server too little processor time to judge targets; nothing otherwise. */
+/** Warns that the server stands still too often to judge targets; nothing otherwise. */
 export function BusyNotice({ isTooBusy }: { isTooBusy: boolean }) {
   return (
     <div class="alarms" id="busy" data-live="">
       {isTooBusy ? (
         <Notice tone="partial" title="This machine is too busy to judge">
-          For more than a minute, Allclear has hardly had time to run, so its checks may fail
+          For more than a minute, Allclear has stood still again and again, so its checks may fail
           although their targets are well. Each is repeated once, and the second result counts. End
-          other programs on this machine, give it more processors, or move Allclear to another one.
+          other programs on this machine, give it more processors or a faster disk, or move Allclear
+          to another one.
         </Notice>
       ) : null}
     </div>

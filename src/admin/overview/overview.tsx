@@ -36,7 +36,7 @@ export interface OverviewData {
 interface OverviewProps {
   data: OverviewData;
   storage: StorageState;
-  /** True if this server has hardly run for a minute. */
+  /** True if this server has stood still again and again for a minute. */
   isTooBusy: boolean;
   /** Alarms that hold; for roles below admin, that of the network only. */
   alarms: readonly Alarm[];

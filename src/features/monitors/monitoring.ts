@@ -54,14 +54,17 @@ export interface Monitoring {
    * monitor is checked or paused, and without an engine.
    */
   nextCheckAt(id: string): number | undefined;
-  /** Runs a check with a validated config, without a monitor, for a minute at most; nothing is stored. */
+  /**
+   * Runs a check with a validated config, without a monitor, for a minute at most; nothing is stored. If this process
+   * stood still meanwhile, the check is repeated once, for what is left of 70 seconds, but at least 10.
+   */
   tryOut(
     type: MonitorType,
     config: object,
     timeoutMs: number,
     steps?: StepRecorder,
   ): Promise<ProbeResult>;
-  /** Returns true if this process has hardly run for a minute, so that it cannot judge targets. */
+  /** Returns true if this process has stood still again and again for a minute, so that it cannot judge targets. */
   isTooBusy(): boolean;
 }
 

@@ -43,7 +43,7 @@ test("the overview says after a minute of stalls that the machine is too busy, a
   expect(await server.notices()).toEqual([]);
   await beBusy(clock, 8 * SECOND_MS);
   expect(await server.notices()).toEqual([
-    "This machine is too busy to judgeFor more than a minute, Allclear has hardly had time to run, so its checks may fail although their targets are well. Each is repeated once, and the second result counts. End other programs on this machine, give it more processors, or move Allclear to another one.",
+    "This machine is too busy to judgeFor more than a minute, Allclear has stood still again and again, so its checks may fail although their targets are well. Each is repeated once, and the second result counts. End other programs on this machine, give it more processors or a faster disk, or move Allclear to another one.",
   ]);
   await clock.advance(5 * SECOND_MS);
   expect(await server.notices()).toEqual([]);

@@ -22,7 +22,7 @@ import type { Stalls } from "./stalls";
  * Longest wait for the answer to a requested check, shorter than the 75 s after which the server closes a
  * connection without traffic. A check with a timeout of a minute ends before; one with a longer timeout goes on.
  */
-const ANSWER_MAX_MS = 70 * SECOND_MS;
+export const ANSWER_MAX_MS = 70 * SECOND_MS;
 /** Time after a stall until its checks are repeated, in which what waited is read. */
 const REPEAT_AFTER_MS = SECOND_MS;
 
@@ -181,7 +181,10 @@ export class CheckRunner {
     const isSpoiled = () => (job ? scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled());
     const missed = job && missedDeadline(job, scheduled, clock);
     const own = await this.#probe(scheduled, begin.startedAt, { missed, steps });
-    queue.free(scheduled, hasStalled() ? undefined : clock.monotonic() - begin.startedAt);
+    queue.free(
+      scheduled,
+      hasStalled() && !isRepeated ? undefined : clock.monotonic() - begin.startedAt,
+    );
     if (this.#isStopped) return;
     this.#deps.onEnd();
     const canCount = () => isCurrent() && !isSpoiled();
