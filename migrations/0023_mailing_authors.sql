@@ -21,7 +21,7 @@ UPDATE mailings SET author = coalesce(
       (SELECT maintenances.author FROM maintenances WHERE id = subject_id)
     ELSE
       (SELECT CASE WHEN source = 'monitor' THEN 'monitor' WHEN actor_kind = 'key' THEN 'key' END FROM component_changes
-        WHERE component_id = subject_id AND at = created_at ORDER BY component_changes.id DESC LIMIT 1)
+        WHERE component_id = subject_id AND at <= created_at ORDER BY component_changes.id DESC LIMIT 1)
   END, 'person')
 WHERE created_at > (SELECT max(created_at) FROM mailings) - 86400000;
 

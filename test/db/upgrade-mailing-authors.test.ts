@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { DAY_MS } from "../../src/kernel/time";
+import { DAY_MS, SECOND_MS } from "../../src/kernel/time";
 import { readAllTables } from "../support/database-dump";
 import { expectSound, openOldDatabase } from "../support/old-database";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -15,8 +15,9 @@ const schedule = (id: string) =>
   `('${id}', '${id}', 'page_1', 'Nightly', 'x', '0 2 * * *', 60, 'UTC', 1, 1, 1, 1)`;
 const entry = (action: string, target: string, kind: string) =>
   `('${kind}', 'Someone', '${action}', '${target}', 'x', 1)`;
-const change = (source: string, kind: string, at: number) =>
-  `('cmp_1', 'operational', 'major_outage', '${source}', '${kind}', 'x', ${at})`;
+/** A change, whose mailing was recorded a millisecond later. */
+const change = (source: string, kind: string, secondsAgo: number) =>
+  `('cmp_1', 'operational', 'major_outage', '${source}', '${kind}', 'x', ${NOW - secondsAgo * SECOND_MS - 1})`;
 const mailing = (id: string, subject: string, kind: string, at = NOW) =>
   `('${id}', 'evt_${id}', 'page_1', '${subject}', '${kind}', 'done', 0, 1, 1, 2, ${at})`;
 
@@ -40,14 +41,14 @@ const ROWS = `
       ${entry("maintenance.update", "mnt_user", "key")}, ${entry("maintenance_schedule.create", "msc_key", "key")},
       ${entry("maintenance_schedule.create", "msc_user", "cli")};
   INSERT INTO component_changes (component_id, from_status, to_status, source, actor_kind, actor_label, at)
-    VALUES ${change("monitor", "system", NOW)}, ${change("api", "key", NOW - 1)}, ${change("manual", "user", NOW - 2)},
-      ${change("maintenance", "system", NOW - 3)};
+    VALUES ${change("maintenance", "system", 3)}, ${change("manual", "user", 2)}, ${change("api", "key", 1)},
+      ${change("monitor", "system", 0)};
   INSERT INTO mailings (id, event_id, page_id, subject_id, kind, state, cursor, max_seq, begin_at, deadline_at, created_at)
     VALUES ${mailing("mlg_1", "inc_monitor", "incident.created")}, ${mailing("mlg_2", "inc_api", "incident.updated")},
       ${mailing("mlg_3", "inc_dashboard", "incident.resolved")}, ${mailing("mlg_4", "inc_gone", "incident.created")},
       ${mailing("mlg_5", "mnt_key", "maintenance.scheduled")}, ${mailing("mlg_6", "mnt_user", "maintenance.started")},
       ${mailing("mlg_7", "mnt_key_daily", "maintenance.reminder")},
-      ${[0, 1, 2, 3, 4].map((age) => mailing(`mlg_8${age}`, "cmp_1", "component.status_changed", NOW - age)).join()},
+      ${[0, 1, 2, 3, 4].map((age) => mailing(`mlg_8${age}`, "cmp_1", "component.status_changed", NOW - age * SECOND_MS)).join()},
       ${mailing("mlg_9", "inc_monitor", "incident.created", NOW - DAY_MS)};
 `;
 
