@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { insertInto } from "../../../src/db";
 import { mailings, subscribers } from "../../../src/db/tables/mail";
-import { type AuthorKind, CLI_ACTOR } from "../../../src/domain/actor";
+import { type AuthorKind, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/domain/actor";
 import { holdAllMailings } from "../../../src/features/mail";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { createSchedule, planMaintenance } from "../../../src/features/maintenance";
-import { importIncident } from "../../../src/features/incidents";
+import { createIncident, importIncident } from "../../../src/features/incidents";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { fails, openEngineSite } from "../../support/engine-site";
 import { mailingRow, listMailings, subscriberRow } from "../../support/mail-rows";
@@ -404,6 +404,30 @@ describe("the mailings of a page", () => {
     expect(await openEach(used)).toEqual(expected);
   });
 
+  test("are counted by page and author within one transaction", async () => {
+    await using site = await createSite();
+    const { page: other } = await site.app.page({ slug: "other" }, []);
+    await site.subscribe("ben", { pageId: other.id });
+    await site.count("monitor", 49);
+    await site.control((ctx, tx) => {
+      for (const [page, actor] of [
+        ["acme", SYSTEM_ACTOR],
+        ["acme", SYSTEM_ACTOR],
+        ["acme", CLI_ACTOR],
+        ["other", SYSTEM_ACTOR],
+      ] as const) {
+        createIncident(ctx, tx, { ...INCIDENT, page }, "monitor", actor);
+      }
+    });
+    const recorded = site.mailings().slice(49);
+    expect(recorded.map(({ author, state }) => [author, state === "held"])).toEqual([
+      ["monitor", false],
+      ["monitor", true],
+      ["person", false],
+      ["monitor", false],
+    ]);
+  });
+
   test("of a person begin at once after 50 of monitors and 200 of a key", async () => {
     await using site = await createSite();
     await site.count("monitor", MAILINGS_PER_DAY.monitor);
@@ -419,9 +443,10 @@ describe("the mailings of a page", () => {
     ]);
   });
 
-  test("of the last 24 hours count, unless they are held or never began", async () => {
+  test("of the last 24 hours count, unless they are held, never began or are in the future of a clock that was set back", async () => {
     await using site = await createSite();
     await site.count("key", 1_000, DAY_MS);
+    await site.count("key", 200, -2 * DAY_MS);
     await site.count("person", 200);
     await site.count("monitor", 50);
     const { ctx } = site.app;
