@@ -168,7 +168,8 @@ export function mailOfChange(
     return { state: "none", reason: "The page has no subscribers." };
   }
   const author = event?.author ?? "monitor";
-  if (mailingsLeft(tx, { pageId, author, now: ctx.clock.now() }) <= 0) {
+  const now = event?.at ?? ctx.clock.now();
+  if (mailingsLeft(tx, { pageId, author, now }) <= 0) {
     return { state: "held", reason: `${limitReason(author)} An admin can release this one.` };
   }
   if (!findMailHold(tx)) return { state: "queued" };

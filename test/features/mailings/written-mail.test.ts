@@ -3,6 +3,7 @@ import { insertInto } from "../../../src/db";
 import { mailings, subscribers } from "../../../src/db/tables/mail";
 import { type AuthorKind, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/domain/actor";
 import { holdAllMailings } from "../../../src/features/mail";
+import { mailOfChange } from "../../../src/features/mailings";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { createSchedule, planMaintenance } from "../../../src/features/maintenance";
 import { createIncident, importIncident } from "../../../src/features/incidents";
@@ -321,6 +322,21 @@ describe("the mail of a written update", () => {
       expect(again.headers.get("idempotency-replayed")).toBe("true");
     }
     expect(site.mailings()).toHaveLength(201);
+  });
+
+  test("is that of the recorded mailing also if an earlier one ceases to count meanwhile", async () => {
+    await using site = await createSite();
+    const { clock } = site.app;
+    await site.count("key", 200, DAY_MS - 1);
+    const actor = { kind: "key", id: "key_1", label: "Deploys" } as const;
+    let mail: Mail | undefined;
+    await site.control((ctx, tx) => {
+      const { row } = createIncident(ctx, tx, INCIDENT, "api", actor);
+      clock.setWallClock(clock.now() + 1);
+      mail = mailOfChange(ctx, tx, row);
+    });
+    expect(mail).toEqual({ state: "held", reason: FULL });
+    expect(site.mailings().at(-1)?.state).toBe("held");
   });
 
   test("is none for an update of an imported incident", async () => {
