@@ -1,3 +1,4 @@
+import automaticIncidents from "../../migrations/0026_automatic_incidents.sql" with { type: "text" };
 import changes from "../../migrations/0020_changes.sql" with { type: "text" };
 import compat from "../../migrations/0016_compat.sql" with { type: "text" };
 import compatNumberBounds from "../../migrations/0017_compat_number_bounds.sql" with { type: "text" };
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 23, name: "mailing_authors", sql: mailingAuthors, readableFrom: 20 },
   { number: 24, name: "webhook_pauses", sql: webhookPauses, readableFrom: 20 },
   { number: 25, name: "gathered_deliveries", sql: gatheredDeliveries, readableFrom: 20 },
+  { number: 26, name: "automatic_incidents", sql: automaticIncidents, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

@@ -42,7 +42,7 @@ test(
 
     target.isWell = false;
     expect(await isNow("down")).toBe(true);
-    expect(await page()).toContain("Shop is down");
+    expect(await page()).toContain("API is unavailable");
     const [incident] = (await read("/incidents?page=acme")).data;
     const startedAt = Date.parse(incident.started_at);
     const first = target.requests.findIndex(({ isWell }) => !isWell);

@@ -79,12 +79,17 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   const during = await read("/status/acme");
   expect(during.status.indicator).toBe("critical");
   expect(during.incidents).toMatchObject([
-    { name: "Shop is down", source: "monitor", status: "investigating", started_at: startedAt },
+    {
+      name: "API is unavailable",
+      source: "monitor",
+      status: "investigating",
+      started_at: startedAt,
+    },
   ]);
   const page = (await app.call("/status/acme")).text;
-  expect(page).toContain("Shop is down");
+  expect(page).toContain("API is unavailable");
   expect(page).toContain("Major system outage");
-  expect((await app.call("/status/acme/feed.atom")).text).toContain("Shop is down");
+  expect((await app.call("/status/acme/feed.atom")).text).toContain("API is unavailable");
   expect(eventTypes()).toEqual(["incident.created", "monitor.down"]);
   expect(app.events().find(({ type }) => type === "monitor.down")?.data).toMatchObject({
     id,

@@ -163,19 +163,6 @@ export const monitorRollups = sqliteTable(
   (table) => [primaryKey({ columns: [table.monitorNum, table.size, table.at] })],
 );
 
-export const monitorIncidents = sqliteTable(
-  "monitor_incidents",
-  {
-    monitorId: text("monitor_id").notNull(),
-    incidentId: text("incident_id").notNull(),
-    pageId: text("page_id").notNull(),
-    version: integer().notNull(),
-    openedAt: integer("opened_at").notNull(),
-    resolvedAt: integer("resolved_at"),
-  },
-  (table) => [primaryKey({ columns: [table.monitorId, table.incidentId] })],
-);
-
 export const componentNoData = sqliteTable(
   "component_no_data",
   {

@@ -28,6 +28,7 @@ export const pages = sqliteTable("pages", {
   logo: text(),
   mail: text({ mode: "json" }).$type<Partial<PageMailSettings>>().notNull().default({}),
   compat: text({ mode: "json" }).$type<CompatProduct[]>().notNull().default([]),
+  joinMinutes: integer("join_minutes").notNull().default(10),
 });
 
 /** The columns that links to a page are built from, to be read with what belongs to it. */

@@ -83,7 +83,7 @@ const countOfComponent = countStatement(
 );
 const countOfMonitor = countStatement(
   ($) => sql`incidents.id IN (
-    SELECT m.incident_id FROM monitor_incidents AS m WHERE m.monitor_id = ${$.monitorId})`,
+    SELECT o.incident_id FROM incident_outages AS o WHERE o.monitor_id = ${$.monitorId})`,
 );
 
 /**

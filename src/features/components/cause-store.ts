@@ -34,6 +34,24 @@ export const listOpenCausesOf = selectByIds((orm, isOneOf) =>
     .orderBy(asc(componentCauses.id)),
 );
 
+/** Lists the open causes of incidents that components have. */
+export const listIncidentCausesOf = selectByIds((orm, isOneOf) =>
+  orm
+    .select({
+      componentId: componentCauses.componentId,
+      status: componentCauses.status,
+      incidentId: componentCauses.sourceId,
+    })
+    .from(componentCauses)
+    .where(
+      and(
+        isOneOf(componentCauses.componentId),
+        isNull(componentCauses.endedAt),
+        eq(componentCauses.source, "incident"),
+      ),
+    ),
+);
+
 /** Condition of open causes of a page's components. */
 const isOpenOnPage = ($: { pageId: string }) =>
   and(
@@ -108,6 +126,21 @@ export const listCausesOfSource = selectMany((orm, $: { source: CauseSource; sou
     .select()
     .from(componentCauses)
     .where(and(eq(componentCauses.source, $.source), eq(componentCauses.sourceId, $.sourceId))),
+);
+
+/** Lists all causes that a source gave a component, unordered. */
+export const listCausesOfSourceAndComponent = selectMany(
+  (orm, $: { source: CauseSource; sourceId: string; componentId: string }) =>
+    orm
+      .select()
+      .from(componentCauses)
+      .where(
+        and(
+          eq(componentCauses.source, $.source),
+          eq(componentCauses.sourceId, $.sourceId),
+          eq(componentCauses.componentId, $.componentId),
+        ),
+      ),
 );
 
 /** Finds an imported cause of a component by its source and its times. */

@@ -7,6 +7,7 @@ import {
   deleteCause,
   insertCause,
   listCausesOfSource,
+  listCausesOfSourceAndComponent,
   updateCauseRow,
   endManualCauses,
   insertCauses,
@@ -52,10 +53,34 @@ export function replaceCauses(
   changeReason: ChangeReason,
   baselines: ManualStatuses = NO_BASELINES,
 ): void {
-  const storedByComponent = Map.groupBy(
-    listCausesOfSource(tx, { source, sourceId }),
-    (row) => row.componentId,
-  );
+  const stored = listCausesOfSource(tx, { source, sourceId });
+  replaceStored(ctx, tx, { source, sourceId }, stored, causes, changeReason, baselines);
+}
+
+/** Replaces the causes that an incident gives one component, like `replaceCauses`. */
+export function replaceCausesOfComponent(
+  ctx: Services,
+  tx: Tx,
+  incidentId: string,
+  componentId: string,
+  causes: readonly ComponentCause[],
+  changeReason: ChangeReason,
+): void {
+  const of = { source: "incident", sourceId: incidentId } as const;
+  const stored = listCausesOfSourceAndComponent(tx, { ...of, componentId });
+  replaceStored(ctx, tx, of, stored, causes, changeReason, NO_BASELINES);
+}
+
+function replaceStored(
+  ctx: Services,
+  tx: Tx,
+  { source, sourceId }: { source: "incident" | "maintenance"; sourceId: string },
+  stored: readonly CauseRow[],
+  causes: readonly ComponentCause[],
+  changeReason: ChangeReason,
+  baselines: ManualStatuses,
+): void {
+  const storedByComponent = Map.groupBy(stored, (row) => row.componentId);
   const desiredByComponent = Map.groupBy(
     causes.filter(isWorthKeeping),
     (cause) => cause.componentId,

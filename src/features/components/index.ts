@@ -24,7 +24,13 @@ export {
   updateComponent,
   updateGroup,
 } from "./service";
-export { type ComponentCause, endCauses, openCauses, replaceCauses } from "./causes";
+export {
+  type ComponentCause,
+  endCauses,
+  openCauses,
+  replaceCauses,
+  replaceCausesOfComponent,
+} from "./causes";
 export { ComponentEventData } from "./refresh-statuses";
 export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
@@ -66,6 +72,7 @@ export {
   listChanges,
   listEndedCausesOf,
   listNamedCausesOfPage,
+  listIncidentCausesOf,
   listOpenCausesOf,
   listOpenCausesOfPage,
   listOpenCausesOfSource,

@@ -10,8 +10,8 @@ import type {
 } from "./bodies";
 import { startOf, statusOf } from "./create";
 import { desiredRow } from "./edit";
-import { resolveNamedComponents } from "./updates";
-import { listUpdateSummaries } from "./records";
+import { resolveNamedComponents } from "./append-update";
+import { automationOf, listUpdateSummaries } from "./records";
 import { firstWritten } from "./rules";
 import { rowAfter, validateDisplayAt, validateTimes } from "./save-incident";
 import { findIncident } from "./store";
@@ -51,7 +51,8 @@ export function updateIncidentErrors(
   const row = findVisible(reader, incidentId, request);
   if (!row) return errors;
   const updates = listUpdateSummaries(reader, incidentId);
-  const after = rowAfter({ before: { row, updates }, row: desiredRow(row, input) }, request.now);
+  const change = { before: { row, updates }, row: desiredRow(row, input) };
+  const after = rowAfter(change, request.now, automationOf(reader, row));
   validateTimes(errors, after, updates, input, request.now);
   return errors;
 }

@@ -12,7 +12,7 @@ import { affectedBy, type IncidentRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
 import { applyCauses, type Services, validateTimes } from "./save-incident";
 import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
-import { buildUpdate, writeUpdate } from "./updates";
+import { buildUpdate, writeUpdate } from "./append-update";
 
 /**
  * Opens an incident with its first update, or records one that is over. The update takes effect at the
@@ -41,8 +41,12 @@ export function createIncident(
   const displayAt = status === "resolved" ? resolvedAt : startedAt;
   const id = ctx.newId("inc");
   const incident = { id, pageId: page?.id };
-  const update = buildUpdate(ctx, tx, errors, incident, input, { status, displayAt });
-  const times = timelineOf({ startedAt, draft: true }, [update]);
+  const update = buildUpdate(ctx, tx, errors, incident, input, {
+    status,
+    displayAt,
+    isAutomatic: source === "monitor",
+  });
+  const times = timelineOf({ startedAt, draft: true }, [update], undefined);
   const statuses = update.components.map((named) => named.newStatus);
   const row: IncidentRow = {
     id,
@@ -75,13 +79,13 @@ export function createIncident(
   const record = {
     row,
     page: page ?? getPage(tx, row.pageId),
-    components: affectedBy(row, [update]),
+    components: affectedBy(row, [update], undefined),
     updates: [update],
   };
   if (row.draft) return record;
   const { notify } = update;
   recordIncidentEvent(ctx, tx, "incident.created", record, { update, notify, actor });
-  applyCauses(ctx, tx, row, [update], { actor, notify }, false);
+  applyCauses(ctx, tx, row, [update], undefined, { actor, notify }, false);
   touchPage(ctx, tx, row.pageId);
   return record;
 }

@@ -7,6 +7,7 @@ import { recordIncidentEvent } from "./event";
 import { countComplete, listUpdates, type UpdateList } from "./lists";
 import {
   affectedBy,
+  automationOf,
   bodiesOf,
   type IncidentWithPage,
   getIncidentRow,
@@ -28,7 +29,7 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
   const now = ctx.clock.now();
   deleteRows(ctx, tx, [{ ...incident, updates, isTruncated: false }], { actor, now });
   if (row.draft) return;
-  const { causes } = timelineOf(row, updates);
+  const { causes } = timelineOf(row, updates, automationOf(tx, row));
   const ended = causes.map((cause) => ({ ...cause, to: cause.to ?? now }));
   const changeReason = { source: "incident", actor, reason: row.name, notify: true } as const;
   replaceCauses(ctx, tx, "incident", id, ended, changeReason);
@@ -84,7 +85,8 @@ function deleteRows(
   );
   for (const { row: before, page, updates, isTruncated } of published) {
     const row = { ...before, version: before.version + 1, updatedAt: now, deletedAt: now };
-    const record = { row, page, components: affectedBy(row, updates), isTruncated };
+    const components = affectedBy(row, updates, isTruncated ? undefined : automationOf(tx, row));
+    const record = { row, page, components, isTruncated };
     const update = updates[0] && withBody(updates[0], bodies);
     recordIncidentEvent(ctx, tx, "incident.deleted", record, { update, notify: true, actor });
   }

@@ -3,16 +3,19 @@ import { conflict, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { toMs } from "../timeline";
+import { resolveIfOver } from "./automatic";
 import { requireFreeRef } from "./create";
 import { PutPostmortemBody, UpdateIncidentBody } from "./bodies";
 import { getIncident, type IncidentRecord, toRecord, type UpdateRecord } from "./records";
 import { type Services, saveIncident } from "./save-incident";
 import type { IncidentRow } from "./store";
+import { isAllclears, takeOver } from "./words";
 
 /**
  * Changes the name, impact, reference and times of an incident; omitted fields stay. `draft: false`
  * publishes a draft, whose event is `incident.created`. Changed times change causes and uptime. Writes
- * nothing if no field changes.
+ * nothing if no field changes. An incident that Allclear opened is the actor's after a change of impact or times. One
+ * whose outages have ended is resolved when it is published.
  *
  * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an `external_ref`
  * in use (as `createIncident` does) and for a `resolved_at` of an incident that is not resolved.
@@ -34,6 +37,10 @@ export function updateIncident(
   const desired = desiredRow(before, input);
   if (Bun.deepEquals(before, desired)) return record;
   requireFreeRef(tx, desired, canSeeDrafts);
+  const isTakingOver = TAKES_OVER.some((field) => before[field] !== desired[field]);
+  if (isTakingOver && takeOver(ctx, tx, before)) {
+    return updateIncident(ctx, tx, id, input, actor, canSeeDrafts);
+  }
   const update = updates[0];
   const isPublishing = before.draft && !desired.draft;
   const notify = isPublishing && (update?.notify ?? true);
@@ -47,8 +54,21 @@ export function updateIncident(
   const action = isPublishing ? "incident.publish" : "incident.update";
   const verb = isPublishing ? "Published" : "Changed";
   audit(ctx, tx, actor, action, id, `${verb} the incident “${row.name}”`);
-  return toRecord(tx, { row, page: record.page }, updates);
+  if (!isPublishing || !isAllclears(tx, row)) {
+    return toRecord(tx, { row, page: record.page }, updates);
+  }
+  resolveIfOver(ctx, tx, id);
+  return getIncident(tx, id, true);
 }
+
+/** Fields by whose change an incident that Allclear opened becomes a person's. */
+const TAKES_OVER = [
+  "impactOverride",
+  "startedAt",
+  "identifiedAt",
+  "monitoringAt",
+  "resolvedAt",
+] as const satisfies readonly (keyof IncidentRow)[];
 
 /** Returns the row with the fields that a change names. */
 export function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { EventType } from "../../events";
+import type { EventType, OutboxEvent } from "../../events";
 import { type Actor, authorOf } from "../../domain/actor";
 import { Nullable } from "../../kernel/schema";
 import {
@@ -52,12 +52,26 @@ export function recordIncidentEvent(
     notify,
     isNews,
     actor,
-  }: { update: UpdateRecord | undefined; notify: boolean; isNews?: boolean; actor: Actor },
+    monitors,
+  }: {
+    update: UpdateRecord | undefined;
+    notify: boolean;
+    isNews?: boolean;
+    actor: Actor;
+    monitors?: OutboxEvent["monitors"];
+  },
 ): void {
   const { id: subjectId, pageId } = record.row;
   const data = eventData(record, update, notify, ctx.baseUrl);
-  const author = authorOf(actor);
-  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews: isNews === true, author });
+  ctx.outbox.record(tx, {
+    type,
+    pageId,
+    subjectId,
+    data,
+    isNews: isNews === true,
+    author: authorOf(actor),
+    ...(monitors && { monitors }),
+  });
 }
 
 /**

@@ -13,7 +13,7 @@ import { affectedBy, getIncidentRow, type UpdateRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
 import { applyCauses, type Services } from "./save-incident";
 import { deleteUpdates, type IncidentRow, insertIncident, updateIncidentRow } from "./store";
-import { writeUpdate } from "./updates";
+import { writeUpdate } from "./append-update";
 
 /**
  * Records an incident of another product with all of its updates, without notifying people. `id` is that of an
@@ -39,6 +39,7 @@ export function importIncident(
   const { status, identifiedAt, monitoringAt, resolvedAt } = timelineOf(
     { startedAt, draft: false },
     updates,
+    undefined,
   );
   const { postmortem } = input;
   const publishedAt = postmortem && toMs(postmortem.published_at);
@@ -82,9 +83,10 @@ export function importIncident(
     incidentId,
     `${verb} the incident “${row.name}”`,
   );
-  const record = { row, page: getPage(tx, pageId), components: affectedBy(row, updates) };
+  const components = affectedBy(row, updates, undefined);
+  const record = { row, page: getPage(tx, pageId), components };
   recordIncidentEvent(ctx, tx, type, record, { update: updates.at(-1), notify: false, actor });
-  applyCauses(ctx, tx, row, updates, { actor, notify: false }, false);
+  applyCauses(ctx, tx, row, updates, undefined, { actor, notify: false }, false);
   touchPage(ctx, tx, pageId);
   return row;
 }
@@ -130,7 +132,16 @@ function readUpdates(
       return [{ updateId: id, incidentId, componentId, name, oldStatus, newStatus }];
     });
     const times = { displayAt, createdAt: displayAt, updatedAt: displayAt };
-    return { id, incidentId, status, body, notify: false, ...times, components: named };
+    return {
+      id,
+      incidentId,
+      status,
+      body,
+      notify: false,
+      isAutomatic: false,
+      ...times,
+      components: named,
+    };
   });
 }
 

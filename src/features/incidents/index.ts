@@ -31,6 +31,34 @@ export { ImpactText, Incident, type IncidentSource, presentIncident, presentUpda
 export { findLastIncidentStart, listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, type IncidentRecord } from "./records";
 export { impactOf } from "./rules";
+export {
+  endOutages,
+  hasRoomForOutages,
+  joinAutomatic,
+  linkOutage,
+  moveDraft,
+  openAutomatic,
+  type Outage,
+  reopenAutomatic,
+} from "./automatic";
+export {
+  countOutagesOfIncidents,
+  findAutomatic,
+  findJoinedIncident,
+  findLastWritten,
+  findOpenOutage,
+  findOutageOfMonitor,
+  listFailingWithoutIncident,
+  listIncidentsOfOutage,
+  listJoinable,
+  listOpenOutagesOf,
+  listOutagesOfIncident,
+  listReopenable,
+  type OutageRow,
+} from "./outage-store";
+export { type IncidentOutages, readOutages, type ShownOutage } from "./outage-view";
+export { SplitOffBody, splitOff } from "./split-off";
+export { asMarkdown, hasDueWords, isAllclears, writeDueWords } from "./words";
 export { searchIncidents } from "./search-store";
 export { countOpenImpacts, countPublished, findIncidentNames } from "./list-store";
 export { findIncident, listOpenImpacts } from "./store";

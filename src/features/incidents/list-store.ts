@@ -19,7 +19,7 @@ const naming = incidentUpdateComponents;
 
 /**
  * Counts the rows of incidents (`ids`: a JSON list), in its order: one for each component that an
- * update names, and one for an update that names none. Counting stops after `most` rows in total.
+ * update names, one for an update that names none, and one for each outage. Counting stops after `most` rows in total.
  */
 export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) =>
   orm
@@ -28,6 +28,8 @@ export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) 
       sql`(SELECT i.value AS id FROM json_each(${$.ids}) AS i
         CROSS JOIN incident_updates AS u ON u.incident_id = i.value
         LEFT JOIN incident_update_components AS n ON n.update_id = u.id
+        UNION ALL SELECT i.value AS id FROM json_each(${$.ids}) AS i
+        CROSS JOIN incident_outages AS o ON o.incident_id = i.value
         LIMIT ${$.most})`,
     )
     .groupBy(sql`id`),

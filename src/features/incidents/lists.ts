@@ -12,6 +12,7 @@ import {
 } from "./list-store";
 import {
   affectedBy,
+  automationsOf,
   bodiesOf,
   type IncidentWithPage,
   type IncidentRecord,
@@ -154,10 +155,15 @@ export function readRecords(
   const read = listUpdates(reader, idsOf(incidents), completeCount);
   const shown = read.map(({ updates }) => updates.slice(0, UPDATES_IN_LISTS));
   const bodies = bodiesOf(reader, shown.flat());
+  const complete = incidents.slice(0, completeCount);
+  const automations = automationsOf(
+    reader,
+    complete.map(({ row }) => row),
+  );
   return incidents.map(({ row, page }, index) => ({
     row,
     page,
-    components: affectedBy(row, read[index]?.updates ?? []),
+    components: affectedBy(row, read[index]?.updates ?? [], automations.get(row.id)),
     updates: (shown[index] ?? []).map((update) => withBody(update, bodies)),
     ...(read[index]?.isTruncated ? { isTruncated: true } : {}),
   }));

@@ -79,7 +79,7 @@ export const Incident = Type.Object(
       }),
       {
         description:
-          "Every component that it ever named, with its status now, or the last one before the incident was resolved.",
+          "Every component that it ever named or that an outage added, with its status now, or the last one before the incident was resolved.",
       },
     ),
     source: OneOf(INCIDENT_SOURCES),

@@ -3,7 +3,8 @@ import { notFound } from "../../errors";
 import type { ComponentStatus } from "../../domain/component-status";
 import type { PageAddress } from "../pages";
 import { requireUpdate } from "../timeline";
-import { inOrder, timelineOf } from "./rules";
+import { listJoinedOutages, listAutomatic } from "./outage-store";
+import { type Automation, inOrder, timelineOf } from "./rules";
 import {
   findIncident,
   type IncidentRow,
@@ -67,7 +68,11 @@ export function getIncidentPart(
   const start = before === undefined ? 0 : summaries.indexOf(requireUpdate(summaries, before)) + 1;
   const { updates } = toRecord(reader, incident, summaries.slice(start, start + limit));
   return {
-    record: { ...incident, components: affectedBy(incident.row, summaries), updates },
+    record: {
+      ...incident,
+      components: affectedBy(incident.row, summaries, automationOf(reader, incident.row)),
+      updates,
+    },
     isMore: start + limit < summaries.length,
   };
 }
@@ -85,21 +90,49 @@ export function toRecord(
 ): IncidentRecord {
   const bodies = bodiesOf(reader, summaries);
   const updates = summaries.map((update) => withBody(update, bodies));
-  return { row, page, components: affectedBy(row, summaries), updates };
+  const components = affectedBy(row, summaries, automationOf(reader, row));
+  return { row, page, components, updates };
 }
 
-/** Returns all components that an incident ever named, each with its last name and status. */
+/** Returns all components that an incident ever named or that joined, each with its last name and status. */
 export function affectedBy(
   row: IncidentRow,
   summaries: readonly UpdateSummary[],
+  automation: Automation | undefined,
 ): IncidentRecord["components"] {
-  const { components } = timelineOf(row, summaries);
+  const { components } = timelineOf(row, summaries, automation);
   const names = new Map(
-    inOrder(summaries).flatMap((update) =>
-      update.components.map(({ componentId, name }) => [componentId, name]),
-    ),
+    (automation?.outages ?? []).map(({ componentId, name }) => [componentId, name]),
   );
+  for (const update of inOrder(summaries)) {
+    for (const { componentId, name } of update.components) names.set(componentId, name);
+  }
   return [...components].map(([id, status]) => ({ id, name: names.get(id) ?? "", status }));
+}
+
+/** Returns the outages of an incident that Allclear opened; undefined for any other. */
+export function automationOf(
+  reader: Reader,
+  row: Pick<IncidentRow, "id" | "source">,
+): Automation | undefined {
+  return automationsOf(reader, [row]).get(row.id);
+}
+
+/** Returns the outages of those incidents that Allclear opened, by incident id. */
+export function automationsOf(
+  reader: Reader,
+  rows: readonly Pick<IncidentRow, "id" | "source">[],
+): Map<string, Automation> {
+  const opened = rows.filter(({ source }) => source === "monitor");
+  if (opened.length === 0) return new Map();
+  const ids = JSON.stringify(opened.map(({ id }) => id));
+  const outages = Map.groupBy(listJoinedOutages(reader, { ids }), ({ incidentId }) => incidentId);
+  return new Map(
+    listAutomatic(reader, { ids }).map(({ incidentId, startedAt, takenOverAt }) => [
+      incidentId,
+      { startedAt, takenOverAt, outages: outages.get(incidentId) ?? [] },
+    ]),
+  );
 }
 
 /** Lists all updates of several incidents without their texts, newest first, by incident id. */

@@ -10,6 +10,28 @@ export interface UpdateFacts {
   status: IncidentStatus;
   displayAt: number;
   components: readonly { componentId: string; newStatus: ComponentStatus }[];
+  /** True if Allclear wrote it about outages, which then give the statuses. */
+  isAutomatic?: boolean;
+}
+
+/** Outage of a component that joined an incident. Unix ms; open without an end. */
+export interface JoinedOutage {
+  componentId: string;
+  name: string;
+  /** 1 if the component was deleted; else 0. */
+  isDeleted: number;
+  status: ComponentStatus;
+  startedAt: number;
+  endedAt: number | null;
+}
+
+/** Properties that an incident opened by Allclear is computed from, apart from its updates. */
+export interface Automation {
+  /** Start of its outages in unix ms, which a start set by hand replaces. */
+  startedAt: number;
+  /** Time at which a person or a key took it over, in unix ms. */
+  takenOverAt: number | null;
+  outages: readonly JoinedOutage[];
 }
 
 /** State of an incident, computed from its updates. Times in unix ms. */
@@ -32,6 +54,17 @@ const IMPACT_OF: Record<ComponentStatus, Impact> = {
   partial_outage: "major",
   major_outage: "critical",
 };
+
+/** Returns every status that the updates and the outages of an incident gave a component. */
+export function statusesEverGiven(
+  updates: readonly Pick<UpdateFacts, "components">[],
+  automation: Automation | undefined,
+): ComponentStatus[] {
+  return [
+    ...updates.flatMap(({ components }) => components.map(({ newStatus }) => newStatus)),
+    ...(automation?.outages ?? []).map(({ status }) => status),
+  ];
+}
 
 /** Returns an incident's impact: the override, else that of the worst status it ever gave a component. */
 export function impactOf(everNamed: Iterable<ComponentStatus>, override: Impact | null): Impact {
@@ -81,42 +114,165 @@ export function isResolving(updates: readonly UpdateFacts[], added: UpdateFacts)
  * incident, those of others from their own time. Resolving ends all causes, at `resolvedAt` if that was
  * set by hand. Reopening restores the ended causes, unless the update names components. Components
  * named while the incident is resolved get no cause. A draft has no causes.
+ *
+ * `automation` is that of an incident which Allclear opened: its outages give the causes until it is taken over. A
+ * component that fails then keeps its status until a later update or the resolution.
  */
 export function timelineOf(
   incident: { startedAt: number; draft: boolean; resolvedAt?: number | null },
   updates: readonly UpdateFacts[],
+  automation: Automation | undefined,
 ): Timeline {
   const { startedAt } = incident;
-  const first = firstWritten(updates);
-  const causes = new CauseBuilder();
-  for (const { componentId, newStatus } of first?.components ?? []) {
-    causes.add(componentId, newStatus, startedAt);
-  }
+  const ordered = inOrder(updates);
   let status: IncidentStatus = "investigating";
   let resolvedAt: number | null = null;
   const since = new Map<IncidentStatus, number>();
-  for (const update of inOrder(updates)) {
+  for (const update of ordered) {
     const at = Math.max(update.displayAt, startedAt);
-    const named = update === first ? [] : update.components;
-    if (status === "resolved" && update.status !== "resolved") {
-      resolvedAt = null;
-      causes.reopen(at, named.length > 0);
-    } else if (status !== "resolved" && update.status === "resolved") {
-      resolvedAt = at;
-      causes.resolve(at);
-    }
-    for (const { componentId, newStatus } of named) causes.add(componentId, newStatus, at);
+    if (status === "resolved" && update.status !== "resolved") resolvedAt = null;
+    else if (status !== "resolved" && update.status === "resolved") resolvedAt = at;
     status = update.status;
     if (!since.has(status)) since.set(status, at);
   }
+  const endedAt = incident.resolvedAt ?? resolvedAt;
+  const named = causesByUpdates(startedAt, updates);
+  const causes = automation
+    ? causesWithOutages(
+        { startedAt, endedAt, isEndByHand: endedAt !== resolvedAt },
+        ordered,
+        automation,
+      )
+    : named.finish(endedAt);
+  const components = automation
+    ? statusesWithOutages(named.lastStatuses, automation, status === "resolved")
+    : named.lastStatuses;
   return {
     status,
     identifiedAt: since.get("identified") ?? null,
     monitoringAt: since.get("monitoring") ?? null,
     resolvedAt,
-    causes: incident.draft ? [] : causes.finish(incident.resolvedAt ?? resolvedAt),
-    components: causes.lastStatuses,
+    causes: incident.draft ? [] : causes,
+    components,
   };
+}
+
+/** Returns the causes and the last statuses that follow from updates alone. */
+export function causesByUpdates(startedAt: number, updates: readonly UpdateFacts[]): CauseBuilder {
+  const first = firstWritten(updates);
+  const causes = new CauseBuilder();
+  for (const { componentId, newStatus } of first?.components ?? []) {
+    causes.add(componentId, newStatus, startedAt);
+  }
+  causes.follow(inOrder(updates), startedAt, (update) =>
+    update === first ? [] : update.components,
+  );
+  return causes;
+}
+
+/** Start and end of an incident, in unix ms; the end is null while it is open. */
+interface Bounds {
+  startedAt: number;
+  endedAt: number | null;
+  /** True if the end was set by hand. */
+  isEndByHand: boolean;
+}
+
+/**
+ * Returns the causes of an incident that Allclear opened. Outages are dated by their monitors, except that times
+ * of the incident set by hand move its first start and its last end. `updates` are in order.
+ */
+function causesWithOutages(
+  { startedAt, endedAt, isEndByHand }: Bounds,
+  updates: readonly UpdateFacts[],
+  { startedAt: firstFrom, takenOverAt, outages }: Automation,
+): ComponentCause[] {
+  const spans = causesOfOutages(outages);
+  const automatic = updates.filter(({ isAutomatic }) => isAutomatic === true);
+  const wasResolved = automatic.at(-1)?.status === "resolved";
+  const latest = Math.max(...spans.map(({ to }) => to ?? Number.POSITIVE_INFINITY));
+  const limit = Math.min(
+    endedAt ?? Number.POSITIVE_INFINITY,
+    takenOverAt ?? Number.POSITIVE_INFINITY,
+  );
+  const dated = spans.map(({ from, to, ...cause }) => {
+    const isLast = wasResolved && isEndByHand && to === latest;
+    const end = isLast ? endedAt : Math.min(to ?? Number.POSITIVE_INFINITY, limit);
+    return {
+      ...cause,
+      from: from === firstFrom ? startedAt : Math.max(from, startedAt),
+      to: end === Number.POSITIVE_INFINITY ? null : end,
+    };
+  });
+  if (takenOverAt === null) return dated;
+  const ofOutages = new Set(outages.map(({ componentId }) => componentId));
+  const written = updates.filter(({ isAutomatic }) => isAutomatic !== true);
+  const kept = new CauseBuilder();
+  if (wasResolved) {
+    const before = new CauseBuilder();
+    before.follow(automatic, startedAt, (update) => update.components);
+    kept.startResolved(before.lastStatuses, ofOutages);
+  } else {
+    for (const { componentId, status, to } of spans) {
+      if (to === null || to > takenOverAt) kept.add(componentId, status, takenOverAt);
+    }
+  }
+  kept.follow(written, takenOverAt, ({ components }) =>
+    components.filter(({ componentId }) => ofOutages.has(componentId)),
+  );
+  const others = new CauseBuilder();
+  others.follow(written, startedAt, ({ components }) =>
+    components.filter(({ componentId }) => !ofOutages.has(componentId)),
+  );
+  return [...dated, ...kept.finish(endedAt), ...others.finish(endedAt)];
+}
+
+/** Returns the last status of each component, with those that have joined since the last update. */
+function statusesWithOutages(
+  lastNamed: ReadonlyMap<string, ComponentStatus>,
+  { takenOverAt, outages }: Automation,
+  isResolved: boolean,
+): ReadonlyMap<string, ComponentStatus> {
+  const statuses = new Map(lastNamed);
+  const isShown = !isResolved && takenOverAt === null;
+  const known = new Set(isShown ? [] : lastNamed.keys());
+  for (const { componentId, status, to } of causesOfOutages(outages)) {
+    if (known.has(componentId)) continue;
+    statuses.set(componentId, isResolved || to === null ? status : "operational");
+  }
+  return statuses;
+}
+
+/**
+ * Returns the periods in which outages give components a status: the worst of those at a time. In order of time for
+ * each component.
+ */
+export function causesOfOutages(
+  outages: readonly Omit<JoinedOutage, "name" | "isDeleted">[],
+): ComponentCause[] {
+  const byComponent = Map.groupBy(outages, ({ componentId }) => componentId);
+  return [...byComponent].flatMap(([componentId, own]) => {
+    const steps = own
+      .flatMap(({ status, startedAt, endedAt }) => [
+        { at: startedAt, status, by: 1 },
+        ...(endedAt === null ? [] : [{ at: endedAt, status, by: -1 }]),
+      ])
+      .sort((one, other) => one.at - other.at);
+    const counts = new Map<ComponentStatus, number>();
+    const causes: ComponentCause[] = [];
+    for (const [index, { at, status, by }] of steps.entries()) {
+      counts.set(status, (counts.get(status) ?? 0) + by);
+      if (steps[index + 1]?.at === at) continue;
+      const worst = worstStatus([...counts].filter(([, count]) => count > 0).map(([each]) => each));
+      const last = causes.at(-1);
+      if (last?.to === null) {
+        if (last.status === worst) continue;
+        last.to = at;
+      }
+      if (worst !== "operational") causes.push({ componentId, status: worst, from: at, to: null });
+    }
+    return causes;
+  });
 }
 
 /** Collects the causes of one incident while its updates are read from the first to the last. */
@@ -129,6 +285,22 @@ class CauseBuilder {
   #held: ComponentCause[] = [];
   #isResolved = false;
 
+  /** Reads updates in order, each with the components that `namedIn` returns, at `from` or later. */
+  follow(
+    updates: readonly UpdateFacts[],
+    from: number,
+    namedIn: (update: UpdateFacts) => UpdateFacts["components"],
+  ): void {
+    for (const update of updates) {
+      const at = Math.max(update.displayAt, from);
+      const named = namedIn(update);
+      const isResolving = update.status === "resolved";
+      if (this.#isResolved && !isResolving) this.#reopen(at, named.length > 0);
+      else if (!this.#isResolved && isResolving) this.#resolve(at);
+      for (const { componentId, newStatus } of named) this.add(componentId, newStatus, at);
+    }
+  }
+
   add(componentId: string, status: ComponentStatus, at: number): void {
     this.lastStatuses.set(componentId, status);
     const before = this.#open.get(componentId);
@@ -139,7 +311,15 @@ class CauseBuilder {
     this.#causes.push(cause);
   }
 
-  resolve(at: number): void {
+  /** Starts with a resolved incident, at whose resolution the components had these statuses. */
+  startResolved(statuses: ReadonlyMap<string, ComponentStatus>, ids: ReadonlySet<string>): void {
+    this.#isResolved = true;
+    this.#held = [...statuses]
+      .filter(([componentId]) => ids.has(componentId))
+      .map(([componentId, status]) => ({ componentId, status, from: 0, to: 0 }));
+  }
+
+  #resolve(at: number): void {
     this.#held = [...this.#open.values()];
     for (const cause of this.#held) cause.to = at;
     this.#open.clear();
@@ -150,7 +330,7 @@ class CauseBuilder {
    * Restores the causes that were open at the resolution, unless the incident has named other
    * components since.
    */
-  reopen(at: number, hasNamedOthers: boolean): void {
+  #reopen(at: number, hasNamedOthers: boolean): void {
     this.#isResolved = false;
     for (const { componentId, status } of this.#held) {
       if (hasNamedOthers) this.lastStatuses.set(componentId, "operational");

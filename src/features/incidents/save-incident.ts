@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { FieldErrors } from "../../errors";
-import type { EventType } from "../../events";
+import type { EventType, OutboxEvent } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
@@ -9,16 +9,19 @@ import { isInFuture } from "../timeline";
 import { recordIncidentEvent } from "./event";
 import {
   affectedBy,
+  automationOf,
   type IncidentWithPage,
   type UpdateSummary,
   type UpdateRecord,
 } from "./records";
 import {
+  type Automation,
   firstWritten,
   type IncidentTimes,
   impactOf,
   inOrder,
   manualStatusesOf,
+  statusesEverGiven,
   timelineOf,
   timesAfter,
 } from "./rules";
@@ -38,7 +41,13 @@ interface Change {
   actor: Actor;
   /** Event to record, if any. Its type follows from the statuses before and after unless it is given. */
   event:
-    | { type?: EventType; update: UpdateRecord | undefined; notify: boolean; isNews?: boolean }
+    | {
+        type?: EventType;
+        update: UpdateRecord | undefined;
+        notify: boolean;
+        isNews?: boolean;
+        monitors?: OutboxEvent["monitors"];
+      }
     | undefined;
 }
 
@@ -50,21 +59,22 @@ interface Change {
 export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow {
   const { before, updates = before.updates, input, actor, event } = change;
   const now = ctx.clock.now();
-  const row = rowAfter(change, now);
+  const automation = automationOf(tx, before.row);
+  const row = rowAfter(change, now, automation);
   const errors = new FieldErrors();
   validateTimes(errors, row, updates, input, now);
   errors.throwIfAny();
   updateIncidentRow(tx, row);
   if (row.draft) return row;
   if (event) {
-    const record = { row, page: before.page, components: affectedBy(row, updates) };
+    const record = { row, page: before.page, components: affectedBy(row, updates, automation) };
     const type = event.type ?? eventOf(before.row, row);
     recordIncidentEvent(ctx, tx, type, record, { ...event, actor });
   }
   const last = inOrder(updates).at(-1);
   const isLastNew = !before.updates.some(({ id }) => id === last?.id);
   const by = { actor, notify: event?.notify ?? true };
-  applyCauses(ctx, tx, row, updates, by, before.row.draft || isLastNew);
+  applyCauses(ctx, tx, row, updates, automation, by, before.row.draft || isLastNew);
   touchPage(ctx, tx, row.pageId);
   return row;
 }
@@ -73,19 +83,17 @@ export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow
 export function rowAfter(
   change: Pick<Change, "row" | "updates"> & { before: Omit<Change["before"], "page"> },
   now: number,
+  automation: Automation | undefined,
 ): IncidentRow {
   const before = change.before.row;
   const { row: desired = before, updates = change.before.updates } = change;
-  const computedBefore = timelineOf(before, change.before.updates);
-  const timeline = timelineOf({ ...desired, resolvedAt: null }, updates);
+  const computedBefore = timelineOf(before, change.before.updates, automation);
+  const timeline = timelineOf({ ...desired, resolvedAt: null }, updates, automation);
   const times = timesAfter(before, computedBefore, timeline);
   return {
     ...desired,
     status: timeline.status,
-    impact: impactOf(
-      updates.flatMap(({ components }) => components.map(({ newStatus }) => newStatus)),
-      desired.impactOverride,
-    ),
+    impact: impactOf(statusesEverGiven(updates, automation), desired.impactOverride),
     identifiedAt: setByHand("identifiedAt"),
     monitoringAt: setByHand("monitoringAt"),
     resolvedAt: times.resolvedAt === null ? null : setByHand("resolvedAt"),
@@ -104,10 +112,11 @@ export function applyCauses(
   tx: Tx,
   row: IncidentRow,
   updates: readonly UpdateSummary[],
+  automation: Automation | undefined,
   by: { actor: Actor; notify: boolean },
   setsManualStatuses: boolean,
 ): void {
-  const { causes } = timelineOf(row, updates);
+  const { causes } = timelineOf(row, updates, automation);
   const changeReason = { source: "incident", reason: row.name, ...by } as const;
   const manualStatuses = setsManualStatuses ? manualStatusesOf(updates) : undefined;
   replaceCauses(ctx, tx, "incident", row.id, causes, changeReason, manualStatuses);

@@ -2,6 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { ComponentStatus } from "../../domain/component-status";
 import { findComponent } from "../components";
+import { findJoinedIncident } from "../incidents";
 import { enqueueMailsTo, supersedeMailing } from "../mail";
 import { findPage, type PageRow } from "../pages";
 import { reachOf, targetsOf } from "./reach";
@@ -113,11 +114,15 @@ function isStillTrue(reader: Reader, mailing: MailingRow): boolean {
   return !isNamedSince(reader, mailing);
 }
 
-/** True if an incident or a maintenance has named a component since the mailing about its status was recorded. */
+/**
+ * True if an incident or a maintenance has named a component since the mailing about its status was recorded, or if an
+ * outage of it has joined an incident.
+ */
 export function isNamedSince(
   reader: Reader,
   { pageId, subjectId, createdAt: since }: MailingRow,
 ): boolean {
+  if (findJoinedIncident(reader, { pageId, componentId: subjectId })) return true;
   return listNamingEvents(reader, { pageId, since }).some(({ data }) =>
     namesComponent(data, subjectId),
   );

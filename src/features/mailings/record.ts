@@ -3,6 +3,7 @@ import type { Reader, Tx } from "../../db";
 import type { AuthorKind } from "../../domain/actor";
 import type { EventSubscriber, RecordedEvent } from "../../events";
 import { DAY_MS } from "../../kernel/time";
+import { findJoinedIncident } from "../incidents";
 import { describeMissing, findMailHold, mailReadiness } from "../mail";
 import { getMaintenanceRecord } from "../maintenance";
 import { findPage } from "../pages";
@@ -94,7 +95,7 @@ function recordMailing(
   }
   const page = findPage(tx, { id: pageId });
   if (!page || !isReady || pageReason(page) !== undefined) return;
-  if (silentReason(event) !== undefined || isNamedMeanwhile(event, relevant)) return;
+  if (silentReason(event) !== undefined || isNamedMeanwhile(tx, event, relevant)) return;
   const earlier = listMailingsOfSubject(tx, { subjectId });
   if (isLeftOut(event, earlier)) return;
   if (type === "component.status_changed" && mergeStatus(tx, event, earlier)) return;
@@ -180,12 +181,17 @@ function wake({ signals }: Services, tx: Tx): void {
   tx.afterCommit(() => signals.mailingsRecorded.emit());
 }
 
-/** True if an incident or a maintenance of the same change names the component whose status changed. */
+/**
+ * True if an incident or a maintenance of the same change names the component whose status changed, or if an outage of
+ * it has joined an incident whose next update will name it.
+ */
 function isNamedMeanwhile(
-  { type, subjectId }: RecordedEvent,
+  reader: Reader,
+  { type, subjectId, pageId }: RecordedEvent & { pageId: string },
   relevant: readonly RecordedEvent[],
 ): boolean {
   if (type !== "component.status_changed") return false;
+  if (findJoinedIncident(reader, { pageId, componentId: subjectId })) return true;
   return relevant.some(
     (other) =>
       /^(?:incident|maintenance)\./.test(other.type) && namesComponent(other.data, subjectId),

@@ -100,7 +100,7 @@ const Fields = Type.Object({
   }),
   open_incident: OneOf(OPEN_INCIDENT, {
     description:
-      "Selects if the monitor opens an incident when it goes down and resolves it when it is up again. Default: never.",
+      "Selects if an outage of the monitor opens an incident or joins one, which is resolved once all of its monitors are up again. Default: never.",
   }),
   inverted: Type.Boolean({
     description:

@@ -5,9 +5,8 @@
  */
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
-import { incidents } from "../../db/tables/incidents";
+import { incidentOutages } from "../../db/tables/incidents";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
-import { pages } from "../../db/tables/pages";
 
 type Nothing = Record<string, never>;
 
@@ -200,17 +199,43 @@ export const findOpenNoData = selectOne((orm, $: { componentId: string }) =>
     .limit(1),
 );
 
-/** Finds the state of an incident; undefined if it or its page is deleted. */
-export const findIncidentState = selectOne((orm, $: { id: string }) =>
+/**
+ * Lists running monitors that open incidents, are down and have a component without an open outage in an incident:
+ * those whose outage was recorded without its incidents.
+ */
+export const listUnlinkedMonitors = selectMany((orm, _$: Nothing) =>
   orm
-    .select({
-      id: incidents.id,
-      status: incidents.status,
-      draft: incidents.draft,
-      version: incidents.version,
-      startedAt: incidents.startedAt,
-    })
-    .from(incidents)
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(and(eq(incidents.id, $.id), isNull(incidents.deletedAt), isNull(pages.deletedAt))),
+    .select({ id: monitors.id })
+    .from(monitorStates)
+    .crossJoin(monitors)
+    .where(
+      and(
+        // Written as in the partial index of monitors that are down.
+        sql`${monitorStates.state} = 'down'`,
+        eq(monitors.num, monitorStates.monitorNum),
+        eq(monitors.paused, false),
+        isNull(monitors.deletedAt),
+        sql`${monitors.openIncident} <> 'never'`,
+        sql`EXISTS (
+          SELECT 1 FROM monitor_components AS w
+          JOIN components AS k ON k.id = w.component_id AND k.deleted_at IS NULL
+          JOIN pages AS p ON p.id = k.page_id AND p.deleted_at IS NULL
+          WHERE w.monitor_id = ${monitors.id} AND NOT EXISTS (
+            SELECT 1 FROM incident_outages AS o
+            WHERE o.monitor_id = w.monitor_id AND o.component_id = w.component_id
+              AND o.ended_at IS NULL))`,
+      ),
+    )
+    .orderBy(asc(monitors.num)),
+);
+
+/** Lists the monitors that are up or degraded and have an open outage in an incident. */
+export const listRecoveredMonitors = selectMany((orm, _$: Nothing) =>
+  orm
+    .selectDistinct({ id: monitors.id, since: monitorStates.since })
+    .from(incidentOutages)
+    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(and(isNull(incidentOutages.endedAt), inArray(monitorStates.state, ["up", "degraded"])))
+    .orderBy(asc(monitors.num)),
 );

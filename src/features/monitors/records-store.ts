@@ -5,12 +5,7 @@
 import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { type Reader, selectMany, selectOne } from "../../db";
 import { incidents } from "../../db/tables/incidents";
-import {
-  monitorIncidents,
-  monitorRollups,
-  monitors,
-  monitorStates,
-} from "../../db/tables/monitors";
+import { monitorRollups, monitors, monitorStates } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { HOUR_MS } from "../../kernel/time";
@@ -95,7 +90,7 @@ export function listMonitorRows(reader: Reader, params: ListParams) {
   return params.componentId === null ? listAll(reader, params) : listOfComponent(reader, params);
 }
 
-/** Lists the incidents that a monitor opened and that are not deleted, newest first. */
+/** Lists the incidents to which outages of a monitor belong and that are not deleted, newest first. */
 export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; limit: number }) =>
   orm
     .select({
@@ -107,17 +102,17 @@ export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; l
       startedAt: incidents.startedAt,
       resolvedAt: incidents.resolvedAt,
     })
-    .from(monitorIncidents)
-    .innerJoin(incidents, eq(incidents.id, monitorIncidents.incidentId))
+    .from(incidents)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
     .where(
       and(
-        eq(monitorIncidents.monitorId, $.monitorId),
+        sql`${incidents.id} IN (
+          SELECT o.incident_id FROM incident_outages AS o WHERE o.monitor_id = ${$.monitorId})`,
         isNull(incidents.deletedAt),
         isNull(pages.deletedAt),
       ),
     )
-    .orderBy(desc(monitorIncidents.incidentId))
+    .orderBy(desc(incidents.id))
     .limit($.limit),
 );
 

@@ -1,13 +1,12 @@
 /*
- * Monitors, their components, evaluations and incidents. Hot: `saveHeartbeat` at each call of a
+ * Monitors, their components and evaluations. Hot: `saveHeartbeat` at each call of a
  * job, and `saveEvaluation` when a check changes the evaluation; both find their row by its key.
  */
-import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
 import { components } from "../../db/tables/components";
 import {
   monitorComponents,
-  monitorIncidents,
   monitors,
   monitorStates,
   monitorTokens,
@@ -25,7 +24,6 @@ export const insertMonitor = insertInto(monitors);
 export const updateMonitorRow = updateById(monitors);
 export const insertMonitorComponent = insertInto(monitorComponents);
 export const insertMonitorState = insertInto(monitorStates);
-export const insertMonitorIncident = insertInto(monitorIncidents);
 export const insertMonitorToken = insertInto(monitorTokens);
 
 /** Finds the `num` of the next monitor. Those of deleted monitors are not used again. */
@@ -213,37 +211,4 @@ export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: 
     .update(monitorStates)
     .set({ certificateExpiresAt: $.expiresAt })
     .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
-
-/** Finds the incident that a monitor opened last on a page. */
-export const findNewestIncidentOf = selectOne((orm, $: { monitorId: string; pageId: string }) =>
-  orm
-    .select()
-    .from(monitorIncidents)
-    .where(and(eq(monitorIncidents.monitorId, $.monitorId), eq(monitorIncidents.pageId, $.pageId)))
-    .orderBy(desc(monitorIncidents.incidentId))
-    .limit(1),
-);
-
-/** Lists the incidents that a monitor opened and has not resolved, newest first. */
-export const listUnresolvedIncidentsOf = selectMany((orm, $: { monitorId: string }) =>
-  orm
-    .select()
-    .from(monitorIncidents)
-    .where(and(eq(monitorIncidents.monitorId, $.monitorId), isNull(monitorIncidents.resolvedAt)))
-    .orderBy(desc(monitorIncidents.incidentId)),
-);
-
-/** Records the incident version and resolution time that a monitor wrote last. */
-export const saveMonitorIncident = mutate(
-  (orm, $: { monitorId: string; incidentId: string; version: number; resolvedAt: number | null }) =>
-    orm
-      .update(monitorIncidents)
-      .set({ version: $.version, resolvedAt: $.resolvedAt })
-      .where(
-        and(
-          eq(monitorIncidents.monitorId, $.monitorId),
-          eq(monitorIncidents.incidentId, $.incidentId),
-        ),
-      ),
 );

@@ -1,11 +1,8 @@
-/*
- * Monitors that need attention, for the overview. Each statement reads one row per monitor, in the
- * order of the primary key.
- */
-import { and, desc, eq, gt, isNull, sql } from "drizzle-orm";
+/* Monitors that need attention, for the overview, and the monitors of incidents. */
+import { and, asc, desc, eq, gt, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
-import { incidents } from "../../db/tables/incidents";
-import { monitorIncidents, monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { incidentOutages, incidents } from "../../db/tables/incidents";
+import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
 
 /**
@@ -35,12 +32,12 @@ export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: numb
 );
 
 /**
- * Lists the open incidents that monitors opened, drafts included, each with the state of its
- * monitor. `from` is the id of the oldest open incident: older ones are not read.
+ * Lists the open incidents of monitors' outages, drafts included, each with the state of its monitor. `from` is the id
+ * of the oldest open incident: older ones are not read.
  */
 export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string }) =>
   orm
-    .select({
+    .selectDistinct({
       monitorId: monitors.id,
       monitorName: monitors.name,
       monitorState: monitorStates.state,
@@ -49,38 +46,33 @@ export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string })
       incidentName: incidents.name,
       isDraft: incidents.draft,
     })
-    .from(monitors)
-    .crossJoin(monitorIncidents)
-    .crossJoin(incidents)
+    .from(incidents)
+    .crossJoin(incidentOutages)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
     .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
     .where(
       and(
-        isNull(monitors.deletedAt),
-        eq(monitorIncidents.monitorId, monitors.id),
-        sql`${monitorIncidents.incidentId} >= ${$.from}`,
-        eq(incidents.id, monitorIncidents.incidentId),
+        // Written as in the partial index of open incidents.
         sql`${incidents.status} <> 'resolved'`,
         isNull(incidents.deletedAt),
+        sql`+${incidents.id} >= ${$.from}`,
+        eq(incidentOutages.incidentId, incidents.id),
+        isNull(monitors.deletedAt),
         isNull(pages.deletedAt),
       ),
-    ),
+    )
+    .orderBy(asc(monitors.id), asc(incidents.id)),
 );
 
-/** Lists the monitors that opened an incident, oldest first. */
+/** Lists the monitors whose outages belong to an incident, oldest first. */
 export const listMonitorsOfIncident = selectMany((orm, $: { incidentId: string; limit: number }) =>
   orm
-    .select({ id: monitors.id })
-    .from(monitors)
-    .crossJoin(monitorIncidents)
-    .where(
-      and(
-        isNull(monitors.deletedAt),
-        eq(monitorIncidents.monitorId, monitors.id),
-        eq(monitorIncidents.incidentId, $.incidentId),
-      ),
-    )
-    .orderBy(monitors.id)
+    .selectDistinct({ id: monitors.id })
+    .from(incidentOutages)
+    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
+    .where(and(eq(incidentOutages.incidentId, $.incidentId), isNull(monitors.deletedAt)))
+    .orderBy(asc(monitors.id))
     .limit($.limit),
 );
 

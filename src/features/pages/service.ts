@@ -84,6 +84,7 @@ export function createPage(
     logo: null,
     compat: compatOf(input.compat ?? []),
     mail: fullMailSettings(input.mail),
+    joinMinutes: 10,
   };
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });

@@ -54,9 +54,9 @@ describe("the screen of a monitor", () => {
     expect(figures["Outages"]).toBe("1");
     expect(page.texts("table caption")).toContain("Outages and slow times, last 24 hours");
     const outage = page.texts("tbody tr").find((row) => row.includes("Refused."));
-    expect(outage).toBe("DownRefused.10 h ago36 minShop is down");
-    expect(page.texts("#monitor-outages a")).toEqual(["10 h ago", "Shop is down"]);
-    expect(page.texts("#monitor-incidents a")).toEqual(["Shop is down"]);
+    expect(outage).toBe("DownRefused.10 h ago36 minAPI is partly unavailable");
+    expect(page.texts("#monitor-outages a")).toEqual(["10 h ago", "API is partly unavailable"]);
+    expect(page.texts("#monitor-incidents a")).toEqual(["API is partly unavailable"]);
     expect(page.texts("#monitor-components a")).toEqual(["API"]);
     expect(page.texts("#monitor-chart .chart-legend li")).toContain("Outage");
     expect(page.texts("#monitor-chart .chart-legend li")).toContain("Incident opened");

@@ -128,7 +128,7 @@ describe("incidents of monitors", () => {
     await site.applyTransition(id, "down", now - 5 * MINUTE, "Refused.");
     const { titles, notes, actions } = await overviewOf(site);
     expect(titles).toEqual(["Shop Down for 5 min"]);
-    expect(notes[0]).toContain("Reported in Shop is down, last update");
+    expect(notes[0]).toContain("Reported in API is partly unavailable, last update");
     expect(actions[0]).toStartWith("/admin/incidents/inc_");
   });
 
@@ -147,7 +147,7 @@ describe("incidents of monitors", () => {
     expect((await site.app.call(path, { method: "POST", key, json })).status).toBe(201);
     await site.applyTransition(id, "up", now - 28_000);
     const { titles, notes, actions } = await overviewOf(site);
-    expect(titles).toEqual(["Shop is down Identified for 5 min"]);
+    expect(titles).toEqual(["API is partly unavailable Identified for 5 min"]);
     expect(notes[0]).toContain("Shop has been up for 28 s");
     expect(actions).toEqual([`/admin/incidents/${incident}?status=resolved`]);
     const form = await site.open(actions[0]);
@@ -161,7 +161,7 @@ describe("incidents of monitors", () => {
     await site.applyTransition(id, "down", site.app.clock.now() - MINUTE);
     const { titles, notes, page } = await overviewOf(site);
     expect(titles).toHaveLength(1);
-    expect(notes[0]).toContain("Draft: Shop is down.");
+    expect(notes[0]).toContain("Draft: API is partly unavailable.");
     expect(page.texts("#attention .row-side a")).toEqual(["Review draft: Shop"]);
   });
 });

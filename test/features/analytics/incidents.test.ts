@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents";
-import { insertMonitorIncident } from "../../../src/features/monitors/store";
+import { deleteIncident, linkOutage } from "../../../src/features/incidents";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { type AnalyticsSite, createAnalyticsSite } from "../../support/analytics";
@@ -129,13 +128,11 @@ describe("incident analytics", () => {
     await open(site, hour, { page: "inside" });
     const monitor = await ctx.db.write((tx) => {
       const row = addMonitor(ctx, tx, { name: "Shop", componentIds: [], createdAt: 0 });
-      insertMonitorIncident(tx, {
+      linkOutage(tx, named.id, {
         monitorId: row.id,
-        incidentId: named.id,
-        pageId: site.page.id,
-        version: 1,
-        openedAt: 0,
-        resolvedAt: null,
+        componentIds: [API],
+        status: "major_outage",
+        startedAt: 0,
       });
       return row;
     });

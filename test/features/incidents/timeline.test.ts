@@ -54,7 +54,7 @@ describe("the causes of an incident", () => {
   test("the causes of an incident match its updates at every time", () => {
     fc.assert(
       fc.property(updates, (all) => {
-        const { causes } = timelineOf(incident, all);
+        const { causes } = timelineOf(incident, all, undefined);
         for (const component of COMPONENTS) {
           for (let at = 100; at <= 131; at++) {
             const open = causes.filter(
@@ -74,7 +74,9 @@ describe("the causes of an incident", () => {
   test("the causes of an incident do not depend on the order of the updates passed in", () => {
     fc.assert(
       fc.property(updates, (all) => {
-        expect(timelineOf(incident, all.toReversed())).toEqual(timelineOf(incident, all));
+        expect(timelineOf(incident, all.toReversed(), undefined)).toEqual(
+          timelineOf(incident, all, undefined),
+        );
       }),
     );
   });
@@ -86,9 +88,11 @@ describe("the causes of an incident", () => {
           ...all,
           { id: "upd_z", status: "resolved" as const, displayAt: 135, components: [] },
         ];
-        const { causes } = timelineOf({ ...incident, resolvedAt }, facts);
+        const { causes } = timelineOf({ ...incident, resolvedAt }, facts, undefined);
         for (const cause of causes) expect(cause.to).toBeLessThanOrEqual(resolvedAt);
-        const open = timelineOf(incident, facts).causes.filter((cause) => cause.to === 135);
+        const open = timelineOf(incident, facts, undefined).causes.filter(
+          (cause) => cause.to === 135,
+        );
         for (const { componentId, status, from } of open) {
           if (from >= resolvedAt) continue;
           const moved = causes.filter((cause) => cause.componentId === componentId);
@@ -101,7 +105,7 @@ describe("the causes of an incident", () => {
   test("a draft has no causes", () => {
     fc.assert(
       fc.property(updates, (all) => {
-        expect(timelineOf({ ...incident, draft: true }, all).causes).toEqual([]);
+        expect(timelineOf({ ...incident, draft: true }, all, undefined).causes).toEqual([]);
       }),
     );
   });
@@ -116,7 +120,7 @@ describe("an incident's times", () => {
       components: [],
     });
     const all = [at(100, "investigating"), at(110, "identified"), at(120, "identified")];
-    expect(timelineOf(incident, all)).toMatchObject({
+    expect(timelineOf(incident, all, undefined)).toMatchObject({
       status: "identified",
       identifiedAt: 110,
       monitoringAt: null,
@@ -129,7 +133,7 @@ describe("an incident's times", () => {
       at(150, "resolved"),
       at(160, "resolved"),
     ];
-    expect(timelineOf(incident, over)).toMatchObject({
+    expect(timelineOf(incident, over, undefined)).toMatchObject({
       status: "resolved",
       monitoringAt: 140,
       resolvedAt: 150,

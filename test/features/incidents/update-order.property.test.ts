@@ -132,7 +132,7 @@ async function expectCausesAndDays(world: World): Promise<void> {
   }
   for (const id of incidents) {
     const { row, updates } = getIncident(app.ctx.db, id, true);
-    const causes = timelineOf(row, updates)
+    const causes = timelineOf(row, updates, undefined)
       .causes.filter(({ status, from, to }) => status !== "operational" && to !== from)
       .map(({ componentId, status, from, to }) => ({ componentId, status, from, to }));
     const stored = storedCauses

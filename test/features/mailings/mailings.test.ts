@@ -13,6 +13,9 @@ import {
   startMailings,
   stopMailing,
 } from "../../../src/features/mailings";
+import { createMonitor } from "../../../src/features/monitors";
+import { applyTransition } from "../../../src/features/monitors/engine/transitions";
+import { newEvaluation } from "../../../src/features/monitors/rules";
 import { getSubscriber, resendMail } from "../../../src/features/subscribers";
 import { advanceMailings } from "../../../src/features/mailings/expand";
 import { insertMailing, listMailingsOfSubject } from "../../../src/features/mailings/store";
@@ -580,6 +583,20 @@ describe("mails about a status", () => {
   const status = (site: MailingSite, name: string, value: string) =>
     site.call(`components/${site.ids[name]}`, { status: value }, "PATCH");
 
+  /** A monitor of a component goes down. */
+  function goDown(site: MailingSite, name: string, open_incident: "never" | "automatic") {
+    const { clock } = site.app;
+    return site.control((ctx, tx) => {
+      const component_ids = [site.ids[name] ?? ""];
+      const config = { url: "https://shop.test/" };
+      const input = { type: "http" as const, name, config, component_ids, open_incident };
+      const { row } = createMonitor(ctx, tx, input, CLI_ACTOR).record;
+      const evaluation = { ...newEvaluation("down", clock.now()), failures: 1 };
+      const change = { from: "up" as const, evaluation, message: null };
+      ctx.outbox.group(tx, () => applyTransition(ctx, tx, row, change));
+    });
+  }
+
   async function createStatusSite(): Promise<MailingSite> {
     const site = await createMailingSite();
     await site.subscribe("anna", { events: ["incidents", "maintenance", "status"] });
@@ -616,6 +633,35 @@ describe("mails about a status", () => {
     expect(site.mailings().map(({ kind }) => kind)).toEqual([
       "component.status_changed",
       "incident.created",
+    ]);
+    expect(site.mails()).toHaveLength(1);
+  });
+
+  test.each([
+    ["never", ["component.status_changed", "component.status_changed"]],
+    ["automatic", ["incident.created"]],
+  ] as const)(
+    "of outages that join an incident count as named: %s",
+    async (open_incident, kinds) => {
+      await using site = await createStatusSite();
+      await goDown(site, "API", open_incident);
+      await site.advance(20 * SECOND_MS);
+      await goDown(site, "Web", open_incident);
+      expect(site.mailings().map(({ kind }) => kind)).toEqual([...kinds]);
+    },
+  );
+
+  test("are left out if an outage of the component joined an incident meanwhile", async () => {
+    await using site = await createStatusSite();
+    await goDown(site, "API", "automatic");
+    await site.send();
+    await status(site, "Web", "degraded_performance");
+    await site.advance(MINUTE_MS);
+    await goDown(site, "Web", "automatic");
+    await site.advance(HOUR_MS);
+    expect(site.mailings().map(({ kind }) => kind)).toEqual([
+      "incident.created",
+      "component.status_changed",
     ]);
     expect(site.mails()).toHaveLength(1);
   });

@@ -57,8 +57,6 @@ describe("statements about monitors", () => {
         monitors.saveEvaluation(tx, { monitorNum, ...newEvaluation("up", 1) });
         monitors.saveHeartbeat(tx, { monitorNum, at: 1 });
         monitors.saveCertificate(tx, { monitorNum, expiresAt: 1 });
-        monitors.findNewestIncidentOf(tx, { monitorId, pageId: page.id });
-        monitors.listUnresolvedIncidentsOf(tx, { monitorId });
         lists.findMonitorWithState(tx, { id: monitorId });
         lists.listMonitorRows(tx, { ...list, pageId: null, componentId: null });
         lists.listHourAverages(tx, { nums, from: 0 });

@@ -61,6 +61,7 @@ function incident({ components, name, text, postmortem }: Size) {
     notify: true,
     createdAt: AT,
     updatedAt: AT,
+    isAutomatic: false,
     components: named,
   };
   const record: Omit<IncidentRecord, "updates"> = {

@@ -165,10 +165,10 @@ describe("a monitor that goes down and recovers", () => {
     await site.createMonitors([api, web]);
     await site.recover();
     expect(await site.namedForPeople()).toEqual([
-      "incident.created of api is down",
+      "incident.created of API is unavailable",
       `${CHANGED} of Web`,
       `${CHANGED} of Web`,
-      "incident.resolved of api is down",
+      "incident.resolved of Problems with API and Web",
     ]);
     expect(await site.shownNow()).toEqual(["operational", "operational"]);
   });
@@ -187,7 +187,7 @@ describe("a monitor that goes down and recovers", () => {
     await site.recover();
     expect((await site.namedForPeople()).slice(3)).toEqual([
       `${CHANGED} of Shop`,
-      "incident.resolved of api is down",
+      "incident.resolved of API is unavailable",
     ]);
   });
 });

@@ -2,6 +2,7 @@ import type { AppContext } from "../../../context";
 import { conflict, notFound } from "../../../errors";
 import type { StepRecorder } from "../../../egress";
 import type { MonitorType } from "../../../domain/monitor-state";
+import type { Timer } from "../../../kernel/clock";
 import { SHORT_TIMEOUT_MS } from "../bodies";
 import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
@@ -13,6 +14,7 @@ import { ANSWER_MAX_MS, CheckRunner } from "./check-runner";
 import { Dependencies } from "./dependencies";
 import { ResultProcessor } from "./result-processor";
 import { CheckQueue } from "./check-queue";
+import { startIncidentClock } from "./incident-clock";
 import { Liveness } from "./liveness";
 import type { Prober, ProberOptions } from "./prober";
 import { closing } from "./recorder";
@@ -53,6 +55,7 @@ export class Engine implements Monitoring {
   #isRegistryStale = true;
   #hasReadFailed = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
+  #incidentClock: Timer | undefined;
   #state: "made" | "running" | "stopped" = "made";
 
   constructor(
@@ -129,6 +132,7 @@ export class Engine implements Monitoring {
       if (!scheduled.isPaused) this.#scheduler.first(scheduled);
     this.#tick();
     this.#network.start();
+    this.#incidentClock = startIncidentClock(this.#ctx);
   }
 
   /**
@@ -147,6 +151,7 @@ export class Engine implements Monitoring {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#wakeTimer.off();
     this.#stalls.stop();
+    this.#incidentClock?.cancel();
     this.dropChecks();
     this.#liveness.look();
     await this.#results.recorder.close();

@@ -1,33 +1,40 @@
 import type { AppContext } from "../../../context";
-import type { Tx } from "../../../db";
-import { SYSTEM_ACTOR } from "../../../domain/actor";
-import { MINUTE_MS, toIso } from "../../../kernel/time";
+import type { Reader, Tx } from "../../../db";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../../domain/component-status";
+import { DAY_MS, MINUTE_MS } from "../../../kernel/time";
+import { listIncidentCausesOf } from "../../components";
 import {
-  addUpdate,
-  createIncident,
-  editUpdate,
-  getIncident,
+  asMarkdown,
+  endOutages,
+  findIncident,
+  findLastWritten,
+  findOpenOutage,
+  findOutageOfMonitor,
+  hasRoomForOutages,
   hasRoomForUpdate,
-  updateIncident,
+  isAllclears,
+  joinAutomatic,
+  linkOutage,
+  listJoinable,
+  listOpenOutagesOf,
+  listReopenable,
+  moveDraft,
+  openAutomatic,
+  type Outage,
+  reopenAutomatic,
 } from "../../incidents";
+import { findPage } from "../../pages";
+import { findOutageStart, listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { probeOf } from "../probes";
 import type { AffectedComponent } from "../records";
-import { findIncidentState } from "../evaluation-store";
-import {
-  findNewestIncidentOf,
-  insertMonitorIncident,
-  listUnresolvedIncidentsOf,
-  type MonitorRow,
-  saveMonitorIncident,
-} from "../store";
+import { findMonitor, findMonitorState, listComponentsOfMonitors, type MonitorRow } from "../store";
 
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
 /** Time after a recovery in which a new outage continues the earlier incident. */
 const REOPEN_MS = 30 * MINUTE_MS;
-
-/** Maximum length of an incident's name, in code points. */
-const NAME_MAX = 255;
+/** Maximum age of the newest update of an incident that is taken to tell of a further outage. */
+const NEWS_MS = DAY_MS;
 
 /** Start of an outage (unix ms) and its observation as publishable text. */
 interface Failure {
@@ -36,9 +43,10 @@ interface Failure {
 }
 
 /**
- * Opens an incident, or a draft, on each page of the components of a monitor that went down. Its last
- * incident there is used instead if it is still open, or if the monitor resolved it within the last half
- * hour, no one else changed it and it has room for updates. An unchanged draft moves to this outage.
+ * Gives an outage of a monitor that is down an incident on each page of its components, unless it has one there. In
+ * this order: it is linked to an incident that gives all components its status already; it joins one that Allclear
+ * has just opened; it reopens one that has ended within half an hour, or moves an unchanged draft; it opens one.
+ * Components that the monitor got during the outage follow the others of their page.
  */
 export function openIncidents(
   ctx: Services,
@@ -48,136 +56,184 @@ export function openIncidents(
   failure: Failure,
 ): void {
   if (monitor.openIncident === "never") return;
+  const open = listOpenOutagesOf(tx, { monitorId: monitor.id });
   const pages = Map.groupBy(components, ({ pageId }) => pageId);
   for (const [pageId, ofPage] of pages) {
-    const last = findNewestIncidentOf(tx, { monitorId: monitor.id, pageId });
-    const incident = last && findIncidentState(tx, { id: last.incidentId });
-    const isOurs = incident !== undefined && incident.version === last?.version;
-    if (incident && incident.status !== "resolved") {
-      if (isOurs && incident.draft) moveDraft(ctx, tx, monitor, incident.id, failure);
-    } else if (
-      isOurs &&
-      isRecent(last?.resolvedAt, failure.at) &&
-      hasRoomForUpdate(tx, incident.id)
-    ) {
-      reopen(ctx, tx, monitor, incident.id, failure);
-    } else {
-      create(ctx, tx, monitor, ofPage, failure);
-    }
+    const ids = ofPage.map(({ id }) => id);
+    const onPage = open.filter((each) => each.pageId === pageId);
+    const given = new Set(onPage.map(({ outage }) => outage.componentId));
+    const outage = {
+      monitorId: monitor.id,
+      componentIds: ids.filter((id) => !given.has(id)),
+      status: monitor.onDown,
+      startedAt: failure.at,
+    };
+    const [present] = onPage;
+    if (outage.componentIds.length === 0) continue;
+    if (present) follow(ctx, tx, present.outage.incidentId, outage);
+    else place(ctx, tx, monitor, pageId, outage, failure);
   }
 }
 
-/**
- * Resolves the incidents that the monitor opened when it recovers at `at` (unix ms). Incidents that
- * someone else changed and drafts stay unchanged.
- */
-export function resolveIncidents(ctx: Services, tx: Tx, monitor: MonitorRow, at: number): void {
-  for (const { incidentId, version } of listUnresolvedIncidentsOf(tx, { monitorId: monitor.id })) {
-    const incident = findIncidentState(tx, { id: incidentId });
-    if (!incident || incident.draft || incident.version !== version) continue;
-    if (incident.status === "resolved") continue;
-    const update = { status: "resolved" as const, body: "Automatic checks succeed again." };
-    addUpdate(ctx, tx, incidentId, { ...update, ...momentOf(ctx, "display_at", at) }, SYSTEM_ACTOR);
-    saveVersion(tx, monitor, incidentId, at);
-  }
+/** Adds an outage to an incident: as its cause, or without effect if the incident is a person's or deleted. */
+function follow(ctx: Services, tx: Tx, incidentId: string, outage: Outage): void {
+  const incident = findIncident(tx, { id: incidentId });
+  const isJoining =
+    incident?.row.status !== "resolved" && incident && isAllclears(tx, incident.row);
+  if (isJoining) joinAutomatic(ctx, tx, incidentId, outage);
+  else linkOutage(tx, incidentId, outage);
 }
 
-function isRecent(resolvedAt: number | null | undefined, at: number): boolean {
-  return typeof resolvedAt === "number" && at - resolvedAt < REOPEN_MS;
-}
-
-function create(
+/** Chooses the incident of an outage on a page. */
+function place(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  components: readonly AffectedComponent[],
+  pageId: string,
+  outage: Outage,
   failure: Failure,
 ): void {
-  const { pageId = "" } = components[0] ?? {};
-  const { row } = createIncident(
-    ctx,
-    tx,
-    {
-      page: pageId,
-      name: incidentName(monitor.name),
-      body: bodyOf(monitor, "Automatic checks are failing.", failure),
-      components: Object.fromEntries(components.map(({ id }) => [id, monitor.onDown])),
-      draft: monitor.openIncident === "draft",
-      ...momentOf(ctx, "started_at", failure.at),
-    },
-    "monitor",
-    SYSTEM_ACTOR,
-  );
-  insertMonitorIncident(tx, {
-    monitorId: monitor.id,
-    incidentId: row.id,
+  const now = ctx.clock.now();
+  const reported = findReporting(tx, outage, now);
+  if (reported !== undefined) {
+    follow(ctx, tx, reported, outage);
+    return;
+  }
+  const isDraft = monitor.openIncident === "draft";
+  const { componentIds, startedAt } = outage;
+  const hasRoom = (incidentId: string) =>
+    hasRoomForUpdate(tx, incidentId) && hasRoomForOutages(tx, incidentId, componentIds.length);
+  const joinMs = (findPage(tx, { id: pageId })?.joinMinutes ?? 0) * MINUTE_MS;
+  // The clock may have been set back since.
+  const opened = { pageId, draft: isDraft ? 1 : 0, from: now - joinMs, to: now + joinMs };
+  const joinable = listJoinable(tx, opened).find(({ automatic }) => hasRoom(automatic.incidentId));
+  if (joinable) {
+    joinAutomatic(ctx, tx, joinable.automatic.incidentId, outage);
+    return;
+  }
+  const ended = listReopenable(tx, {
     pageId,
-    version: row.version,
-    openedAt: failure.at,
-    resolvedAt: null,
+    componentIds: JSON.stringify(componentIds),
+    resolvedFrom: startedAt - REOPEN_MS,
+  }).find((incident) => {
+    const { incidentId, resolvedAt } = incident.automatic;
+    if (incident.draft) {
+      return isDraft && !isChanged(incident) && !findOpenOutage(tx, { incidentId });
+    }
+    const isOver = incident.status === "resolved";
+    const isRecent = resolvedAt !== null && startedAt - resolvedAt < REOPEN_MS;
+    if (isOver ? !isRecent : findOpenOutage(tx, { incidentId })) return false;
+    // A monitor that opens drafts reopens only incidents that its own outages belong to.
+    const isOwn = findOutageOfMonitor(tx, { incidentId, monitorId: monitor.id }) !== undefined;
+    return (!isDraft || isOwn) && hasRoom(incidentId);
   });
+  const isAgain = ended !== undefined && !ended.draft;
+  const sentence = `Automatic checks are failing${isAgain ? " again" : ""}.`;
+  const body = bodyOf(monitor, sentence, failure);
+  if (!ended) openAutomatic(ctx, tx, pageId, outage, { isDraft, body });
+  else if (ended.draft) moveDraft(ctx, tx, ended.automatic.incidentId, outage, body);
+  else reopenAutomatic(ctx, tx, ended.automatic.incidentId, outage, body);
 }
 
-function reopen(
-  ctx: Services,
-  tx: Tx,
-  monitor: MonitorRow,
-  incidentId: string,
-  failure: Failure,
-): void {
-  const body = bodyOf(monitor, "Automatic checks are failing again.", failure);
-  const update = { status: "investigating" as const, body };
-  const moment = momentOf(ctx, "display_at", failure.at);
-  addUpdate(ctx, tx, incidentId, { ...update, ...moment }, SYSTEM_ACTOR);
-  saveVersion(tx, monitor, incidentId, null);
-}
-
-/** Moves a draft to the current outage, so that publishing it does not affect earlier history. */
-function moveDraft(
-  ctx: Services,
-  tx: Tx,
-  monitor: MonitorRow,
-  incidentId: string,
-  failure: Failure,
-): void {
-  const first = getIncident(tx, incidentId, true).updates.at(-1);
-  if (!first) return;
-  const body = bodyOf(monitor, "Automatic checks are failing.", failure);
-  const began = momentOf(ctx, "display_at", failure.at);
-  editUpdate(ctx, tx, incidentId, first.id, { body, ...began }, SYSTEM_ACTOR);
-  const start = momentOf(ctx, "started_at", failure.at);
-  if (start.started_at !== undefined) updateIncident(ctx, tx, incidentId, start, SYSTEM_ACTOR);
-  saveVersion(tx, monitor, incidentId, null);
-}
-
-/** Stores the current version of an incident, so that later changes by others are noticed. */
-function saveVersion(
-  tx: Tx,
-  monitor: MonitorRow,
-  incidentId: string,
-  resolvedAt: number | null,
-): void {
-  const version = findIncidentState(tx, { id: incidentId })?.version ?? 0;
-  saveMonitorIncident(tx, { monitorId: monitor.id, incidentId, version, resolvedAt });
+/** Returns true if a person has changed a draft without taking it over. */
+function isChanged(incident: ReturnType<typeof listReopenable>[number]): boolean {
+  const { automatic, name, externalRef, postmortemBody } = incident;
+  return name !== automatic.name || externalRef !== null || postmortemBody !== null;
 }
 
 /**
- * Returns the time for an incident, or none for the current time if the clock was set back before
- * the incident's times.
+ * Finds the newest published open incident that gives every component of an outage at least its status, and that was
+ * updated within the last 24 hours.
  */
-function momentOf<Field extends "started_at" | "display_at">(
-  ctx: Services,
-  field: Field,
-  at: number,
-): { [F in Field]?: string } {
-  const moment: { started_at?: string; display_at?: string } = {};
-  if (at <= ctx.clock.now()) moment[field] = toIso(at);
-  return moment;
+function findReporting(tx: Tx, { componentIds, status }: Outage, now: number): string | undefined {
+  const badness = (each: ComponentStatus) => COMPONENT_STATUSES.indexOf(each);
+  const causes = listIncidentCausesOf(tx, componentIds).filter(
+    (cause) => badness(cause.status) >= badness(status),
+  );
+  const bySource = Map.groupBy(causes, ({ incidentId }) => incidentId);
+  return [...bySource]
+    .filter(
+      ([, own]) => new Set(own.map(({ componentId }) => componentId)).size === componentIds.length,
+    )
+    .map(([id]) => id)
+    .sort()
+    .findLast((id) => {
+      const row = findIncident(tx, { id })?.row;
+      const updatedAt = findLastWritten(tx, { incidentId: id })?.at ?? 0;
+      return row !== undefined && row.status !== "resolved" && now - updatedAt < NEWS_MS;
+    });
 }
 
-function incidentName(name: string): string {
-  const ending = " is down";
-  return `${[...name].slice(0, NAME_MAX - ending.length).join("")}${ending}`;
+/** Ends the outages of a monitor that recovered at `at` (unix ms), and resolves incidents that have no others. */
+export function resolveIncidents(ctx: Services, tx: Tx, monitor: { id: string }, at: number): void {
+  endOutages(ctx, tx, monitor.id, { at, hasLeft: false });
+}
+
+/** Ends the outages of a monitor that was paused or deleted at `at` (unix ms), without resolving incidents. */
+export function leaveIncidents(ctx: Services, tx: Tx, monitor: { id: string }, at: number): void {
+  endOutages(ctx, tx, monitor.id, { at, hasLeft: true });
+}
+
+/**
+ * Adapts the outages of a changed monitor at `at` (unix ms): those of components that it no longer has leave, a
+ * status that changed applies from then on, and further components follow if it is down. `before` are its earlier
+ * components.
+ */
+export function refreshOutages(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  { before, now }: { before: readonly { id: string }[]; now: readonly AffectedComponent[] },
+  at: number,
+): void {
+  const { id: monitorId, num: monitorNum, onDown: status } = monitor;
+  if (monitor.openIncident === "never") {
+    leaveIncidents(ctx, tx, monitor, at);
+    return;
+  }
+  const ids = new Set(now.map(({ id }) => id));
+  const left = { at, hasLeft: true };
+  endOutages(ctx, tx, monitorId, left, ({ componentId }) => !ids.has(componentId));
+  const regraded = listOpenOutagesOf(tx, { monitorId })
+    .map(({ outage }) => outage)
+    .filter((outage) => outage.status !== status);
+  endOutages(ctx, tx, monitorId, left, (outage) => outage.status !== status);
+  for (const [incidentId, own] of Map.groupBy(regraded, (outage) => outage.incidentId)) {
+    const componentIds = own.map(({ componentId }) => componentId);
+    const startedAt = Math.max(at, ...own.map((outage) => outage.startedAt));
+    follow(ctx, tx, incidentId, { monitorId, componentIds, status, startedAt });
+  }
+  if (monitor.paused || findMonitorState(tx, { monitorNum })?.state !== "down") return;
+  const kept = new Set(before.map(({ id }) => id));
+  const downSince = findOutageStart(tx, { monitorNum })?.startedAt ?? at;
+  const [old, added] = [true, false].map((isKept) =>
+    now.filter(({ id }) => kept.has(id) === isKept),
+  );
+  // Components that it had before fail since the start of the outage.
+  openIncidents(ctx, tx, monitor, old ?? [], { at: downSince, publicMessage: null });
+  openIncidents(ctx, tx, monitor, added ?? [], { at, publicMessage: null });
+}
+
+/**
+ * Lists the ids of monitors whose state was recorded without its incidents, after a failed write: those that are down
+ * without an incident, and those that have recovered.
+ */
+export function listMonitorsToRepair(reader: Reader): string[] {
+  const found = [...listRecoveredMonitors(reader, {}), ...listUnlinkedMonitors(reader, {})];
+  return found.map(({ id }) => id);
+}
+
+/** Gives the outage of such a monitor its incidents, or ends it. */
+export function repairOutages(ctx: Services, tx: Tx, id: string): void {
+  const monitor = findMonitor(tx, { id });
+  const evaluation = monitor && findMonitorState(tx, { monitorNum: monitor.num });
+  if (!evaluation) return;
+  const { state, since } = evaluation;
+  if (state === "up" || state === "degraded") resolveIncidents(ctx, tx, monitor, since);
+  if (state !== "down") return;
+  const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([id]) });
+  const at = findOutageStart(tx, { monitorNum: monitor.num })?.startedAt ?? since;
+  openIncidents(ctx, tx, monitor, components, { at, publicMessage: null });
 }
 
 /**
@@ -187,13 +243,4 @@ function incidentName(name: string): string {
 function bodyOf(monitor: MonitorRow, sentence: string, { publicMessage }: Failure): string {
   const isShown = publicMessage !== null && !probeOf(monitor.type).hasPrivateMessages;
   return isShown ? `${sentence} ${asMarkdown(publicMessage)}` : sentence;
-}
-
-/** Escapes a text for Markdown, on one line. */
-function asMarkdown(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
-    .trim()
-    .replace(/[\\`*_[\]<>|~]/g, "\\$&");
 }

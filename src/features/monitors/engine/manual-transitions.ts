@@ -16,9 +16,10 @@ import {
   type StateRow,
 } from "../store";
 import { recordState, applyCauses, type Services, writeState, refreshNoData } from "./transitions";
+import { leaveIncidents, refreshOutages } from "./incidents";
 import { SERVER_OFFLINE, SERVER_OFFLINE_MS } from "./liveness";
 
-/* Transitions by people and by commands. They send no event and change no incident. */
+/* Transitions by people and by commands. They send no event, and outages leave their incidents. */
 
 /** Starts the timeline of a new monitor, whose row exists, at `at` (unix ms). */
 export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
@@ -37,8 +38,8 @@ export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
 
 /**
  * Pauses or resumes the checks of a monitor at `at` (unix ms); `paused` is also for a deleted one.
- * The statuses of its components end. Its row is already changed. An incident that it opened stays,
- * to be resolved by people or by its recovery once it is resumed.
+ * The statuses of its components end. Its row is already changed. Its outage leaves its incidents, which other
+ * monitors or people resolve.
  */
 export function applyManualTransition(
   ctx: Services,
@@ -52,6 +53,7 @@ export function applyManualTransition(
   const from = recordGap(ctx, tx, monitor, before, at);
   const evaluation = newEvaluation(state, afterState(before, at));
   writeState(ctx, tx, monitor, { from, evaluation, message: null });
+  if (state === "paused") leaveIncidents(ctx, tx, monitor, evaluation.since);
 }
 
 /**
@@ -143,5 +145,6 @@ export function refreshAfterChange(
   if (state === "down" || state === "unreachable" || state === "degraded") {
     applyCauses(ctx, tx, monitor, now, state, Math.max(at, last.since));
   }
+  refreshOutages(ctx, tx, monitor, { before, now }, Math.max(at, last.since));
   refreshNoData(ctx, tx, [...before, ...now], at);
 }

@@ -66,7 +66,8 @@ export function applyTransition(
   const { state, since: at } = changes.evaluation;
   if (state !== "up" && state !== "degraded" && state !== "down") return;
   if (state !== "down") resolveIncidents(ctx, tx, monitor, at);
-  else if (last.state !== "down") {
+  else {
+    // Also after a pause, at which the outage left its incidents.
     const publicMessage = changes.publicMessage ?? changes.message;
     openIncidents(ctx, tx, monitor, components, { at, publicMessage });
   }

@@ -79,7 +79,7 @@ describe("automatic incidents", () => {
     const [incident, ...others] = await site.incidents();
     expect(others).toEqual([]);
     expect(incident).toMatchObject({
-      name: "Public API is down",
+      name: "API is unavailable",
       status: "investigating",
       impact: "critical",
       source: "monitor",
@@ -300,7 +300,7 @@ describe("draft incidents of monitors", () => {
     expect(drafts[0]?.updates).toHaveLength(1);
   });
 
-  test("a published draft is not resolved by the monitor", async () => {
+  test("a published draft is resolved when its monitor recovers", async () => {
     await using site = await openSite("draft");
     await site.goDown();
     const [draft] = await site.incidents();
@@ -310,7 +310,7 @@ describe("draft incidents of monitors", () => {
       json: { draft: false },
     });
     await site.goUp();
-    expect((await site.incidents())[0]).toMatchObject({ draft: false, status: "investigating" });
+    expect((await site.incidents())[0]).toMatchObject({ draft: false, status: "resolved" });
   });
 });
 

@@ -21,11 +21,10 @@ test("the engine's statements for batches and transitions scan no table", async 
     evaluation.findOutageStart(reader, { monitorNum });
     evaluation.findUnknownSince(reader, { componentId });
     evaluation.findOpenNoData(reader, { componentId });
-    evaluation.findIncidentState(reader, { id: "inc_0" });
     findFailingParent(reader, { monitorId: "mon_0", failed: "[]" });
     findDueReminder(reader, { monitorNum, now: 0 });
   });
-  expect(statements).toHaveLength(10);
+  expect(statements).toHaveLength(9);
   for (const sql of statements) {
     const scanned = planOf(store, sql).filter((step) => /^SCAN (?!j VIRTUAL|json_each)/.test(step));
     expect(scanned, sql).toEqual([]);

@@ -1,0 +1,381 @@
+import type { Tx } from "../../db";
+import { notFound } from "../../errors";
+import { audit } from "../../events";
+import { SYSTEM_ACTOR } from "../../domain/actor";
+import type { ComponentStatus } from "../../domain/component-status";
+import { IMPACTS } from "../../domain/incident-status";
+import type { OnDown } from "../../domain/monitor-state";
+import { findComponents, replaceCausesOfComponent } from "../components";
+import { touchPage } from "../pages";
+import { appendUpdate, prepareUpdate, writeUpdate } from "./append-update";
+import { createIncident } from "./create";
+import {
+  type AutomaticRow,
+  countOutages,
+  deleteOutages,
+  endOutage,
+  findAutomatic,
+  findCoveringOutage,
+  findLastRecovery,
+  findLastWritten,
+  findOpenOutage,
+  findSimilarOutage,
+  insertAutomatic,
+  listJoinedOfComponent,
+  listMonitorsOfEvents,
+  listOpenOutagesOf,
+  listTitleComponents,
+  type OutageRow,
+  reopenOutage,
+  saveAutomatic,
+  saveOutage,
+} from "./outage-store";
+import { getIncident, listUpdateSummaries } from "./records";
+import { causesOfOutages, impactOf } from "./rules";
+import { saveIncident, type Services } from "./save-incident";
+import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
+import { displayTime, isAllclears, listInWords, planWords, writeWords } from "./words";
+
+/** Maximum number of outages, counted by component, that join one incident. */
+const OUTAGES_MAX = 5_000;
+/** Maximum length of an incident's name, in code points. */
+const NAME_MAX = 255;
+
+/** Outage of a monitor that goes down, with its components of one page. */
+export interface Outage {
+  monitorId: string;
+  componentIds: readonly string[];
+  /** Status of the components. */
+  status: OnDown;
+  /** Unix ms. */
+  startedAt: number;
+}
+
+/** Returns true if an incident can take further outages without exceeding their limit. */
+export function hasRoomForOutages(tx: Tx, incidentId: string, added: number): boolean {
+  return (countOutages(tx, { incidentId })?.count ?? 0) + added <= OUTAGES_MAX;
+}
+
+/** Opens an incident, or a draft, for an outage. `body` is the text of its first update. */
+export function openAutomatic(
+  ctx: Services,
+  tx: Tx,
+  pageId: string,
+  outage: Outage,
+  { isDraft, body }: { isDraft: boolean; body: string },
+): void {
+  const { componentIds, status, startedAt } = outage;
+  const start = displayTime(ctx, startedAt).display_at;
+  const { row } = createIncident(
+    ctx,
+    tx,
+    {
+      page: pageId,
+      name: titleOf({
+        names: namesOf(tx, componentIds),
+        count: componentIds.length,
+        worst: status,
+      }),
+      body,
+      components: Object.fromEntries(componentIds.map((id) => [id, status])),
+      draft: isDraft,
+      ...(start !== undefined && { started_at: start }),
+    },
+    "monitor",
+    SYSTEM_ACTOR,
+  );
+  insertAutomatic(tx, {
+    incidentId: row.id,
+    pageId,
+    name: row.name,
+    startedAt: row.startedAt,
+    openedAt: ctx.clock.now(),
+    resolvedAt: null,
+    takenOverAt: null,
+    updateDueAt: null,
+  });
+  writeOutage(tx, row.id, { ...outage, startedAt: row.startedAt }, "joined");
+}
+
+/** Adds an outage to an incident that Allclear opened. Its causes change at once, its updates later. */
+export function joinAutomatic(ctx: Services, tx: Tx, incidentId: string, outage: Outage): void {
+  const { row } = requireIncident(tx, incidentId);
+  const before = requireAutomatic(tx, incidentId);
+  const { componentIds, status } = outage;
+  const isNew = isFurther(tx, incidentId, outage);
+  const changed = componentIds.filter((id) => isUncovered(tx, incidentId, outage, id));
+  const hasRoom = hasRoomForOutages(tx, incidentId, componentIds.length);
+  writeOutage(tx, incidentId, outage, hasRoom ? "joined" : "continued");
+  if (changed.length === 0 && outage.startedAt >= row.startedAt) return;
+  const startedAt = Math.min(row.startedAt, outage.startedAt);
+  const saved = saveFacts(ctx, tx, row, before, { startedAt, worst: isNew ? status : undefined });
+  for (const componentId of changed) refreshCauses(ctx, tx, saved.row, componentId);
+  const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
+  if (changed.length > 0) planWords(ctx, tx, saved.automatic, { isUrgent: true, lastUpdateAt });
+}
+
+/** Returns true if an outage is the first of a component in an incident, or the first with so bad a status. */
+function isFurther(tx: Tx, incidentId: string, { componentIds, status }: Outage): boolean {
+  return componentIds.some(
+    (componentId) => !findSimilarOutage(tx, { incidentId, componentId, status }),
+  );
+}
+
+/** Links an outage to an incident of a person, which already tells of it. Nothing else changes. */
+export function linkOutage(tx: Tx, incidentId: string, outage: Outage): void {
+  writeOutage(tx, incidentId, outage, "linked");
+}
+
+/** Reopens an incident with an update that names the components of an outage. */
+export function reopenAutomatic(
+  ctx: Services,
+  tx: Tx,
+  incidentId: string,
+  outage: Outage,
+  body: string,
+): void {
+  const before = requireAutomatic(tx, incidentId);
+  const { row } = requireIncident(tx, incidentId);
+  const worst = isFurther(tx, incidentId, outage) ? outage.status : undefined;
+  writeOutage(tx, incidentId, outage, "joined");
+  const after = { openedAt: ctx.clock.now(), resolvedAt: null };
+  saveFacts(ctx, tx, row, { ...before, ...after }, { startedAt: row.startedAt, worst });
+  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
+  const input = {
+    status: "investigating" as const,
+    body,
+    components: Object.fromEntries(outage.componentIds.map((id) => [id, outage.status])),
+    ...displayTime(ctx, Math.max(outage.startedAt, newest)),
+  };
+  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
+  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR);
+}
+
+/** Moves an unchanged draft to another outage, so that publishing it does not affect earlier history. */
+export function moveDraft(
+  ctx: Services,
+  tx: Tx,
+  incidentId: string,
+  outage: Outage,
+  body: string,
+): void {
+  const record = getIncident(tx, incidentId, true);
+  const automatic = requireAutomatic(tx, incidentId);
+  const startedAt = Math.min(outage.startedAt, ctx.clock.now());
+  const { componentIds, status } = outage;
+  const input = { body, components: Object.fromEntries(componentIds.map((id) => [id, status])) };
+  deleteUpdates(tx, { incidentId });
+  deleteOutages(tx, { incidentId });
+  writeOutage(tx, incidentId, { ...outage, startedAt }, "joined");
+  const { update } = prepareUpdate(ctx, tx, incidentId, input, true);
+  const moved = { ...update, status: "investigating" as const, displayAt: startedAt };
+  writeUpdate(tx, moved);
+  const name = titleOfIncident(tx, incidentId);
+  saveAutomatic(tx, {
+    ...automatic,
+    name,
+    startedAt,
+    openedAt: ctx.clock.now(),
+    updateDueAt: null,
+  });
+  const row = saveIncident(ctx, tx, {
+    before: record,
+    row: { ...record.row, name, startedAt },
+    updates: [moved],
+    input: {},
+    actor: SYSTEM_ACTOR,
+    event: undefined,
+  });
+  const summary = `Moved the draft “${row.name}” to another outage`;
+  audit(ctx, tx, SYSTEM_ACTOR, "incident.add_update", incidentId, summary);
+}
+
+/** End of outages of a monitor, in unix ms. */
+interface OutageEnd {
+  at: number;
+  /** True if the monitor leaves its incidents without a recovery. */
+  hasLeft: boolean;
+}
+
+/**
+ * Ends open outages of a monitor that `isEnding` selects. A recovery resolves the incidents that are Allclear's and
+ * have no further open outage; drafts are never resolved.
+ */
+export function endOutages(
+  ctx: Services,
+  tx: Tx,
+  monitorId: string,
+  { at, hasLeft }: OutageEnd,
+  isEnding: (outage: OutageRow) => boolean = () => true,
+): void {
+  const ending = listOpenOutagesOf(tx, { monitorId })
+    .map(({ outage }) => outage)
+    .filter(isEnding);
+  for (const outage of ending) endOutage(tx, { ...outage, endedAt: at, hasLeft });
+  for (const [incidentId, ended] of Map.groupBy(ending, (outage) => outage.incidentId)) {
+    const incident = findIncident(tx, { id: incidentId });
+    if (!incident || !isAllclears(tx, incident.row)) continue;
+    const changed = ended.filter(
+      (outage) =>
+        outage.kind === "joined" &&
+        isUncovered(tx, incidentId, { ...outage, startedAt: at }, outage.componentId),
+    );
+    if (changed.length > 0) {
+      const automatic = requireAutomatic(tx, incidentId);
+      const { startedAt } = incident.row;
+      const { row } = saveFacts(ctx, tx, incident.row, automatic, { startedAt, worst: undefined });
+      for (const { componentId } of changed) refreshCauses(ctx, tx, row, componentId);
+      const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
+      planWords(ctx, tx, automatic, { isUrgent: false, lastUpdateAt });
+    }
+    if (!hasLeft) resolveIfOver(ctx, tx, incidentId);
+  }
+}
+
+/**
+ * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
+ * names no components, so that no manual status is set. One before it names those that no update has named.
+ */
+export function resolveIfOver(ctx: Services, tx: Tx, incidentId: string): void {
+  const { row } = requireIncident(tx, incidentId);
+  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
+  const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
+  if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
+  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
+  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
+  const input = {
+    status: "resolved" as const,
+    body: "Automatic checks succeed again.",
+    ...displayTime(ctx, Math.max(recoveredAt, newest)),
+  };
+  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
+  const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });
+  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
+  const automatic = requireAutomatic(tx, incidentId);
+  saveAutomatic(tx, { ...automatic, resolvedAt: recoveredAt, updateDueAt: null });
+}
+
+/**
+ * Writes the title, start and impact that follow from the outages of an incident, with its next version. `worst` is the
+ * status of further components; undefined if there are none, so that title and impact stay.
+ */
+export function saveFacts(
+  ctx: Services,
+  tx: Tx,
+  before: IncidentRow,
+  automatic: AutomaticRow,
+  { startedAt, worst }: { startedAt: number; worst: ComponentStatus | undefined },
+): { row: IncidentRow; automatic: AutomaticRow } {
+  // A person has renamed an incident that has another name than the last automatic one.
+  const isRenamed = before.name !== automatic.name;
+  const name = isRenamed || worst === undefined ? automatic.name : titleOfIncident(tx, before.id);
+  const impacts = [before.impact, impactOf(worst ? [worst] : [], before.impactOverride)];
+  const row: IncidentRow = {
+    ...before,
+    name: isRenamed ? before.name : name,
+    startedAt,
+    impact: IMPACTS.findLast((impact) => impacts.includes(impact)) ?? before.impact,
+    version: before.version + 1,
+    updatedAt: ctx.clock.now(),
+  };
+  updateIncidentRow(tx, row);
+  const after = { ...automatic, name, startedAt };
+  saveAutomatic(tx, after);
+  if (!row.draft) touchPage(ctx, tx, row.pageId);
+  return { row, automatic: after };
+}
+
+/** Writes the causes that the outages of an incident give a component. A draft has none. */
+export function refreshCauses(ctx: Services, tx: Tx, row: IncidentRow, componentId: string): void {
+  if (row.draft) return;
+  const outages = listJoinedOfComponent(tx, { incidentId: row.id, componentId });
+  const reason = { source: "incident", actor: SYSTEM_ACTOR, reason: row.name } as const;
+  const causes = causesOfOutages(outages);
+  replaceCausesOfComponent(ctx, tx, row.id, componentId, causes, reason);
+}
+
+/** Returns true if no other open outage already gives a component the status of this one when this one starts or ends. */
+function isUncovered(
+  tx: Tx,
+  incidentId: string,
+  { monitorId, status, startedAt }: Pick<Outage, "monitorId" | "status" | "startedAt">,
+  componentId: string,
+): boolean {
+  const other = { incidentId, componentId, monitorId, status, at: startedAt };
+  return findCoveringOutage(tx, other) === undefined;
+}
+
+/** Writes the rows of an outage. A linked or continued one opens the last row of the same monitor again. */
+function writeOutage(
+  tx: Tx,
+  incidentId: string,
+  { componentIds, monitorId, status, startedAt }: Outage,
+  as: OutageRow["kind"] | "continued",
+): void {
+  const kind = as === "linked" ? "linked" : "joined";
+  for (const componentId of componentIds) {
+    const of = { incidentId, componentId, monitorId, kind } as const;
+    if (as !== "joined" && reopenOutage(tx, of) > 0) continue;
+    saveOutage(tx, { ...of, startedAt, status });
+  }
+}
+
+/** Returns the title of an incident from the components that joined it. */
+function titleOfIncident(tx: Tx, incidentId: string): string {
+  const components = listTitleComponents(tx, { incidentId, limit: TITLE_NAMES });
+  const worst = Math.max(...components.map(({ badness }) => badness));
+  return titleOf({
+    names: components.map(({ name }) => name),
+    count: components[0]?.count ?? 0,
+    worst: worst === 3 ? "major_outage" : worst === 2 ? "partial_outage" : "degraded_performance",
+  });
+}
+
+/** Number of components that a title names; of more it names one less. */
+const TITLE_NAMES = 3;
+
+const ENDINGS: Record<OnDown, string> = {
+  major_outage: " is unavailable",
+  partial_outage: " is partly unavailable",
+  degraded_performance: " is slow or fails at times",
+};
+
+/** Returns a title from the names of the first components, the number of all, and the worst status. */
+export function titleOf({
+  names,
+  count,
+  worst,
+}: {
+  names: readonly string[];
+  count: number;
+  worst: OnDown;
+}): string {
+  if (count > 1) return cut(`Problems with ${listInWords(names, TITLE_NAMES, count)}`, NAME_MAX);
+  const ending = ENDINGS[worst];
+  return `${cut(names[0] ?? "", NAME_MAX - ending.length)}${ending}`;
+}
+
+/** Returns the names of the components that a title names. */
+function namesOf(tx: Tx, componentIds: readonly string[]): string[] {
+  const rows = findComponents(tx, componentIds.slice(0, TITLE_NAMES));
+  return [...rows.values()].map(({ name }) => name);
+}
+
+/** Returns the incident of a row. Throws if it is deleted. */
+function requireIncident(tx: Tx, id: string) {
+  const incident = findIncident(tx, { id });
+  if (!incident) throw notFound("incident");
+  return incident;
+}
+
+/** Returns the row of an incident that Allclear opened. */
+function requireAutomatic(tx: Tx, incidentId: string): AutomaticRow {
+  const automatic = findAutomatic(tx, { incidentId });
+  if (!automatic) throw notFound("incident");
+  return automatic;
+}
+
+/** Returns at most `length` code points of a text. */
+function cut(text: string, length: number): string {
+  return [...text].slice(0, length).join("").trimEnd();
+}

@@ -1,0 +1,539 @@
+/*
+ * Incidents that Allclear opened, and the outages of monitors that joined or are linked to incidents. Outages of
+ * deleted components are left out where outages are open. Hot: the statements by monitor, at each transition.
+ */
+import { and, asc, desc, eq, gt, isNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { components } from "../../db/tables/components";
+import {
+  automaticIncidents,
+  incidentOutages,
+  incidents,
+  incidentUpdates,
+} from "../../db/tables/incidents";
+import { monitors, monitorStates } from "../../db/tables/monitors";
+import { isPublished } from "./store";
+
+export type AutomaticRow = typeof automaticIncidents.$inferSelect;
+export type OutageRow = typeof incidentOutages.$inferSelect;
+
+export const findAutomatic = selectOne((orm, $: { incidentId: string }) =>
+  orm.select().from(automaticIncidents).where(eq(automaticIncidents.incidentId, $.incidentId)),
+);
+
+/**
+ * Lists the outages of an incident with their monitors and components, oldest first. The state of a deleted monitor
+ * is its last one.
+ */
+export const listOutagesOfIncident = selectMany((orm, $: { incidentId: string }) =>
+  orm
+    .select({
+      outage: incidentOutages,
+      monitorName: monitors.name,
+      isMonitorDeleted: sql<number>`${monitors.deletedAt} IS NOT NULL`,
+      monitorState: monitorStates.state,
+      componentName: components.name,
+      componentPosition: components.position,
+      isComponentDeleted: sql<number>`${components.deletedAt} IS NOT NULL`,
+    })
+    .from(incidentOutages)
+    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .where(eq(incidentOutages.incidentId, $.incidentId))
+    .orderBy(
+      asc(incidentOutages.startedAt),
+      asc(components.position),
+      asc(components.id),
+      asc(incidentOutages.monitorId),
+    ),
+);
+
+/**
+ * Lists the monitors that still fail although their incident was resolved or deleted. Nothing reopens until one of
+ * them fails again after a recovery.
+ */
+export const listFailingWithoutIncident = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .selectDistinct({
+      monitorId: monitors.id,
+      monitorName: monitors.name,
+      monitorState: monitorStates.state,
+      incidentId: incidents.id,
+      incidentName: incidents.name,
+      isDeleted: sql<number>`${incidents.deletedAt} IS NOT NULL`,
+    })
+    .from(incidentOutages)
+    .innerJoin(incidents, eq(incidents.id, incidentOutages.incidentId))
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(
+      and(
+        isNull(incidentOutages.endedAt),
+        isNull(components.deletedAt),
+        sql`(${incidents.status} = 'resolved' OR ${incidents.deletedAt} IS NOT NULL)`,
+      ),
+    )
+    .orderBy(asc(monitors.id), asc(incidents.id)),
+);
+
+export const insertAutomatic = insertInto(automaticIncidents);
+
+export const saveAutomatic = mutate((orm, $: AutomaticRow) =>
+  orm
+    .update(automaticIncidents)
+    .set({
+      name: $.name,
+      startedAt: $.startedAt,
+      openedAt: $.openedAt,
+      resolvedAt: $.resolvedAt,
+      takenOverAt: $.takenOverAt,
+      updateDueAt: $.updateDueAt,
+    })
+    .where(eq(automaticIncidents.incidentId, $.incidentId)),
+);
+
+const isListed = (column: SQLiteColumn, ids: string) =>
+  sql`${column} IN (SELECT value FROM json_each(${ids}))`;
+
+/** Lists those incidents (`ids`: a JSON list) that Allclear opened. */
+export const listAutomatic = selectMany((orm, $: { ids: string }) =>
+  orm.select().from(automaticIncidents).where(isListed(automaticIncidents.incidentId, $.ids)),
+);
+
+/** Lists the outages that joined incidents (`ids`: a JSON list), in the order of their components. */
+export const listJoinedOutages = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({
+      incidentId: incidentOutages.incidentId,
+      componentId: incidentOutages.componentId,
+      name: components.name,
+      isDeleted: sql<number>`${components.deletedAt} IS NOT NULL`,
+      status: incidentOutages.status,
+      startedAt: incidentOutages.startedAt,
+      endedAt: incidentOutages.endedAt,
+    })
+    .from(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .where(and(isListed(incidentOutages.incidentId, $.ids), eq(incidentOutages.kind, "joined")))
+    .orderBy(asc(components.position), asc(components.id), asc(incidentOutages.startedAt)),
+);
+
+/** Lists the outages of a component that joined an incident. */
+export const listJoinedOfComponent = selectMany(
+  (orm, $: { incidentId: string; componentId: string }) =>
+    orm
+      .select({
+        componentId: incidentOutages.componentId,
+        status: incidentOutages.status,
+        startedAt: incidentOutages.startedAt,
+        endedAt: incidentOutages.endedAt,
+      })
+      .from(incidentOutages)
+      .where(
+        and(
+          eq(incidentOutages.incidentId, $.incidentId),
+          eq(incidentOutages.componentId, $.componentId),
+          eq(incidentOutages.kind, "joined"),
+        ),
+      ),
+);
+
+/** Badness of a status that an outage gives, for comparisons. */
+const badness = (status: SQL | SQLiteColumn) =>
+  sql`CASE ${status} WHEN 'major_outage' THEN 3 WHEN 'partial_outage' THEN 2 ELSE 1 END`;
+
+/**
+ * Finds another open outage that gives the same component at least the same status, since the time `at` (unix ms) or
+ * earlier. Then an outage that begins or ends at `at` changes nothing.
+ */
+export const findCoveringOutage = selectOne(
+  (
+    orm,
+    $: { incidentId: string; componentId: string; monitorId: string; status: string; at: number },
+  ) =>
+    orm
+      .select({ monitorId: incidentOutages.monitorId })
+      .from(incidentOutages)
+      .where(
+        and(
+          eq(incidentOutages.incidentId, $.incidentId),
+          eq(incidentOutages.componentId, $.componentId),
+          ne(incidentOutages.monitorId, $.monitorId),
+          eq(incidentOutages.kind, "joined"),
+          isNull(incidentOutages.endedAt),
+          lte(incidentOutages.startedAt, $.at),
+          sql`${badness(incidentOutages.status)} >= ${badness(sql`${$.status}`)}`,
+        ),
+      )
+      .limit(1),
+);
+
+/** Finds an outage of a component in an incident with at least a status. */
+export const findSimilarOutage = selectOne(
+  (orm, $: { incidentId: string; componentId: string; status: string }) =>
+    orm
+      .select({ startedAt: incidentOutages.startedAt })
+      .from(incidentOutages)
+      .where(
+        and(
+          eq(incidentOutages.incidentId, $.incidentId),
+          eq(incidentOutages.componentId, $.componentId),
+          eq(incidentOutages.kind, "joined"),
+          sql`${badness(incidentOutages.status)} >= ${badness(sql`${$.status}`)}`,
+        ),
+      )
+      .limit(1),
+);
+
+/** Writes an outage. One that began at the same time goes on. */
+export const saveOutage = mutate((orm, $: Omit<OutageRow, "endedAt" | "hasLeft">) =>
+  orm
+    .insert(incidentOutages)
+    .values({
+      incidentId: $.incidentId,
+      componentId: $.componentId,
+      monitorId: $.monitorId,
+      startedAt: $.startedAt,
+      endedAt: null,
+      status: $.status,
+      kind: $.kind,
+      hasLeft: false,
+    })
+    .onConflictDoUpdate({
+      target: [
+        incidentOutages.incidentId,
+        incidentOutages.componentId,
+        incidentOutages.monitorId,
+        incidentOutages.startedAt,
+        incidentOutages.kind,
+      ],
+      set: { endedAt: null, hasLeft: false, status: $.status },
+    }),
+);
+
+/** Opens the last outage of a kind of a monitor's component in an incident again. Returns 0 if there was none. */
+export const reopenOutage = mutate(
+  (orm, $: Pick<OutageRow, "incidentId" | "componentId" | "monitorId" | "kind">) =>
+    orm
+      .update(incidentOutages)
+      .set({ endedAt: null, hasLeft: false })
+      .where(
+        and(
+          eq(incidentOutages.incidentId, $.incidentId),
+          eq(incidentOutages.componentId, $.componentId),
+          eq(incidentOutages.monitorId, $.monitorId),
+          sql`${incidentOutages.startedAt} = (
+            SELECT max(l.started_at) FROM incident_outages AS l
+            WHERE l.incident_id = ${$.incidentId} AND l.component_id = ${$.componentId}
+              AND l.monitor_id = ${$.monitorId} AND l.kind = ${$.kind})`,
+          eq(incidentOutages.kind, $.kind),
+        ),
+      ),
+);
+
+/** Ends an outage at a time (unix ms), never before its start. */
+export const endOutage = mutate(
+  (
+    orm,
+    $: {
+      incidentId: string;
+      componentId: string;
+      monitorId: string;
+      startedAt: number;
+      kind: OutageRow["kind"];
+      endedAt: number;
+      hasLeft: boolean;
+    },
+  ) =>
+    orm
+      .update(incidentOutages)
+      .set({
+        endedAt: sql`max(${incidentOutages.startedAt}, ${$.endedAt})`,
+        hasLeft: sql`${$.hasLeft}`,
+      })
+      .where(
+        and(
+          eq(incidentOutages.incidentId, $.incidentId),
+          eq(incidentOutages.componentId, $.componentId),
+          eq(incidentOutages.monitorId, $.monitorId),
+          eq(incidentOutages.startedAt, $.startedAt),
+          eq(incidentOutages.kind, $.kind),
+        ),
+      ),
+);
+
+/** Lists the open outages of a monitor with the pages of their components, those of deleted components included. */
+export const listOpenOutagesOf = selectMany((orm, $: { monitorId: string }) =>
+  orm
+    .select({
+      outage: incidentOutages,
+      // Null for a deleted component.
+      pageId: sql<string | null>`iif(${components.deletedAt} IS NULL, ${components.pageId}, NULL)`,
+    })
+    .from(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .where(and(eq(incidentOutages.monitorId, $.monitorId), isNull(incidentOutages.endedAt)))
+    .orderBy(asc(incidentOutages.componentId)),
+);
+
+/** Finds an open outage of an incident. */
+export const findOpenOutage = selectOne((orm, $: { incidentId: string }) =>
+  orm
+    .select({ monitorId: incidentOutages.monitorId })
+    .from(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .where(
+      and(
+        eq(incidentOutages.incidentId, $.incidentId),
+        isNull(incidentOutages.endedAt),
+        isNull(components.deletedAt),
+      ),
+    )
+    .limit(1),
+);
+
+/** Finds the last recovery of an incident's monitors; null if there was none. */
+export const findLastRecovery = selectOne((orm, $: { incidentId: string }) =>
+  orm
+    .select({ at: sql<number | null>`max(${incidentOutages.endedAt})` })
+    .from(incidentOutages)
+    .where(and(eq(incidentOutages.incidentId, $.incidentId), eq(incidentOutages.hasLeft, false))),
+);
+
+export const findNewestOutageStart = selectOne((orm, $: { incidentId: string }) =>
+  orm
+    .select({ startedAt: sql<number | null>`max(${incidentOutages.startedAt})` })
+    .from(incidentOutages)
+    .where(eq(incidentOutages.incidentId, $.incidentId)),
+);
+
+export const countOutages = selectOne((orm, $: { incidentId: string }) =>
+  orm
+    .select({ count: sql<number>`count(*)` })
+    .from(incidentOutages)
+    .where(eq(incidentOutages.incidentId, $.incidentId)),
+);
+
+/** Finds the time (unix ms) at which the newest update of an incident was written, and the number of updates. */
+export const findLastWritten = selectOne((orm, $: { incidentId: string }) =>
+  orm
+    .select({
+      at: sql<number | null>`max(${incidentUpdates.createdAt})`,
+      count: sql<number>`count(*)`,
+    })
+    .from(incidentUpdates)
+    .where(eq(incidentUpdates.incidentId, $.incidentId)),
+);
+
+/** Lists the first components of an incident's outages in their order, with their worst statuses and the number of all. */
+export const listTitleComponents = selectMany((orm, $: { incidentId: string; limit: number }) =>
+  orm
+    .select({
+      name: components.name,
+      badness: sql<number>`max(${badness(incidentOutages.status)})`,
+      count: sql<number>`count(*) OVER ()`,
+    })
+    .from(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .where(and(eq(incidentOutages.incidentId, $.incidentId), eq(incidentOutages.kind, "joined")))
+    .groupBy(incidentOutages.componentId)
+    .orderBy(asc(components.position), asc(components.id))
+    .limit($.limit),
+);
+
+/**
+ * Lists the monitors of an incident with the pages of their events. `componentIds` is a JSON list; null for those of
+ * all components.
+ */
+export const listMonitorsOfEvents = selectMany(
+  (orm, $: { incidentId: string; componentIds: string | null }) =>
+    orm
+      .selectDistinct({
+        id: incidentOutages.monitorId,
+        pageId: sql<string | null>`(
+          SELECT CASE WHEN count(DISTINCT k.page_id) = 1 THEN min(k.page_id) END
+          FROM monitor_components AS w
+          JOIN components AS k ON k.id = w.component_id AND k.deleted_at IS NULL
+          JOIN pages AS p ON p.id = k.page_id AND p.deleted_at IS NULL
+          WHERE w.monitor_id = ${incidentOutages.monitorId})`,
+      })
+      .from(incidentOutages)
+      .where(
+        and(
+          eq(incidentOutages.incidentId, $.incidentId),
+          sql`(${$.componentIds} IS NULL OR ${incidentOutages.componentId} IN (
+            SELECT value FROM json_each(${$.componentIds})))`,
+        ),
+      ),
+);
+
+/** Lists incidents whose update is due at `now` (unix ms), oldest first. */
+export const listDueIncidents = selectMany((orm, $: { now: number; limit: number }) =>
+  orm
+    .select()
+    .from(automaticIncidents)
+    .where(lte(automaticIncidents.updateDueAt, $.now))
+    .orderBy(asc(automaticIncidents.updateDueAt))
+    .limit($.limit),
+);
+
+const AUTOMATIC = {
+  automatic: automaticIncidents,
+  status: incidents.status,
+  draft: incidents.draft,
+  name: incidents.name,
+  externalRef: incidents.externalRef,
+  postmortemBody: incidents.postmortemBody,
+};
+
+/**
+ * Lists the open incidents of a page that are Allclear's, and that it opened or reopened between two times (unix ms,
+ * both excluded), newest first: at most 5, since one may have no room. `draft` is 1 for drafts, else 0.
+ */
+export const listJoinable = selectMany(
+  (orm, $: { pageId: string; draft: number; from: number; to: number }) =>
+    orm
+      .select(AUTOMATIC)
+      .from(automaticIncidents)
+      .innerJoin(incidents, eq(incidents.id, automaticIncidents.incidentId))
+      .where(
+        and(
+          eq(automaticIncidents.pageId, $.pageId),
+          gt(automaticIncidents.openedAt, $.from),
+          lt(automaticIncidents.openedAt, $.to),
+          isNull(automaticIncidents.takenOverAt),
+          sql`${incidents.status} <> 'resolved'`,
+          sql`${incidents.draft} = ${$.draft}`,
+          isNull(incidents.deletedAt),
+        ),
+      )
+      .orderBy(desc(automaticIncidents.openedAt), asc(automaticIncidents.incidentId))
+      .limit(5),
+);
+
+/**
+ * Lists the incidents of a page that are Allclear's, have joined outages of some components (`componentIds`: a JSON
+ * list), and are open or were resolved from `resolvedFrom` on (unix ms). Newest first, at most 20.
+ */
+export const listReopenable = selectMany(
+  (orm, $: { pageId: string; componentIds: string; resolvedFrom: number }) =>
+    orm
+      .select(AUTOMATIC)
+      .from(
+        sql`(SELECT id FROM incidents
+            WHERE page_id = ${$.pageId} AND status <> 'resolved' AND deleted_at IS NULL
+          UNION ALL SELECT id FROM incidents
+            WHERE page_id = ${$.pageId} AND resolved_at >= ${$.resolvedFrom}) AS recent`,
+      )
+      .crossJoin(automaticIncidents)
+      .crossJoin(incidents)
+      .where(
+        and(
+          sql`${automaticIncidents.incidentId} = recent.id AND ${incidents.id} = recent.id`,
+          isNull(automaticIncidents.takenOverAt),
+          isNull(incidents.deletedAt),
+          sql`EXISTS (SELECT 1 FROM incident_outages AS o
+            WHERE o.incident_id = recent.id AND o.kind = 'joined'
+              AND o.component_id IN (SELECT value FROM json_each(${$.componentIds})))`,
+        ),
+      )
+      .orderBy(desc(automaticIncidents.incidentId))
+      .limit(20),
+);
+
+/** Finds an outage of a monitor in an incident. */
+export const findOutageOfMonitor = selectOne((orm, $: { incidentId: string; monitorId: string }) =>
+  orm
+    .select({ startedAt: incidentOutages.startedAt })
+    .from(incidentOutages)
+    .where(
+      and(eq(incidentOutages.monitorId, $.monitorId), eq(incidentOutages.incidentId, $.incidentId)),
+    )
+    .limit(1),
+);
+
+/** Deletes the outages of an incident, before a draft moves to another outage. */
+export const deleteOutages = mutate((orm, $: { incidentId: string }) =>
+  orm.delete(incidentOutages).where(eq(incidentOutages.incidentId, $.incidentId)),
+);
+
+/** Moves the outages of monitors (`monitorIds`: a JSON list) into another incident. */
+export const moveOutages = mutate((orm, $: { from: string; to: string; monitorIds: string }) =>
+  orm
+    .update(incidentOutages)
+    .set({ incidentId: $.to })
+    .where(
+      and(
+        eq(incidentOutages.incidentId, $.from),
+        isListed(incidentOutages.monitorId, $.monitorIds),
+      ),
+    ),
+);
+
+/**
+ * Finds an open incident of a page that the outage of a component has joined, and whose updates name it: a published
+ * one that no one has taken over.
+ */
+export const findJoinedIncident = selectOne((orm, $: { pageId: string; componentId: string }) =>
+  orm
+    .select({ id: incidents.id })
+    .from(incidents)
+    .crossJoin(automaticIncidents)
+    .crossJoin(incidentOutages)
+    .where(
+      and(
+        eq(incidents.pageId, $.pageId),
+        // Written as in the partial index of open incidents.
+        sql`${incidents.status} <> 'resolved'`,
+        isPublished,
+        eq(automaticIncidents.incidentId, incidents.id),
+        isNull(automaticIncidents.takenOverAt),
+        eq(incidentOutages.incidentId, incidents.id),
+        eq(incidentOutages.componentId, $.componentId),
+        eq(incidentOutages.kind, "joined"),
+      ),
+    )
+    .limit(1),
+);
+
+/** Counts the monitors of incidents (`ids`: a JSON list), and those that fail. */
+export const countOutagesOfIncidents = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({
+      incidentId: incidentOutages.incidentId,
+      monitors: sql<number>`count(DISTINCT ${incidentOutages.monitorId})`,
+      open: sql<number>`count(DISTINCT CASE
+        WHEN ${incidentOutages.endedAt} IS NULL AND ${components.deletedAt} IS NULL
+        THEN ${incidentOutages.monitorId} END)`,
+    })
+    .from(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .where(isListed(incidentOutages.incidentId, $.ids))
+    .groupBy(incidentOutages.incidentId),
+);
+
+/** Lists the incidents to which the present outage of a monitor belongs, newest first. */
+export const listIncidentsOfOutage = selectMany((orm, $: { monitorId: string }) =>
+  orm
+    .selectDistinct({
+      incidentId: incidents.id,
+      incidentName: incidents.name,
+      status: incidents.status,
+      isDraft: incidents.draft,
+      isDeleted: sql<number>`${incidents.deletedAt} IS NOT NULL`,
+    })
+    .from(incidentOutages)
+    .innerJoin(incidents, eq(incidents.id, incidentOutages.incidentId))
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .where(
+      and(
+        eq(incidentOutages.monitorId, $.monitorId),
+        isNull(incidentOutages.endedAt),
+        isNull(components.deletedAt),
+      ),
+    )
+    .orderBy(desc(incidents.id)),
+);

@@ -1,0 +1,241 @@
+import type { Reader, Tx } from "../../db";
+import { SYSTEM_ACTOR } from "../../domain/actor";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
+import { MINUTE_MS, toIso } from "../../kernel/time";
+import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline";
+import { appendUpdate, prepareUpdate } from "./append-update";
+import {
+  type AutomaticRow,
+  findAutomatic,
+  findNewestOutageStart,
+  listDueIncidents,
+  listMonitorsOfEvents,
+  saveAutomatic,
+} from "./outage-store";
+import { automationOf, listUpdateSummaries, type UpdateSummary } from "./records";
+import { type Automation, causesByUpdates, causesOfOutages } from "./rules";
+import type { Services } from "./save-incident";
+import { findIncident, type IncidentRow } from "./store";
+
+/** Time for which outages are gathered for one update, after the first that waits. */
+const GATHER_MS = MINUTE_MS;
+/** Distance of updates that name no further component and no worse status. */
+const INTERVAL_MS = 5 * MINUTE_MS;
+/** Number of updates from which Allclear writes none, so that people have room for theirs. */
+const WORDS_MAX = UPDATES_MAX - 50;
+/** Number of components that a text names; further ones are counted. */
+const NAMES_MAX = 10;
+/** Number of incidents whose updates are written in one transaction. */
+const INCIDENTS_PER_BATCH = 20;
+
+/** A component of which the updates of an incident do not give the present status. */
+interface Waiting {
+  componentId: string;
+  name: string;
+  /** Status that the updates gave it last; undefined if none has named it. */
+  said: ComponentStatus | undefined;
+  present: ComponentStatus;
+  /** Status in its last outage. */
+  last: ComponentStatus;
+}
+
+/** Returns the components that the next update has to name, with those whose outages have moved. */
+export function waitingIn(
+  { startedAt }: Pick<IncidentRow, "startedAt">,
+  updates: readonly UpdateSummary[],
+  { outages }: Automation,
+  moved: NonNullable<Words["moved"]> = new Map(),
+): Waiting[] {
+  const { lastStatuses } = causesByUpdates(startedAt, updates);
+  const names = new Map(outages.map(({ componentId, name }) => [componentId, name]));
+  const deleted = new Set(
+    outages.filter(({ isDeleted }) => isDeleted === 1).map(({ componentId }) => componentId),
+  );
+  const waiting = new Map<string, Waiting>();
+  for (const { componentId, status, to } of causesOfOutages(outages)) {
+    if (deleted.has(componentId)) continue;
+    const said = lastStatuses.get(componentId);
+    const present = to === null ? status : "operational";
+    const name = names.get(componentId) ?? "";
+    waiting.set(componentId, { componentId, name, said, present, last: status });
+  }
+  for (const [componentId, { name }] of moved) {
+    const said = lastStatuses.get(componentId);
+    if (said === undefined || waiting.has(componentId)) continue;
+    const present = "operational" as const;
+    waiting.set(componentId, { componentId, name, said, present, last: present });
+  }
+  return [...waiting.values()].filter(({ said, present }) => said !== present);
+}
+
+/** An update about the components that wait. */
+interface Words {
+  notify: boolean;
+  /** Latest time at which it takes effect, in unix ms: not after the update that follows. Absent for now. */
+  until?: number | undefined;
+  /** True to name only components that no update has named, with the status in their last outage. */
+  isFirstNaming?: boolean;
+  /** Components whose outages have moved into an incident of their own. */
+  moved?: ReadonlyMap<string, { name: string }>;
+}
+
+/**
+ * Writes one update about the components that wait, and none if there are none or if the incident has no room. The
+ * rest of more than 1,000 waits for the next update.
+ */
+export function writeWords(ctx: Services, tx: Tx, row: IncidentRow, words: Words): void {
+  const automatic = findAutomatic(tx, { incidentId: row.id });
+  const automation = automationOf(tx, row);
+  if (!automatic || !automation) return;
+  const updates = listUpdateSummaries(tx, row.id);
+  const all = waitingIn(row, updates, automation, words.moved).map((each) =>
+    words.isFirstNaming === true ? { ...each, present: each.last } : each,
+  );
+  const waiting = all
+    .filter(({ said }) => words.isFirstNaming !== true || said === undefined)
+    .slice(0, NAMED_COMPONENTS_MAX);
+  const hasRoom = updates.length < WORDS_MAX;
+  const isMore = hasRoom && waiting.length === NAMED_COMPONENTS_MAX;
+  const updateDueAt = isMore ? ctx.clock.now() + GATHER_MS : null;
+  if (automatic.updateDueAt !== updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
+  if (waiting.length === 0 || !hasRoom) return;
+  const newest = updates[0]?.displayAt ?? row.startedAt;
+  const until = words.until ?? ctx.clock.now();
+  const input = {
+    body: bodyOf(waiting, words),
+    components: Object.fromEntries(
+      waiting.map(({ componentId, present }) => [componentId, present]),
+    ),
+    notify: words.notify,
+    ...displayTime(ctx, Math.max(newest, Math.min(until, ctx.clock.now()))),
+  };
+  const about = waiting.map(({ componentId }) => componentId);
+  const monitors = listMonitorsOfEvents(tx, {
+    incidentId: row.id,
+    componentIds: JSON.stringify(about),
+  });
+  const prepared = prepareUpdate(ctx, tx, row.id, input, true);
+  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
+}
+
+/** Returns the time for an update, or none for the current time if the clock was set back before it. Unix ms. */
+export function displayTime(ctx: Pick<Services, "clock">, at: number): { display_at?: string } {
+  return at <= ctx.clock.now() ? { display_at: toIso(at) } : {};
+}
+
+/**
+ * Makes an incident that Allclear opened a person's: first writes an update about the components that wait, without
+ * notifying people and not after `until` (unix ms). Returns false for any other incident.
+ */
+export function takeOver(
+  ctx: Services,
+  tx: Tx,
+  row: IncidentRow,
+  until?: number | undefined,
+): boolean {
+  if (!isAllclears(tx, row)) return false;
+  writeWords(ctx, tx, row, { notify: false, until });
+  const automatic = findAutomatic(tx, { incidentId: row.id });
+  if (!automatic) return false;
+  // An outage may be dated later if the clock was set back.
+  const startedAt = findNewestOutageStart(tx, { incidentId: row.id })?.startedAt ?? 0;
+  const takenOverAt = Math.max(ctx.clock.now(), startedAt);
+  saveAutomatic(tx, { ...automatic, takenOverAt, updateDueAt: null });
+  return true;
+}
+
+/** Returns true if Allclear opened an incident and no one has taken it over. */
+export function isAllclears(
+  reader: Reader,
+  { id, source }: Pick<IncidentRow, "id" | "source">,
+): boolean {
+  if (source !== "monitor") return false;
+  return findAutomatic(reader, { incidentId: id })?.takenOverAt === null;
+}
+
+/**
+ * Plans the next update of an incident: 60 s after the first component that waits. Changes that are no first naming
+ * and not worse wait until 5 minutes after the newest update.
+ */
+export function planWords(
+  ctx: Pick<Services, "clock">,
+  tx: Tx,
+  automatic: AutomaticRow,
+  { isUrgent, lastUpdateAt }: { isUrgent: boolean; lastUpdateAt: number },
+): void {
+  const soon = ctx.clock.now() + GATHER_MS;
+  const due = isUrgent ? soon : Math.max(soon, lastUpdateAt + INTERVAL_MS);
+  const updateDueAt = Math.min(automatic.updateDueAt ?? Number.POSITIVE_INFINITY, due);
+  if (updateDueAt !== automatic.updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
+}
+
+/** Returns true if updates are due at `now` (unix ms). */
+export function hasDueWords(reader: Reader, now: number): boolean {
+  return listDueIncidents(reader, { now, limit: 1 }).length > 0;
+}
+
+/** Writes the updates that are due, at most 20. Returns true if there may be more. */
+export function writeDueWords(ctx: Services, tx: Tx): boolean {
+  const due = listDueIncidents(tx, { now: ctx.clock.now(), limit: INCIDENTS_PER_BATCH });
+  for (const automatic of due) {
+    const incident = findIncident(tx, { id: automatic.incidentId });
+    if (incident && incident.row.status !== "resolved" && automatic.takenOverAt === null) {
+      ctx.outbox.group(tx, () => writeWords(ctx, tx, incident.row, { notify: true }));
+    } else saveAutomatic(tx, { ...automatic, updateDueAt: null });
+  }
+  return due.length === INCIDENTS_PER_BATCH;
+}
+
+function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: Words): string {
+  const isMoved = ({ componentId, present }: Waiting) =>
+    present === "operational" && moved?.has(componentId) === true;
+  const badness = (status: ComponentStatus) => COMPONENT_STATUSES.indexOf(status);
+  const groups = Map.groupBy(waiting, (each) => {
+    const { said = "operational", present } = each;
+    if (isMoved(each)) return "moved";
+    if (isFirstNaming === true) return "over";
+    if (present === "operational") return each.said === undefined ? "short" : "recovered";
+    if (said === "operational") return "failing";
+    return badness(present) > badness(said) ? "worse" : "better";
+  });
+  const body = SENTENCES.flatMap(([kind, sentence]) => {
+    const names = groups.get(kind)?.map(({ name }) => asMarkdown(name));
+    return names ? sentence(listInWords(names, NAMES_MAX), names.length > 1) : [];
+  }).join(" ");
+  return [...body].slice(0, UPDATE_TEXT_MAX).join("");
+}
+
+type Sentence = (names: string, areSeveral: boolean) => string;
+
+const SENTENCES = [
+  ["failing", (names) => `Automatic checks of ${names} are failing too.`],
+  ["worse", (names, several) => `${names} ${several ? "have" : "has"} become worse.`],
+  ["over", (names) => `Automatic checks of ${names} failed too.`],
+  [
+    "better",
+    (names, several) =>
+      `${names} ${several ? "have" : "has"} improved, but automatic checks still fail.`,
+  ],
+  ["short", (names) => `Automatic checks of ${names} failed for a short time.`],
+  ["recovered", (names) => `Automatic checks of ${names} succeed again.`],
+  [
+    "moved",
+    (names, several) => `${names} ${several ? "are" : "is"} reported separately from now on.`,
+  ],
+] as const satisfies readonly (readonly [string, Sentence])[];
+
+/** Lists names in words: "A, B and C", of more than `most` "A, B and 4 more". `count` is the number of all names. */
+export function listInWords(names: readonly string[], most: number, count = names.length): string {
+  const shown = names.slice(0, count > most ? most - 1 : count - 1);
+  const last = count > most ? `${count - shown.length} more` : (names[count - 1] ?? "");
+  return shown.length === 0 ? last : `${shown.join(", ")} and ${last}`;
+}
+
+/** Escapes a text for Markdown, on one line. */
+export function asMarkdown(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+    .trim()
+    .replace(/[\\`*_[\]<>|~]/g, "\\$&");
+}
