@@ -356,9 +356,9 @@ export const listMonitorsOfEvents = selectMany(
         pageId: sql<string | null>`(
           SELECT CASE WHEN count(DISTINCT k.page_id) = 1 THEN min(k.page_id) END
           FROM monitor_components AS w
-          JOIN components AS k ON k.id = w.component_id AND k.deleted_at IS NULL
-          JOIN pages AS p ON p.id = k.page_id AND p.deleted_at IS NULL
-          WHERE w.monitor_id = ${incidentOutages.monitorId})`,
+          CROSS JOIN components AS k ON k.id = w.component_id AND k.deleted_at IS NULL
+          CROSS JOIN pages AS p ON p.id = k.page_id AND p.deleted_at IS NULL
+          WHERE w.monitor_id = incident_outages.monitor_id)`,
       })
       .from(incidentOutages)
       .where(

@@ -124,8 +124,8 @@ export function displayTime(ctx: Pick<Services, "clock">, at: number): { display
 }
 
 /**
- * Makes an incident that Allclear opened a person's: first writes an update about the components that wait, without
- * notifying people and not after `until` (unix ms). Returns false for any other incident.
+ * Makes an incident that Allclear opened a person's: while it is open, first writes an update about the components that
+ * wait, without notifying people and not after `until` (unix ms). Returns false for any other incident.
  */
 export function takeOver(
   ctx: Services,
@@ -134,7 +134,7 @@ export function takeOver(
   until?: number | undefined,
 ): boolean {
   if (!isAllclears(tx, row)) return false;
-  writeWords(ctx, tx, row, { notify: false, until });
+  if (row.status !== "resolved") writeWords(ctx, tx, row, { notify: false, until });
   const automatic = findAutomatic(tx, { incidentId: row.id });
   if (!automatic) return false;
   // An outage may be dated later if the clock was set back.

@@ -218,8 +218,8 @@ export const listUnlinkedMonitors = selectMany((orm, _$: Nothing) =>
         sql`${monitors.openIncident} <> 'never'`,
         sql`EXISTS (
           SELECT 1 FROM monitor_components AS w
-          JOIN components AS k ON k.id = w.component_id AND k.deleted_at IS NULL
-          JOIN pages AS p ON p.id = k.page_id AND p.deleted_at IS NULL
+          CROSS JOIN components AS k ON k.id = w.component_id AND k.deleted_at IS NULL
+          CROSS JOIN pages AS p ON p.id = k.page_id AND p.deleted_at IS NULL
           WHERE w.monitor_id = ${monitors.id} AND NOT EXISTS (
             SELECT 1 FROM incident_outages AS o
             WHERE o.monitor_id = w.monitor_id AND o.component_id = w.component_id

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mutate } from "../../../../src/db";
+import { insertAllInto, mutate } from "../../../../src/db";
 import { incidentOutages, incidents } from "../../../../src/db/tables/incidents";
 import {
   deleteIncident,
@@ -24,6 +24,7 @@ import {
   type ShownIncident,
 } from "../../../support/outage-site";
 
+const insertOutages = insertAllInto(incidentOutages);
 const reopenOutages = mutate((orm, _$: Record<string, never>) =>
   orm.update(incidentOutages).set({ endedAt: null }),
 );
@@ -277,6 +278,72 @@ describe("the updates of an automatic incident", () => {
       "incident.resolved",
     ]);
     expect(site.status(site.component("B"))).toBe("operational");
+  });
+
+  test("events about joined components and the resolution name their monitors, those of people do not", async () => {
+    await using site = await openOutageSite({ a: AUTOMATIC, b: AUTOMATIC });
+    const other = await site.app.page({ slug: "other", name: "Other" }, ["Shop"]);
+    const component_ids = [site.component("A"), other.components["Shop"] ?? ""];
+    await site.write((tx) =>
+      updateMonitor(site.app.ctx, tx, site.id("a"), { component_ids }, CLI_ACTOR),
+    );
+    const seen: string[] = [];
+    const names = new Map(["a", "b"].map((name) => [site.id(name), name]));
+    site.app.ctx.outbox.subscribe((_, groups) => {
+      for (const { type, monitors, pageId: page } of groups.flat()) {
+        if (!type.startsWith("incident.") || page !== site.pageId) continue;
+        const named = monitors?.map(
+          ({ id, pageId }) => `${names.get(id)} ${pageId === site.pageId}`,
+        );
+        seen.push(`${type}: ${named?.toSorted().join() ?? "-"}`);
+      }
+    });
+    await site.down("a");
+    await site.down("b");
+    await site.clock.advance(62 * SECOND_MS);
+    await site.up("a", "b");
+    const shown = (await site.incidents()).find(({ name }) => name === "Problems with A and B");
+    await site.post(`/${shown?.id}/updates`, { body: "It was the network." });
+    expect(seen).toEqual([
+      "incident.created: -",
+      "incident.updated: b true",
+      "incident.resolved: a false,b true",
+      "incident.updated: -",
+    ]);
+  });
+
+  test("an incident with 5,000 outages takes no further component, and goes on with those it has", async () => {
+    await using site = await openOutageSite({ a: AUTOMATIC, a2: AUTOMATIC, b: AUTOMATIC });
+    await site.down("a");
+    const [shown] = await site.incidents();
+    const row = {
+      incidentId: shown?.id ?? "",
+      componentId: site.component("A"),
+      monitorId: site.id("a2"),
+      status: "major_outage" as const,
+      kind: "joined" as const,
+      hasLeft: false,
+    };
+    await site.write((tx) =>
+      insertOutages(
+        tx,
+        Array.from({ length: 4_999 }, (_, at) => ({ ...row, startedAt: at, endedAt: at })),
+      ),
+    );
+    await site.down("b");
+    expect(await site.titles()).toEqual([
+      "B is unavailable: investigating",
+      "A is unavailable: investigating",
+    ]);
+    await site.down("a2");
+    const { outages, failingMonitorIds } = readOutages(site.app.ctx.db, {
+      id: shown?.id ?? "",
+      status: "investigating",
+    });
+    expect(outages).toHaveLength(5_000);
+    expect(failingMonitorIds.toSorted()).toEqual([site.id("a"), site.id("a2")].toSorted());
+    await site.up("a", "a2");
+    expect((await site.titles())[1]).toBe("A is unavailable: resolved");
   });
 
   test("a component that fails and recovers between two updates is not mentioned", async () => {
