@@ -1,4 +1,4 @@
--- Incidents that monitors open together, and the outages of which they tell. Times are unix milliseconds in UTC.
+-- Incidents that monitors open together, and the outages that they report. Times are unix milliseconds in UTC.
 
 -- Minutes after its opening in which further outages join an incident; 0 opens one for each outage.
 ALTER TABLE pages ADD COLUMN join_minutes INTEGER NOT NULL DEFAULT 10 CHECK (join_minutes BETWEEN 0 AND 1440);
@@ -27,7 +27,7 @@ CREATE INDEX automatic_incidents_by_page ON automatic_incidents (page_id, opened
 CREATE INDEX automatic_incidents_due ON automatic_incidents (update_due_at) WHERE update_due_at IS NOT NULL;
 
 -- Outages of monitors by component. One of `joined` gives its component its status, as long as the incident is
--- Allclear's; one of `linked` was detected while a person's incident told of it.
+-- Allclear's; one of `linked` belongs to a person's incident, which reported it already.
 CREATE TABLE incident_outages (
   incident_id TEXT NOT NULL REFERENCES incidents (id) ON DELETE CASCADE,
   component_id TEXT NOT NULL REFERENCES components (id) ON DELETE CASCADE,

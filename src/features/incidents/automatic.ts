@@ -121,7 +121,7 @@ function isFurther(tx: Tx, incidentId: string, { componentIds, status }: Outage)
   );
 }
 
-/** Links an outage to an incident of a person, which already tells of it. Nothing else changes. */
+/** Links an outage to an incident of a person, which reports it already. Nothing else changes. */
 export function linkOutage(tx: Tx, incidentId: string, outage: Outage): void {
   writeOutage(tx, incidentId, outage, "linked");
 }

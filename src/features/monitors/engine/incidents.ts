@@ -33,7 +33,7 @@ type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "sig
 
 /** Time after a recovery in which a new outage continues the earlier incident. */
 const REOPEN_MS = 30 * MINUTE_MS;
-/** Maximum age of the newest update of an incident that is taken to tell of a further outage. */
+/** Maximum age of the newest update of an incident that can report a further outage. */
 const NEWS_MS = DAY_MS;
 
 /** Start of an outage (unix ms) and its observation as publishable text. */
