@@ -6,13 +6,9 @@ import { and, asc, desc, eq, gt, isNull, lt, lte, ne, type SQL, sql } from "driz
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { insertInto, mutate, selectMany, selectOne } from "../../db";
 import { components } from "../../db/tables/components";
-import {
-  automaticIncidents,
-  incidentOutages,
-  incidents,
-  incidentUpdates,
-} from "../../db/tables/incidents";
+import { incidents, incidentUpdates } from "../../db/tables/incidents";
 import { monitors, monitorStates } from "../../db/tables/monitors";
+import { automaticIncidents, incidentOutages } from "../../db/tables/outages";
 import { isPublished } from "./store";
 
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;

@@ -5,8 +5,8 @@
  */
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
-import { incidentOutages } from "../../db/tables/incidents";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { incidentOutages } from "../../db/tables/outages";
 
 type Nothing = Record<string, never>;
 

@@ -1,8 +1,9 @@
 /* Monitors that need attention, for the overview, and the monitors of incidents. */
 import { and, asc, desc, eq, gt, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
-import { incidentOutages, incidents } from "../../db/tables/incidents";
+import { incidents } from "../../db/tables/incidents";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { incidentOutages } from "../../db/tables/outages";
 import { pages } from "../../db/tables/pages";
 
 /**

@@ -3,11 +3,8 @@ import { asc, isNull } from "drizzle-orm";
 import fc from "fast-check";
 import { selectMany } from "../../../../src/db";
 import { componentCauses } from "../../../../src/db/tables/components";
-import {
-  automaticIncidents,
-  incidentOutages,
-  incidents,
-} from "../../../../src/db/tables/incidents";
+import { incidents } from "../../../../src/db/tables/incidents";
+import { automaticIncidents, incidentOutages } from "../../../../src/db/tables/outages";
 import { deleteIncident, splitOff } from "../../../../src/features/incidents";
 import { automationOf, listUpdateSummaries } from "../../../../src/features/incidents/records";
 import { timelineOf } from "../../../../src/features/incidents/rules";
@@ -193,4 +190,4 @@ test("every outage is linked to one incident, and Allclear resolves none with an
     }),
     { numRuns: 40 },
   );
-}, 120_000);
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { insertAllInto, mutate } from "../../../../src/db";
-import { incidentOutages, incidents } from "../../../../src/db/tables/incidents";
+import { incidents } from "../../../../src/db/tables/incidents";
+import { incidentOutages } from "../../../../src/db/tables/outages";
 import {
   deleteIncident,
   findAutomatic,
