@@ -88,7 +88,7 @@ const KINDS: Partial<Record<Imported, Kind>> = {
     changed: { pages: [foundPage("1", { body: { name: "Shop" } })] },
     read: (ctx, id) => findPage(ctx.db, { id })?.name,
     values: ["Page 1", "Shop"],
-    edit: (ctx, tx, id) => void updatePage(ctx, tx, id, { theme: "dark" }, actor),
+    edit: (ctx, tx, id) => void updatePage(ctx, tx, id, { join_minutes: 0 }, actor),
     remove: (ctx, tx, id) => {
       deletePage(ctx, tx, id, actor);
     },

@@ -47,6 +47,7 @@ const pageFields = fc.record({
   theme: fc.constantFrom("system" as const, "light" as const, "dark" as const),
   accent: fc.constantFrom(null, "#0b6b53", "#123456"),
   history_days: fc.constantFrom(30, 90, 365),
+  join_minutes: fc.constantFrom(0, 10, 1_440),
   custom_domains: fc.oneof(
     fc.constant<string[]>([]),
     fc.subarray(["Status.Example.com", "münchen.example", "up.example"]),

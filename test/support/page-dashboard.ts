@@ -16,6 +16,7 @@ export const PAGE_FIELDS: Fields = {
   time_zone: "Europe/Berlin",
   locale: "de",
   history_days: "60",
+  join_minutes: "25",
   theme: "dark",
   accent: "#0B6B53",
 };

@@ -1,4 +1,5 @@
 import { logoPath, logoSize, type OldSlug, type PageRow } from "../../features/pages";
+import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { Card, Facts, Logo, RelativeTime, Swatch } from "../../ui";
 import { THEME_OPTIONS } from "./forms";
@@ -31,6 +32,11 @@ export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
           { label: "Time zone", value: page.timeZone },
           { label: "Language", value: page.locale },
           { label: "Days of history", value: page.historyDays },
+          {
+            label: "Outages join",
+            value:
+              page.joinMinutes === 0 ? "Never" : `Within ${plural(page.joinMinutes, "minute")}`,
+          },
           { label: "Theme", value: theme },
           { label: "Accent colour", value: page.accent ? <Swatch colour={page.accent} /> : NONE },
           { label: "Logo", value: page.logo === null ? NONE : <PageLogo page={page} /> },

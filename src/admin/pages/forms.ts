@@ -1,4 +1,4 @@
-import type { PageInput, PageRow } from "../../features/pages";
+import { JOIN_MINUTES, type PageInput, type PageRow } from "../../features/pages";
 import { choiceField, selectField } from "../forms/choice-fields";
 import { nullable, optional } from "../forms/field";
 import { defineForm, versionInput } from "../forms/form";
@@ -65,6 +65,12 @@ const FIELDS = {
     hint: "Days in the uptime history of components, 30 to 365.",
     isRequired: true,
   }),
+  join_minutes: integerField({
+    label: "Minutes in which outages join",
+    initial: JOIN_MINUTES,
+    hint: "Outages that follow an automatic incident within this time become part of it, 0 to 1,440. With 0, each outage has an incident of its own.",
+    isRequired: true,
+  }),
   theme: selectField<NonNullable<PageInput["theme"]>>({
     label: "Theme",
     initial: "system",
@@ -82,11 +88,12 @@ export const NEW_PAGE_FORM = defineForm<PageInput, NewPageContext>()(
     time_zone: FIELDS.time_zone,
     locale: FIELDS.locale,
     history_days: FIELDS.history_days,
+    join_minutes: FIELDS.join_minutes,
     theme: FIELDS.theme,
     accent: FIELDS.accent,
     default: optional(defaultField()),
   },
-  { advanced: ["locale", "history_days", "theme", "accent", "default"] },
+  { advanced: ["locale", "history_days", "join_minutes", "theme", "accent", "default"] },
 );
 
 const defineSettings = defineForm<PageInput>();
@@ -97,6 +104,7 @@ export const GENERAL_FORM = defineSettings({
   time_zone: FIELDS.time_zone,
   locale: FIELDS.locale,
   history_days: FIELDS.history_days,
+  join_minutes: FIELDS.join_minutes,
 });
 export const LOOK_FORM = defineSettings({ theme: FIELDS.theme, accent: FIELDS.accent });
 export const VISIBILITY_FORM = defineSettings({ visibility: FIELDS.visibility });
@@ -118,6 +126,7 @@ export function pageResource(page: PageRow) {
     time_zone: page.timeZone,
     locale: page.locale,
     history_days: page.historyDays,
+    join_minutes: page.joinMinutes,
     theme: page.theme,
     accent: page.accent,
     custom_domains: page.customDomains,

@@ -4,6 +4,7 @@ import { REMIND_MINUTES_BEFORE, type ScheduleRecord } from "../maintenance";
 import {
   compatOf,
   fullMailSettings,
+  JOIN_MINUTES,
   mailSettingsOf,
   type PageInput,
   type PageRow,
@@ -36,6 +37,7 @@ export function desiredPage(
     theme: page.theme ?? "system",
     accent: page.accent ?? null,
     history_days: page.history_days ?? 90,
+    join_minutes: page.join_minutes ?? JOIN_MINUTES,
     // In the form that is stored.
     custom_domains: (page.custom_domains ?? []).map((text) => toDomain(text) ?? text),
     default: stored.isDefault || (page.default ?? false),
@@ -56,6 +58,7 @@ export function presentPageFields(row: PageRow): Required<PageInput> {
     theme: row.theme,
     accent: row.accent,
     history_days: row.historyDays,
+    join_minutes: row.joinMinutes,
     custom_domains: row.customDomains,
     default: row.isDefault,
     compat: row.compat,

@@ -45,6 +45,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     theme: "Colours: those of the visitor's system, light or dark. Default: system.",
     accent: "Colour of links and buttons: #rrggbb.",
     history_days: "Days of the charts. Default: 90.",
+    join_minutes:
+      "Minutes in which outages join an automatic incident; 0 for an incident for each outage. Default: 10.",
     custom_domains: "Host names on which the page is served, such as status.example.com.",
     default: "True for the page at /. Default: true for the first page.",
     compat: "Products whose clients read this page, too.",

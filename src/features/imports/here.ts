@@ -5,7 +5,7 @@ import { type ComponentRow, findComponent, findGroup, type GroupRow } from "../c
 import { findIncident } from "../incidents";
 import { findMaintenance, findSchedule } from "../maintenance";
 import { findMonitor } from "../monitors";
-import { findPage, type PageRow } from "../pages";
+import { findPage, JOIN_MINUTES, type PageRow } from "../pages";
 import { findWebhook } from "../webhooks";
 import type { ForeignKey } from "./source";
 import type { ImportRun } from "./run";
@@ -66,9 +66,11 @@ export function knownOf(run: ImportRun, keys: readonly ForeignKey[]): ForeignKey
 /** Returns a checksum of the settings of a page, which is the default page or not without having been edited. */
 export function pageMark(row: PageRow): number {
   const { slug, name, description, timeZone, locale, visibility, theme, accent } = row;
-  const { historyDays, customDomains, logo, compat, mail } = row;
+  const { historyDays, customDomains, logo, compat, mail, joinMinutes } = row;
   const texts = [slug, name, description, timeZone, locale, visibility, theme, accent, logo];
-  return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail]));
+  // Checksums of earlier versions do not have the setting.
+  const join = joinMinutes === JOIN_MINUTES ? [] : [joinMinutes];
+  return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail, ...join]));
 }
 
 /** Returns a checksum of the settings of a group, which is moved without being edited. */

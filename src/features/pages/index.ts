@@ -33,7 +33,7 @@ export {
   validatePageInput,
 } from "./service";
 export { findNextDefaultPage, removePage } from "./remove";
-export { compatOf, isReservedSlug, isTimeZone } from "./rules";
+export { compatOf, isReservedSlug, isTimeZone, JOIN_MINUTES, JOIN_MINUTES_MAX } from "./rules";
 export { listOldSlugs, type OldSlug, releaseSlug } from "./slugs";
 export {
   findDefaultPage,

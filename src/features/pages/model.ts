@@ -6,7 +6,7 @@ import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
 import { pageBaseUrl, pageUrl, logoPath, DOMAINS_MAX } from "./address";
 import { PageMailInput } from "./mail";
-import { SLUG_PATTERN } from "./rules";
+import { JOIN_MINUTES_MAX, SLUG_PATTERN } from "./rules";
 import type { PageRow } from "./store";
 
 const VISIBILITIES = ["public", "private"] as const;
@@ -28,6 +28,7 @@ export const PageInput = Type.Object(
     theme: Type.Optional(OneOf(THEMES)),
     accent: Type.Optional(Nullable(Accent)),
     history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 365 })),
+    join_minutes: Type.Optional(Type.Integer({ minimum: 0, maximum: JOIN_MINUTES_MAX })),
     custom_domains: Type.Optional(
       Type.Array(Text({ minLength: 1, maxLength: 253 }), { maxItems: DOMAINS_MAX }),
     ),
@@ -77,6 +78,12 @@ export const Page = Type.Object(
       description: "Products in whose formats the page can be read, while it is public.",
     }),
     history_days: Type.Integer({ minimum: 30, maximum: 365 }),
+    join_minutes: Type.Integer({
+      minimum: 0,
+      maximum: JOIN_MINUTES_MAX,
+      description:
+        "Minutes after the start of an automatic incident in which outages of other monitors join it; 0 for an incident for each.",
+    }),
     default: Type.Boolean({ description: "True for the page at `/`." }),
     sample: Type.Boolean({
       description: "True for the sample page of a first start, which the first real page removes.",
@@ -109,6 +116,7 @@ export function presentPage(row: PageRow, baseUrl: string): Page {
     custom_domains: row.customDomains,
     compat: row.compat,
     history_days: row.historyDays,
+    join_minutes: row.joinMinutes,
     default: row.isDefault,
     sample: row.isSample,
     version: row.version,

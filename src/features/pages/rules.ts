@@ -1,5 +1,9 @@
 import { COMPAT_PRODUCTS, type CompatProduct } from "../../domain/compat";
 
+/** Time after the start of an automatic incident in which outages join it: default and maximum, in minutes. */
+export const JOIN_MINUTES = 10;
+export const JOIN_MINUTES_MAX = 1_440;
+
 /** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
 export const SLUG_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
 

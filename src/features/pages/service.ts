@@ -9,7 +9,7 @@ import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
 import { fullMailSettings, PageMailInput } from "./mail";
 import { PageInput } from "./model";
-import { compatOf, isLocale, isReservedSlug, isTimeZone } from "./rules";
+import { compatOf, isLocale, isReservedSlug, isTimeZone, JOIN_MINUTES } from "./rules";
 import {
   clearDefault,
   erasePage,
@@ -70,6 +70,7 @@ export function createPage(
     theme: input.theme ?? "system",
     accent: input.accent ?? null,
     historyDays: input.history_days ?? 90,
+    joinMinutes: input.join_minutes ?? JOIN_MINUTES,
     isDefault,
     isSample,
     managedBy: metadata.managedBy ?? null,
@@ -84,7 +85,6 @@ export function createPage(
     logo: null,
     compat: compatOf(input.compat ?? []),
     mail: fullMailSettings(input.mail),
-    joinMinutes: 10,
   };
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
@@ -127,6 +127,7 @@ export function updatePage(
     theme: input.theme ?? before.theme,
     accent: input.accent === undefined ? before.accent : input.accent,
     historyDays: input.history_days ?? before.historyDays,
+    joinMinutes: input.join_minutes ?? before.joinMinutes,
     customDomains:
       input.custom_domains === undefined
         ? before.customDomains

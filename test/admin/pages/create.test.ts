@@ -35,6 +35,7 @@ describe("creating a page", () => {
       timeZone: "Europe/Berlin",
       locale: "de",
       historyDays: 60,
+      joinMinutes: 25,
       theme: "dark",
       accent: "#0b6b53",
       isDefault: true,
@@ -109,7 +110,13 @@ describe("creating a page", () => {
   test("the form for a new page ignores custom domains", async () => {
     await using site = await createPageDashboard();
     const form = { name: "New", slug: "new-page", custom_domains: "dashboard.test" };
-    const more = { visibility: "public", time_zone: "UTC", locale: "en", history_days: "90" };
+    const more = {
+      visibility: "public",
+      time_zone: "UTC",
+      locale: "en",
+      history_days: "90",
+      join_minutes: "10",
+    };
     const answer = await site.send(
       NEW,
       { ...form, ...more, theme: "system" },
@@ -134,6 +141,7 @@ describe("an invalid form for a new page", () => {
       time_zone: "Europe/Nowhere",
       locale: "not a tag",
       history_days: "29",
+      join_minutes: "1441",
       theme: "pink",
       accent: "green",
     };
@@ -147,10 +155,18 @@ describe("an invalid form for a new page", () => {
       time_zone: "Time zone must be a time zone, such as Europe/Berlin.",
       locale: "Language must be a language tag, such as en or pt-BR.",
       history_days: "Days of history must be a whole number from 30 to 365.",
+      join_minutes: "Minutes in which outages join must be a whole number from 0 to 1,440.",
       theme: "Theme must be one of system, light, dark.",
       accent: "Accent colour must be # and six hexadecimal digits, such as #0b6b53.",
     });
-    for (const name of ["slug", "time_zone", "locale", "history_days", "accent"] as const) {
+    for (const name of [
+      "slug",
+      "time_zone",
+      "locale",
+      "history_days",
+      "join_minutes",
+      "accent",
+    ] as const) {
       expect(typedIn(answer.text, name)).toEqual([wrong[name]]);
     }
     expect(chosenIn(answer.text, "description")).toBe(wrong.description);

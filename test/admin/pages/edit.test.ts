@@ -11,6 +11,7 @@ const GENERAL: Fields = {
   time_zone: "UTC",
   locale: "en",
   history_days: "90",
+  join_minutes: "10",
 };
 
 describe("a page's forms", () => {
@@ -23,6 +24,7 @@ describe("a page's forms", () => {
         time_zone: "Asia/Kolkata",
         locale: "pt-BR",
         history_days: "30",
+        join_minutes: "1,440",
       },
       flash: "The page was changed.",
       stored: {
@@ -31,6 +33,7 @@ describe("a page's forms", () => {
         timeZone: "Asia/Kolkata",
         locale: "pt-BR",
         historyDays: 30,
+        joinMinutes: 1_440,
       },
     },
     {
@@ -84,11 +87,13 @@ describe("a page's forms", () => {
       time_zone: "Mars",
       locale: "!",
       history_days: "x",
+      join_minutes: "",
     };
     const general = await site.change("general", typed);
     expect(general.status).toBe(422);
     expect(Object.keys(fieldErrorsOn(general.text)).sort()).toEqual([
       "history_days",
+      "join_minutes",
       "locale",
       "name",
       "time_zone",

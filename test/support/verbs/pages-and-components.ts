@@ -36,6 +36,7 @@ const GENERAL = {
   time_zone: "UTC",
   locale: "en",
   history_days: "90",
+  join_minutes: "10",
 };
 
 /** Dashboard requests that change pages, or the arrangement of their components. */
