@@ -7,6 +7,8 @@ import { seeOther } from "../http";
 export interface FlashMessage {
   tone: Tone;
   text: string;
+  /** Link after the message. */
+  link?: { href: string; label: string } | undefined;
   /** Content below the message. */
   details?: ComponentChildren;
 }
@@ -20,7 +22,12 @@ export interface Flashes {
    * Redirects to a screen after a form succeeded, with a confirmation. Without a text the
    * confirmation says that nothing changed.
    */
-  redirect(sessionId: number, path: string, text: string | undefined): Response;
+  redirect(
+    sessionId: number,
+    path: string,
+    text: string | undefined,
+    link?: FlashMessage["link"],
+  ): Response;
 }
 
 const WAITING_MAX = 1_000;
@@ -34,10 +41,12 @@ export function createFlashes(): Flashes {
       waiting.delete(sessionId);
       return message;
     },
-    redirect(sessionId, path, text) {
+    redirect(sessionId, path, text, link) {
       waiting.set(
         sessionId,
-        text === undefined ? { tone: "maint", text: "Nothing was changed." } : { tone: "ok", text },
+        text === undefined
+          ? { tone: "maint", text: "Nothing was changed." }
+          : { tone: "ok", text, link },
       );
       return seeOther(path);
     },

@@ -101,6 +101,8 @@ export function DetailCard(props: DetailCardProps) {
 }
 
 interface DetailRowProps {
+  /** Checkbox before the shape, of a form around the rows. */
+  pick?: { name: string; value: string; isChecked: boolean } | undefined;
   shape: ComponentChildren;
   href?: string;
   title: string;
@@ -109,9 +111,15 @@ interface DetailRowProps {
 }
 
 /** Row of a `DetailCard`: shape, linked name, note, and a label at the end. */
-export function DetailRow({ shape, href, title, note, end }: DetailRowProps) {
+export function DetailRow({ pick, shape, href, title, note, end }: DetailRowProps) {
   return (
     <li class="detail-row">
+      {pick ? (
+        <label class="detail-pick">
+          <input type="checkbox" name={pick.name} value={pick.value} checked={pick.isChecked} />
+          <span class="visually-hidden">Select {title}</span>
+        </label>
+      ) : null}
       {shape}
       <div>
         {href === undefined ? (
@@ -125,5 +133,26 @@ export function DetailRow({ shape, href, title, note, end }: DetailRowProps) {
       </div>
       {end}
     </li>
+  );
+}
+
+interface MoreRowsProps {
+  label: string;
+  /** True if the fold starts open. */
+  isOpen?: boolean;
+  /** `DetailRow`s. */
+  children: ComponentChildren;
+}
+
+/** Further rows of a `DetailCard` in a fold. Works without a script. */
+export function MoreRows({ label, isOpen = false, children }: MoreRowsProps) {
+  return (
+    <details class="fold detail-more" open={isOpen}>
+      <summary>
+        <Icon name="chevron-right" />
+        {label}
+      </summary>
+      <ul>{children}</ul>
+    </details>
   );
 }

@@ -37,6 +37,7 @@ export {
   renderDocument,
   renderLinkedDocument,
 } from "./documents";
+export { FieldError, fieldId } from "./field";
 export { FieldRows, type RowControl } from "./field-rows";
 export { FilterDate, FilterSelect } from "./filters";
 export { Actions, DialogForm, Form, HiddenFields } from "./form";
@@ -70,7 +71,7 @@ export { minifyCss } from "./style-sheet";
 export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";
 export { TimeChart, type TimeBand, type TimePoint } from "./time-chart";
 export { Phases, Timeline } from "./timeline";
-export { DetailCard, DetailRow, HeadFacts, HeadFact, MoreMenu, Numbers } from "./detail";
+export { DetailCard, DetailRow, HeadFacts, HeadFact, MoreMenu, MoreRows, Numbers } from "./detail";
 export {
   duration,
   exactTime,

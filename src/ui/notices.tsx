@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { errorSuffix, fieldId } from "./field";
 import type { Tone } from "../domain/tone";
 import { Icon, type IconName } from "./icons";
+import { safeHref } from "./safe-href";
 
 interface NoticeProps {
   tone: Tone;
@@ -31,12 +32,25 @@ export function Notice({ tone, title, children }: NoticeProps) {
   );
 }
 
+interface FlashProps {
+  message: { tone: Tone; text: string; link?: { href: string; label: string } | undefined };
+}
+
 /** Confirmation of the last action, shown once. */
-export function Flash({ message }: { message: { tone: Tone; text: string } }) {
+export function Flash({ message }: FlashProps) {
+  const { link } = message;
   return (
     <div class={`notice flash t-${message.tone}`} role="status">
       <Icon name={TONE_ICONS[message.tone]} />
-      <p class="notice-text">{message.text}</p>
+      <p class="notice-text">
+        {message.text}
+        {link ? (
+          <>
+            {" "}
+            <a href={safeHref(link.href)}>{link.label}</a>
+          </>
+        ) : null}
+      </p>
     </div>
   );
 }

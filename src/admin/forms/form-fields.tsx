@@ -42,7 +42,13 @@ export function FormInputs<Body, Context, Fields>(props: FormProps<Body, Context
   );
 }
 
-function Rejection({ notice, kept }: { notice?: string | undefined; kept?: string | undefined }) {
+interface RejectionProps {
+  notice?: string | undefined;
+  kept?: string | undefined;
+}
+
+/** Reason for which a whole form was rejected, or the message of one that was kept. */
+export function Rejection({ notice, kept }: RejectionProps) {
   if (notice !== undefined) return <FormNotice>{notice}</FormNotice>;
   return kept === undefined ? null : (
     <div role="status">

@@ -1,14 +1,11 @@
-import { Button, Fold, HiddenFields } from "../../ui";
+import { Button, Fold } from "../../ui";
 import type { StateOf } from "../forms/form";
 import { AudienceHint } from "../timeline/audience";
 import { notifyLabel } from "../timeline/notified";
 import { UpdateForm } from "../timeline/update-form";
-import { Elapsed, Links } from "../overview/parts";
-import { monitorPath } from "../paths";
-import { RESOLVED_TEXT, UPDATE_TEMPLATES } from "./built-in-templates";
+import { UPDATE_TEMPLATES } from "./built-in-templates";
 import { UPDATE_FIELDS, type UPDATE_FORM } from "./forms";
-import { pathsOfIncident, RESOLVE_INTENT } from "./incident-paths";
-import type { IncidentView } from "./incident-view";
+import { pathsOfIncident } from "./incident-paths";
 import { TemplateMenu } from "./template-buttons";
 import { fromBuiltIn } from "./templates";
 
@@ -50,54 +47,5 @@ export function NextUpdate({ state }: { state: UpdateState }) {
         {form}
       </Fold>
     </section>
-  );
-}
-
-/**
- * Says that all monitors that opened an incident are up again, and resolves it with one button. Renders
- * nothing for a draft, and while a monitor is not up.
- */
-export function Recovered(props: {
-  view: IncidentView;
-  /** Token of the form. */
-  token: string;
-  canWrite: boolean;
-  now: number;
-}) {
-  const { view, token, canWrite, now } = props;
-  const { incident, monitors } = view;
-  const states = monitors.map(({ record }) => record.state);
-  const isUp = states.length > 0 && states.every(({ state }) => state === "up");
-  if (!isUp || incident.draft || incident.status === "resolved") return null;
-  return (
-    <div class="notice t-ok">
-      <div class="notice-text panel-head">
-        <p>
-          <Links
-            items={monitors.map(({ record: { row } }) => ({
-              href: monitorPath(row.id),
-              name: row.name,
-            }))}
-          />{" "}
-          {monitors.length === 1 ? "has" : "have"} been up for{" "}
-          <Elapsed since={Math.max(...states.map(({ since }) => since))} now={now} />.
-        </p>
-        {canWrite ? (
-          <form method="post" action={pathsOfIncident(incident.id).updates}>
-            <HiddenFields
-              values={{
-                form: token,
-                seen_status: incident.status,
-                intent: RESOLVE_INTENT,
-                status: "resolved",
-                body: RESOLVED_TEXT,
-                notify: "yes",
-              }}
-            />
-            <Button>Resolve incident</Button>
-          </form>
-        ) : null}
-      </div>
-    </div>
   );
 }

@@ -1,9 +1,11 @@
 import type { Incident } from "../../features/incidents";
 import { DialogForm } from "../../ui";
+import { type Detected, StillFailing } from "./detected-by";
 import { pathsOfIncident } from "./incident-paths";
 
 /** Asks before an incident is deleted, naming the data that is deleted. */
-export function DeleteIncident({ title, incident }: { title: string; incident: Incident }) {
+export function DeleteIncident({ title, view }: { title: string; view: Detected }) {
+  const { incident, monitors } = view;
   const paths = pathsOfIncident(incident.id);
   return (
     <DialogForm
@@ -14,6 +16,7 @@ export function DeleteIncident({ title, incident }: { title: string; incident: I
       cancelHref={paths.home}
     >
       <p>{consequences(incident)} This cannot be undone.</p>
+      <StillFailing monitors={monitors.filter(({ endedAt }) => endedAt === null)} />
       {incident.draft || incident.status === "resolved" ? null : (
         <p>
           If the incident is over, resolve it instead: resolved incidents stay on the page as

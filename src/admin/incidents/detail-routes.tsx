@@ -6,9 +6,11 @@ import {
   findIncident,
   getIncident,
   type IncidentRecord,
+  splitOff,
   updateIncident,
 } from "../../features/incidents";
 import { actorOf, formBody, session, sessionOf } from "../../http";
+import { plural } from "../../kernel/text";
 import { INCIDENT_WORDS } from "../../public/words";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../write-as";
@@ -24,10 +26,11 @@ import { audienceNoteOf, isCounting } from "../timeline/audience";
 import { RESOLVED_TEXT, UPDATE_TEMPLATES } from "./built-in-templates";
 import { affectedIds } from "./component-statuses";
 import { DeleteIncident } from "./delete";
+import { SPLIT_FORM } from "./detected-by";
 import { IncidentDetail } from "./detail";
 import { UPDATE_FORM } from "./forms";
 import { RESOLVE_INTENT } from "./incident-paths";
-import { previewIncident, readIncidentView } from "./incident-view";
+import { type IncidentView, previewIncident, readIncidentView } from "./incident-view";
 import { fillInTemplate, fromBuiltIn } from "./templates";
 
 /** Templates for further updates, also for forms that were opened before these were hidden. */
@@ -42,16 +45,24 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
   function detail(
     { requestContext, query }: Pick<At<string>, "requestContext" | "query">,
     nextUpdate: StateOf<typeof UPDATE_FORM>,
+    split?: StateOf<typeof SPLIT_FORM>,
   ): Screen {
     const { role } = sessionOf(requestContext).user;
+    const { context } = nextUpdate;
     const page = {
       nextUpdate,
+      split: split ?? SPLIT_FORM.state(SPLIT_FORM.initial(), context, { form: newFormToken(ctx) }),
       resolveToken: newFormToken(ctx),
       role,
       before: query["before"],
       now: ctx.clock.now(),
     };
-    return { title: nextUpdate.context.incident.name, children: <IncidentDetail {...page} /> };
+    return { title: context.incident.name, children: <IncidentDetail {...page} /> };
+  }
+
+  function emptyUpdate(view: IncidentView, status = view.incident.status, body = "") {
+    const values = UPDATE_FORM.initial({ status, body });
+    return UPDATE_FORM.state(values, view, { form: newFormToken(ctx) });
   }
 
   area.screen(
@@ -61,11 +72,8 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       const view = readIncidentView(ctx, ctx.db, at.params.id);
       // A link may propose the next status, such as that of the overview for a recovered monitor.
       const proposed = INCIDENT_STATUSES.find((status) => status === at.query["status"]);
-      const values = UPDATE_FORM.initial({
-        status: proposed ?? view.incident.status,
-        body: proposed === "resolved" ? RESOLVED_TEXT : "",
-      });
-      return detail(at, UPDATE_FORM.state(values, view, { form: newFormToken(ctx) }));
+      const body = proposed === "resolved" ? RESOLVED_TEXT : "";
+      return detail(at, emptyUpdate(view, proposed, body));
     },
     { role: "viewer" },
   );
@@ -119,6 +127,24 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     },
   });
 
+  area.form("/:id/split-off", {
+    showSummary: "Redirect to the incident",
+    summary: "Split outages off an incident",
+    form: SPLIT_FORM,
+    back: home,
+    load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
+    show: (state, at) => detail(at, emptyUpdate(state.context), state),
+    // A conflict, such as a selection of all, concerns the selected monitors.
+    conflictField: "monitors",
+    submit: (tx, body, actor, { params }) => splitOff(ctx, tx, params.id, body, actor).row.id,
+    done: (id, at, { monitors }) => ({
+      // The incident may have been deleted since the form was sent for the first time.
+      path: findIncident(ctx.db, { id: at.params.id }) ? home(at) : INCIDENTS_PATH,
+      text: `${plural(new Set(monitors).size, "monitor")} split off.`,
+      link: { href: incidentPath(id), label: "Open the new incident" },
+    }),
+  });
+
   area.action("/:id/publish", {
     summary: "Publish a draft",
     run(tx, { params }, actor) {
@@ -150,9 +176,9 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     showSummary: "Show the confirmation for deleting an incident",
     summary: "Delete an incident",
     show({ params }) {
-      const { incident } = readIncidentView(ctx, ctx.db, params.id);
-      const title = `Delete “${incident.name}”`;
-      return { title, children: <DeleteIncident title={title} incident={incident} /> };
+      const view = readIncidentView(ctx, ctx.db, params.id);
+      const title = `Delete “${view.incident.name}”`;
+      return { title, children: <DeleteIncident title={title} view={view} /> };
     },
     remove(tx, { params: { id } }, actor) {
       const { name } = getIncident(tx, id, true).row;

@@ -2,6 +2,7 @@ import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { type Role, roleAllows } from "../../domain/role";
 import { IMPACT_TONES, type Tone } from "../../domain/tone";
 import type { Incident } from "../../features/incidents";
+import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { pathsOf } from "../../public/page-paths";
 import { MarkdownText } from "../../public/text";
@@ -28,15 +29,24 @@ import type { StateOf } from "../forms/form";
 import { INCIDENTS_PATH, monitorPath, pagePath } from "../paths";
 import { Notified } from "../timeline/notified";
 import { UpdateTimeline } from "../timeline/update-timeline";
-import { NextUpdate, Recovered } from "./composer";
+import { NextUpdate } from "./composer";
+import {
+  DetectedBy,
+  OnlyMonitor,
+  Recovered,
+  type SPLIT_FORM,
+  SplitRejection,
+  WrittenBy,
+} from "./detected-by";
 import { IncidentFacts } from "./facts";
 import type { UPDATE_FORM } from "./forms";
 import { pathsOfIncident } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
-import { Components, DetectedBy } from "./side-cards";
+import { Components } from "./side-cards";
 
 interface IncidentDetailProps {
   nextUpdate: StateOf<typeof UPDATE_FORM>;
+  split: StateOf<typeof SPLIT_FORM>;
   /** Token of the form that resolves the incident. */
   resolveToken: string;
   role: Role;
@@ -48,12 +58,12 @@ interface IncidentDetailProps {
 
 /** One incident: phases, form for the next update, timeline, neighbours and properties. */
 export function IncidentDetail(props: IncidentDetailProps) {
-  const { nextUpdate, resolveToken, role, before, now } = props;
+  const { nextUpdate, split, resolveToken, role, before, now } = props;
   const view = nextUpdate.context;
-  const { incident, authors, monitors } = view;
+  const { incident, authors, only } = view;
   const paths = pathsOfIncident(incident.id);
   const canWrite = roleAllows(role, "editor");
-  const [monitor] = monitors;
+  const monitor = only?.record.row;
   return (
     <>
       <PageHead
@@ -68,15 +78,19 @@ export function IncidentDetail(props: IncidentDetailProps) {
       <div id="incident-phases" data-live="">
         <IncidentPhases view={view} now={now} />
       </div>
+      <div class="slot" id="incident-writer" data-live="">
+        <WrittenBy view={view} canWrite={canWrite} now={now} />
+      </div>
       <div class="slot" id="incident-recovered" data-live="">
         <Recovered view={view} token={resolveToken} canWrite={canWrite} now={now} />
       </div>
+      <SplitRejection view={view} split={split} />
       {incident.draft ? <DraftNotice id={incident.id} canWrite={canWrite} /> : null}
       <Columns
         aside={
           <>
             <Components view={view} />
-            <DetectedBy view={view} now={now} />
+            <OnlyMonitor view={view} now={now} />
             {roleAllows(role, "admin") && !incident.draft ? (
               <Notified notified={view.notified} now={now} />
             ) : null}
@@ -93,7 +107,7 @@ export function IncidentDetail(props: IncidentDetailProps) {
           authors={authors}
           {...(monitor
             ? {
-                monitor: <a href={monitorPath(monitor.record.row.id)}>{monitor.record.row.name}</a>,
+                monitor: <a href={monitorPath(monitor.id)}>{monitor.name}</a>,
               }
             : {})}
           home={paths.home}
@@ -101,6 +115,7 @@ export function IncidentDetail(props: IncidentDetailProps) {
           editPath={canWrite ? paths.update : undefined}
           now={now}
         />
+        <DetectedBy view={view} split={canWrite ? split : undefined} now={now} />
         <Postmortem view={view} canWrite={canWrite} now={now} />
       </Columns>
     </>
@@ -112,7 +127,9 @@ function toneOf({ draft, impact }: Incident): Tone {
 }
 
 /** Impact of an incident, its duration and its page. */
-function Now({ view: { incident, page }, now }: { view: IncidentView; now: number }) {
+function Now({ view, now }: { view: IncidentView; now: number }) {
+  const { incident, page, monitors, outages } = view;
+  const failing = outages.failingMonitorIds.length;
   const { draft, impact, started_at: startedAt, resolved_at: resolvedAt } = incident;
   const duration = lasting(startedAt, resolvedAt ?? toIso(now));
   return (
@@ -122,6 +139,12 @@ function Now({ view: { incident, page }, now }: { view: IncidentView; now: numbe
         {resolvedAt === null ? `${duration}, since ` : `Lasted ${duration}, from `}
         <ClockTime at={startedAt} now={now} /> UTC
       </HeadFact>
+      {monitors.length < 2 ? null : (
+        <HeadFact icon="activity">
+          <a href="#detected-by">{plural(monitors.length, "monitor")}</a>
+          {failing === 0 ? null : `, ${failing.toLocaleString("en")} down`}
+        </HeadFact>
+      )}
       <HeadFact icon="globe">
         <a href={pagePath(page.id)}>{page.name}</a>
       </HeadFact>

@@ -18,7 +18,8 @@ interface IncidentFactsProps {
 }
 
 /** Properties of an incident. */
-export function IncidentFacts({ view: { incident }, editPath, now }: IncidentFactsProps) {
+export function IncidentFacts({ view, editPath, now }: IncidentFactsProps) {
+  const { incident, monitors } = view;
   const { external_ref: externalRef, started_at: startedAt, resolved_at: resolvedAt } = incident;
   const after = (label: string, at: string | null) =>
     at === null ? [] : [{ label, value: `After ${lasting(startedAt, at)}` }];
@@ -32,7 +33,13 @@ export function IncidentFacts({ view: { incident }, editPath, now }: IncidentFac
     ...after("Identified", incident.identified_at),
     ...after("Monitoring", incident.monitoring_at),
     ...after("Resolved", resolvedAt),
-    { label: "Reported by", value: SOURCES[incident.source] },
+    {
+      label: "Reported by",
+      value:
+        monitors.length > 1 && incident.source === "monitor"
+          ? "Monitors"
+          : SOURCES[incident.source],
+    },
     ...(externalRef === null
       ? []
       : [{ label: "External reference", value: <code>{externalRef}</code> }]),

@@ -44,6 +44,7 @@ export function pathsOfIncident(id: string) {
     resolve: `${home}?status=resolved`,
     edit: `${home}/edit`,
     publish: `${home}/publish`,
+    splitOff: `${home}/split-off`,
     postmortem: `${home}/postmortem`,
     delete: `${home}/delete`,
   };

@@ -3,44 +3,27 @@ import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import {
   getIncident,
-  type Incident,
+  type IncidentRecord,
   presentIncident,
+  readOutages,
   updateIncident,
 } from "../../features/incidents";
-import {
-  getMonitorRecord,
-  listMonitorsOfIncident,
-  type MonitorRecord,
-  type RecentTimes,
-  recentTimesOf,
-} from "../../features/monitors";
+import { getMonitorRecord, recentTimesOf } from "../../features/monitors";
 import { areBuiltInTemplatesHidden } from "../../features/settings";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
-import { type NotifiedWebhook, readNotified } from "../timeline/notified";
+import { readNotified } from "../timeline/notified";
 import { type AudienceNote, audienceNoteOf } from "../timeline/audience";
+import { type Detected, detectingMonitors } from "./detected-by";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
 /** One incident with the related data that its screens show. */
-export interface IncidentView extends TimelineView {
-  incident: Incident;
+export interface IncidentView extends TimelineView, Detected {
   /** True if the form for the next update offers the built-in templates. */
   offersBuiltIn: boolean;
-  /** Monitors that opened the incident, each with its last 24 hours. */
-  monitors: readonly DetectingMonitor[];
-  notified: readonly NotifiedWebhook[];
   /** Sentences about the subscribers who get a mail about the next update. */
   audience: AudienceNote | undefined;
 }
-
-/** Monitor that opened an incident. */
-interface DetectingMonitor {
-  record: MonitorRecord;
-  recent: RecentTimes | undefined;
-}
-
-/** Maximum number of monitors that an incident's screen shows. */
-const MONITORS_MAX = 10;
 
 /** Audit log actions that write an update. */
 const WRITING = ["incident.create", "incident.add_update"];
@@ -53,11 +36,11 @@ export function readIncidentView(
 ): IncidentView {
   const record = getIncident(reader, id, true);
   const { baseUrl, clock } = ctx;
-  const { source, pageId } = record.row;
+  const { pageId } = record.row;
   const timeline = readTimelineView(reader, record, WRITING);
   return {
     incident: presentIncident(record, baseUrl, true),
-    monitors: source === "monitor" ? readMonitors(reader, id, clock.now()) : [],
+    ...readDetected(reader, record.row, clock.now()),
     notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
     offersBuiltIn: !areBuiltInTemplatesHidden(reader),
     audience: audienceNoteOf(ctx, reader, timeline.page, { id, kind: "incident" }),
@@ -65,13 +48,22 @@ export function readIncidentView(
   };
 }
 
-function readMonitors(reader: Reader, incidentId: string, now: number): DetectingMonitor[] {
-  const records = listMonitorsOfIncident(reader, { incidentId, limit: MONITORS_MAX }).map(
-    ({ id }) => getMonitorRecord(reader, id),
-  );
-  const nums = records.map(({ row }) => row.num);
-  const recent = recentTimesOf(reader, nums, now);
-  return records.map((record) => ({ record, recent: recent.get(record.row.num) }));
+/** Reads the monitors of an incident with their outages. */
+function readDetected(
+  reader: Reader,
+  row: IncidentRecord["row"],
+  now: number,
+): Omit<Detected, "incident" | "notified"> {
+  const { outages, ...state } = readOutages(reader, row);
+  const monitors = detectingMonitors(outages);
+  const [first] = monitors;
+  if (!first || first.isDeleted || monitors.length > 1) {
+    return { monitors, outages: state, only: undefined };
+  }
+  const record = getMonitorRecord(reader, first.id);
+  const { num } = record.row;
+  const only = { record, recent: recentTimesOf(reader, [num], now).get(num) };
+  return { monitors, outages: state, only };
 }
 
 /**

@@ -33,16 +33,16 @@ export function LastUpdate({ at, now }: { at: number | null; now: number }) {
 /** Maximum number of links; further objects are counted. */
 const NAMED_MAX = 3;
 
-/** Links with commas: "Search, API and 2 more". */
-export function Links({ items }: { items: readonly { href: string; name: string }[] }) {
+/** Links with commas: "Search, API and 2 more", "Search and API". */
+export function Links({ items }: { items: readonly { href?: string; name: string }[] }) {
   const shown = items.slice(0, NAMED_MAX);
   const more = items.length - shown.length;
   return (
     <>
       {shown.map(({ href, name }, index) => (
-        <span key={href}>
-          {index > 0 ? ", " : ""}
-          <a href={href}>{name}</a>
+        <span key={index}>
+          {index === 0 ? "" : more <= 0 && index === shown.length - 1 ? " and " : ", "}
+          {href === undefined ? name : <a href={href}>{name}</a>}
         </span>
       ))}
       {more > 0 ? ` and ${more} more` : ""}

@@ -32,6 +32,8 @@ export type ScreenOrPath = Screen | { path: string };
 export interface Done {
   path: string;
   text: string | undefined;
+  /** Link after the confirmation. */
+  link?: { href: string; label: string };
 }
 
 /** Thrown to answer a request with another screen, or to redirect, before anything is written. */
@@ -95,8 +97,8 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
     attempt,
 
     /** Redirects after an action. */
-    redirect: ({ requestContext }: ScreenRequest, { path, text }: Done): Response =>
-      flashes.redirect(sessionOf(requestContext).id, path, text),
+    redirect: ({ requestContext }: ScreenRequest, { path, text, link }: Done): Response =>
+      flashes.redirect(sessionOf(requestContext).id, path, text, link),
 
     get<Path extends string>(
       path: Path,

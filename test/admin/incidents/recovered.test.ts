@@ -38,7 +38,9 @@ describe("an incident whose monitor is up again", () => {
     const { id, monitor, path } = await recover(site);
     const { text } = await site.open(path);
     const page = readHtml(text);
-    expect(page.texts("#incident-recovered p")).toEqual(["Shop has been up for 28 s."]);
+    expect(page.texts("#incident-recovered p")).toEqual([
+      "All outages have ended. Shop has been up for 28 s.",
+    ]);
     expect(page.attributes("#incident-recovered a", "href")).toEqual([
       `/admin/monitors/${monitor}`,
     ]);
@@ -78,7 +80,9 @@ describe("an incident whose monitor is up again", () => {
     await using site = await createMonitorDashboard("viewer");
     const { path } = await recover(site);
     const page = readHtml((await site.open(path)).text);
-    expect(page.texts("#incident-recovered p")).toEqual(["Shop has been up for 28 s."]);
+    expect(page.texts("#incident-recovered p")).toEqual([
+      "All outages have ended. Shop has been up for 28 s.",
+    ]);
     expect(page.texts("#incident-recovered button")).toEqual([]);
   });
 
