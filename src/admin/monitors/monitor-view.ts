@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { findComponent, listOpenCausesOfSource } from "../../features/components";
 import { findSourceOf } from "../../features/imports";
+import { listIncidentsOfOutage } from "../../features/incidents";
 import {
   type CheckRow,
   getMonitorRecord,
@@ -94,8 +95,10 @@ export interface MonitorView {
   checks: readonly CheckRow[];
   /** Undefined for types other than push. */
   job: JobView | undefined;
-  /** Incidents that the monitor opened, newest first. */
+  /** Incidents to which outages of the monitor belong, newest first. */
   incidents: readonly OwnIncident[];
+  /** Incidents of the present outage; resolved and deleted ones if that happened by hand. */
+  present: ReturnType<typeof listIncidentsOfOutage>;
   /** Monitors that depend on this one, the worst state first. */
   dependents: ReturnType<typeof listDependents>;
   /** Webhooks that get messages about this monitor. */
@@ -148,6 +151,7 @@ export function readMonitorView(
     }),
     job: record.row.type === "push" ? readJob(reader, record, now) : undefined,
     incidents,
+    present: listIncidentsOfOutage(reader, { monitorId: id }),
     dependents: listDependents(reader, { parentId: id }).sort(
       (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
     ),

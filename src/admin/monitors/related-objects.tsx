@@ -100,16 +100,26 @@ function MonitorCard({ title, liveId, monitors }: MonitorCardProps) {
   );
 }
 
-/** Incidents that a monitor opened, newest first. */
+/** Incidents to which outages of a monitor belong, newest first. Those of the present outage say so. */
 export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) {
-  const { incidents, record } = view;
-  if (incidents.length === 0 && record.row.openIncident === "never") return null;
+  const { incidents, present, record } = view;
+  const deleted = present.filter(({ isDeleted }) => isDeleted === 1);
+  if (incidents.length + deleted.length === 0 && record.row.openIncident === "never") return null;
+  const current = new Set(present.map(({ incidentId }) => incidentId));
   return (
-    <DetailCard title="Incidents opened by this monitor" liveId="monitor-incidents" isFlush>
-      {incidents.length === 0 ? (
+    <DetailCard title="Incidents of this monitor" liveId="monitor-incidents" isFlush>
+      {incidents.length + deleted.length === 0 ? (
         <p class="muted detail-body">None yet.</p>
       ) : (
         <ul>
+          {deleted.map(({ incidentId, incidentName }) => (
+            <DetailRow
+              key={incidentId}
+              shape={<Shape tone="none" />}
+              title={incidentName}
+              note="Deleted during the present outage"
+            />
+          ))}
           {incidents
             .slice(0, INCIDENTS_SHOWN)
             .map(({ id, name, status, impact, draft, startedAt }) => (
@@ -122,6 +132,11 @@ export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) 
                   <>
                     {INCIDENT_WORDS[status]} · started{" "}
                     <RelativeTime at={toIso(startedAt)} now={now} />
+                    {!current.has(id)
+                      ? null
+                      : status === "resolved"
+                        ? " · resolved during the present outage"
+                        : " · has the present outage"}
                   </>
                 }
                 end={draft ? <Chip tone="none">Draft</Chip> : undefined}
