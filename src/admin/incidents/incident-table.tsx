@@ -1,5 +1,6 @@
 import { IMPACT_TONES } from "../../domain/tone";
 import type { IncidentRecord } from "../../features/incidents";
+import { plural } from "../../kernel/text";
 import { HOUR_MS, toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
 import {
@@ -29,19 +30,23 @@ const LONG_SILENCE_MS = HOUR_MS;
 
 interface IncidentTableProps {
   records: readonly IncidentRecord[];
+  /** Numbers of monitors by incident id. */
+  monitorCounts: ReadonlyMap<string, number>;
   /** Page names by id, shown if the incidents belong to several pages. */
   pageNames?: ReadonlyMap<string, string> | undefined;
   now: number;
 }
 
 /** Table of incidents, each linked to its screen. */
-export function IncidentTable({ records, pageNames, now }: IncidentTableProps) {
+export function IncidentTable(props: IncidentTableProps) {
+  const { records, monitorCounts, pageNames, now } = props;
   return (
     <DenseTable columns={COLUMNS} caption="Incidents, open ones first" liveId="incident-rows">
       {records.map((record) => (
         <IncidentTableRow
           key={record.row.id}
           record={record}
+          monitorCount={monitorCounts.get(record.row.id) ?? 0}
           pageName={pageNames?.get(record.row.pageId)}
           now={now}
         />
@@ -52,11 +57,12 @@ export function IncidentTable({ records, pageNames, now }: IncidentTableProps) {
 
 interface RowProps {
   record: IncidentRecord;
+  monitorCount: number;
   pageName?: string | undefined;
   now: number;
 }
 
-function IncidentTableRow({ record, pageName, now }: RowProps) {
+function IncidentTableRow({ record, monitorCount, pageName, now }: RowProps) {
   const { id, name, draft, impact, startedAt, resolvedAt } = record.row;
   const isOpen = resolvedAt === null;
   const duration = lasting(toIso(startedAt), toIso(resolvedAt ?? now));
@@ -68,7 +74,7 @@ function IncidentTableRow({ record, pageName, now }: RowProps) {
         href={incidentPath(id)}
         name={name}
         state={<span class="visually-hidden">, {word}</span>}
-        note={<Notes record={record} pageName={pageName} />}
+        note={<Notes {...{ record, monitorCount, pageName }} />}
       />
       <TextCell isSecondary>
         {draft ? <Chip>{word}</Chip> : <Chip tone={IMPACT_TONES[impact]}>{word}</Chip>}
@@ -95,7 +101,7 @@ function IncidentTableRow({ record, pageName, now }: RowProps) {
 }
 
 /** Status of an incident; while it is open, with the time of its last update. */
-function Phase({ record, now }: RowProps) {
+function Phase({ record, now }: Pick<RowProps, "record" | "now">) {
   const { row, updates } = record;
   const [newest] = updates;
   if (row.draft) return <span class="quiet-text">Draft</span>;
@@ -115,9 +121,10 @@ function Phase({ record, now }: RowProps) {
 }
 
 /** Page, components and origin of an incident. */
-function Notes({ record, pageName }: Omit<RowProps, "now">) {
+function Notes({ record, monitorCount, pageName }: Omit<RowProps, "now">) {
   const { row } = record;
   const ends = [
+    monitorCount > 1 ? plural(monitorCount, "monitor") : "",
     row.draft && row.source === "monitor" ? "opened by a monitor, not published" : "",
     row.postmortemPublishedAt === null ? "" : "post-mortem",
   ];

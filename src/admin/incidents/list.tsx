@@ -50,7 +50,12 @@ export function IncidentList(props: { list: IncidentListing; role: Role; now: nu
       }}
       noMatch="No incidents match these filters"
     >
-      <IncidentTable records={records} pageNames={pageNames} now={now} />
+      <IncidentTable
+        records={records}
+        monitorCounts={list.monitorCounts}
+        pageNames={pageNames}
+        now={now}
+      />
       {list.hasMoreOpen ? (
         <p class="detail-body">
           <a href={viewPath(list, "open")}>All open incidents</a>

@@ -3,6 +3,7 @@ import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-s
 import { type ComponentRow, listComponentsOfPage } from "../../features/components";
 import {
   countIncidents,
+  countOutagesOfIncidents,
   type IncidentQuery,
   type IncidentRecord,
   listIncidents,
@@ -40,6 +41,8 @@ export interface IncidentListing extends ListQuery {
   /** Incidents of this part; in the view of all, open ones come first. */
   records: readonly IncidentRecord[];
   hasMoreOpen: boolean;
+  /** Numbers of monitors by incident id; missing for incidents without monitors. */
+  monitorCounts: ReadonlyMap<string, number>;
   /** Numbers of incidents that match the filters, by view; empty if there are too many to count. */
   counts: Readonly<Partial<Record<ListView, number>>>;
   /** Id of the last incident if older ones follow. */
@@ -72,6 +75,9 @@ export function readIncidentList(
   });
   const rest = matches.slice(0, limit);
   const counts = countIncidents(reader, filter);
+  const records = [...open.slice(0, OPEN_SHOWN), ...rest];
+  const ids = JSON.stringify(records.map(({ row }) => row.id));
+  const outages = countOutagesOfIncidents(reader, { ids });
   return {
     pages,
     page,
@@ -81,7 +87,8 @@ export function readIncidentList(
     impact,
     components,
     component,
-    records: [...open.slice(0, OPEN_SHOWN), ...rest],
+    records,
+    monitorCounts: new Map(outages.map(({ incidentId, monitors }) => [incidentId, monitors])),
     hasMoreOpen: open.length > OPEN_SHOWN,
     counts: counts ? { ...counts, all: counts.open + counts.drafts + counts.resolved } : {},
     nextBefore: matches.length > limit ? rest.at(-1)?.row.id : undefined,

@@ -11,7 +11,8 @@ import { Elapsed, LastUpdate, Links } from "./parts";
 
 /**
  * Entries of components that are not operational, except those under maintenance and those that
- * the entry of a monitor names. Several components of one incident share an entry.
+ * the entry of a monitor names. Several components of one incident share an entry, and have none if all outages of
+ * the incident have ended.
  */
 export function componentRows(source: AttentionSource): AttentionEntry[] {
   const { components, named, now } = source;
@@ -26,6 +27,8 @@ export function componentRows(source: AttentionSource): AttentionEntry[] {
   const byIncident = Map.groupBy(troubled, (component) => incidentOf(source, component)?.id);
   return Array.from(byIncident, ([incidentId, group]): AttentionEntry[] => {
     const incident = incidentId === undefined ? undefined : source.incidents.get(incidentId);
+    // The entry of the incident offers to resolve it.
+    if (incident && source.outageCounts.get(incident.id)?.open === 0) return [];
     if (incident) named.add(incident.id);
     if (incident && group.length > 1) {
       const since = Math.min(...group.map(sinceOf));

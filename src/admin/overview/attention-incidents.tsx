@@ -1,3 +1,4 @@
+import type { MonitorState } from "../../domain/monitor-state";
 import { roleAllows } from "../../domain/role";
 import { IMPACT_TONES } from "../../domain/tone";
 import type { OpenIncident } from "../../features/incidents";
@@ -6,25 +7,27 @@ import { pathsOfIncident } from "../incidents/incident-paths";
 import { incidentPath, monitorPath } from "../paths";
 import type { AttentionEntry, AttentionSource, MonitorIncident } from "./attention-source";
 import { updateOf } from "./attention-components";
-import { Elapsed, LastUpdate } from "./parts";
+import { Elapsed, LastUpdate, Links } from "./parts";
 
 /**
- * Finds the monitor that opened an incident and is up again. Undefined while another monitor of the
- * incident is not up.
+ * Returns the monitors of an incident of which all outages have ended, the last one to recover first; undefined while
+ * an outage lasts, and for an incident without outages.
  */
-function findRecoveredMonitor(
-  { incidentsOfMonitors }: AttentionSource,
+function findRecovered(
+  { incidentsOfMonitors, outageCounts }: AttentionSource,
   id: string,
-): MonitorIncident | undefined {
-  const own = incidentsOfMonitors.filter(({ incidentId }) => incidentId === id);
-  return own.every(({ monitorState }) => monitorState === "up")
-    ? own.toSorted((a, b) => b.monitorSince - a.monitorSince)[0]
-    : undefined;
+): readonly MonitorIncident[] | undefined {
+  if (outageCounts.get(id)?.open !== 0) return undefined;
+  return incidentsOfMonitors
+    .filter(({ incidentId, monitorState }) => incidentId === id && isUp(monitorState))
+    .toSorted((a, b) => b.monitorSince - a.monitorSince);
 }
 
+const isUp = (state: MonitorState) => state === "up" || state === "degraded";
+
 /**
- * Entries of published open incidents that no other row names. If the monitor that opened an
- * incident is up again, the entry offers to resolve it.
+ * Entries of published open incidents that no other row names. If all outages of an incident have ended, the entry
+ * offers to resolve it.
  */
 export function incidentRows(source: AttentionSource): AttentionEntry[] {
   const { incidents, named, now, role, pageNames } = source;
@@ -32,7 +35,7 @@ export function incidentRows(source: AttentionSource): AttentionEntry[] {
   return [...incidents.values()].flatMap((incident): AttentionEntry[] => {
     const { id, name, status, startedAt, impact, pageId, updateAt } = incident;
     if (incident.isDraft || named.has(id)) return [];
-    const monitor = findRecoveredMonitor(source, id);
+    const recovered = findRecovered(source, id);
     const pageName = pageNames?.get(pageId);
     return [
       {
@@ -50,13 +53,13 @@ export function incidentRows(source: AttentionSource): AttentionEntry[] {
           note: (
             <>
               Incident{pageName === undefined ? "" : ` of ${pageName}`} ·{" "}
-              {monitor ? <Recovered monitor={monitor} now={now} /> : "Open"}
+              {recovered ? <Recovered monitors={recovered} now={now} /> : "Open"}
               <LastUpdate at={updateAt} now={now} />.
             </>
           ),
           action: !canWrite
             ? undefined
-            : monitor
+            : recovered
               ? { href: pathsOfIncident(id).resolve, label: "Resolve" }
               : updateOf(incident),
         }),
@@ -65,12 +68,19 @@ export function incidentRows(source: AttentionSource): AttentionEntry[] {
   });
 }
 
-function Recovered({ monitor, now }: { monitor: MonitorIncident; now: number }) {
-  const { monitorId, monitorName, monitorSince } = monitor;
+function Recovered({ monitors, now }: { monitors: readonly MonitorIncident[]; now: number }) {
+  const [last] = monitors;
+  if (!last) return <>All outages have ended</>;
   return (
     <>
-      <a href={monitorPath(monitorId)}>{monitorName}</a> has been up for{" "}
-      <Elapsed since={monitorSince} now={now} />
+      <Links
+        items={monitors.map(({ monitorId, monitorName }) => ({
+          href: monitorPath(monitorId),
+          name: monitorName,
+        }))}
+      />{" "}
+      {monitors.length === 1 ? "has" : "have"} been up for{" "}
+      <Elapsed since={last.monitorSince} now={now} />
     </>
   );
 }
@@ -81,7 +91,7 @@ export function draftRows(source: AttentionSource): AttentionEntry[] {
   return [...incidents.values()].flatMap((incident: OpenIncident): AttentionEntry[] => {
     const { id, name, createdAt, pageId } = incident;
     if (!incident.isDraft || named.has(id)) return [];
-    const monitor = findRecoveredMonitor(source, id);
+    const recovered = findRecovered(source, id);
     const pageName = pageNames?.get(pageId);
     return [
       {
@@ -99,10 +109,10 @@ export function draftRows(source: AttentionSource): AttentionEntry[] {
           note: (
             <>
               Incident{pageName === undefined ? "" : ` of ${pageName}`} · Private until published.
-              {monitor ? (
+              {recovered ? (
                 <>
                   {" "}
-                  <Recovered monitor={monitor} now={now} />.
+                  <Recovered monitors={recovered} now={now} />.
                 </>
               ) : null}
             </>

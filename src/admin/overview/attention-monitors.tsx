@@ -1,8 +1,9 @@
 import type { MonitorState } from "../../domain/monitor-state";
 import { roleAllows } from "../../domain/role";
 import { EXPIRES_SOON_MS } from "../../domain/expiry";
-import { MONITOR_TONES, STATUS_TONES, worstTone } from "../../domain/tone";
+import { MONITOR_TONES, STATUS_TONES, type Tone, worstTone } from "../../domain/tone";
 import { getMonitorRecord, type MonitorRecord } from "../../features/monitors";
+import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { Day, relativeTime, STATUS_WORDS } from "../../ui";
 import { presetOf, reportPath } from "../incidents/incident-paths";
@@ -13,8 +14,10 @@ import {
   type AttentionEntry,
   type AttentionRow,
   type AttentionSource,
+  type MonitorIncident,
   type TroubledMonitor,
 } from "./attention-source";
+import type { ShownComponent } from "./current-state";
 import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
 
 const STATE_WORDS: Readonly<Partial<Record<MonitorState, string>>> = {
@@ -25,49 +28,131 @@ const STATE_WORDS: Readonly<Partial<Record<MonitorState, string>>> = {
 
 const isTroubled = ({ state }: TroubledMonitor) => STATE_WORDS[state] !== undefined;
 
+/** A troubled monitor with its effect. */
+interface Trouble {
+  monitor: TroubledMonitor;
+  /** Components of which it decides the status. */
+  touched: readonly ShownComponent[];
+  /** Open incident of its outage. */
+  incident: MonitorIncident | undefined;
+}
+
 /**
- * Entries of monitors that are down, slow, or unreachable with an effect on components. Each names the
- * components and open incidents of its monitor, which then have no entries of their own.
+ * Entries of monitors that are down, slow, or unreachable with an effect on components. Those that are down and share
+ * an incident share an entry. Each names the components and open incidents of its monitors, which then have no entries
+ * of their own.
  */
 export function monitorRows(source: AttentionSource): AttentionEntry[] {
-  const { monitors, components, incidentsOfMonitors, named } = source;
-  const incidents = Map.groupBy(incidentsOfMonitors, ({ monitorId }) => monitorId);
-  const marked = new Map<string, typeof source.components>();
+  const { components, incidentsOfMonitors, named } = source;
+  const failing = incidentsOfMonitors.filter(({ isFailing }) => isFailing === 1);
+  const incidents = Map.groupBy(failing, ({ monitorId }) => monitorId);
+  const marked = new Map<string, ShownComponent[]>();
   for (const component of components) {
     for (const { source: kind, sourceId, status } of source.causes.get(component.id) ?? []) {
       if (kind !== "monitor" || status !== component.status) continue;
-      marked.set(sourceId, [...(marked.get(sourceId) ?? []), component]);
+      const own = marked.get(sourceId) ?? [];
+      own.push(component);
+      marked.set(sourceId, own);
     }
   }
-  return monitors.filter(isTroubled).flatMap((monitor): AttentionEntry[] => {
+  const troubles = source.monitors.filter(isTroubled).flatMap((monitor): Trouble[] => {
     const own = incidents.get(monitor.id) ?? [];
     const touched = marked.get(monitor.id) ?? [];
     // The monitor through which it is unreachable has an entry.
     if (monitor.state === "unreachable" && touched.length === 0) return [];
     for (const { id } of touched) named.add(id);
     for (const { incidentId } of own) named.add(incidentId);
-    return [
-      {
-        kind: "monitor",
-        tone: worstTone([
-          MONITOR_TONES[monitor.state],
-          ...touched.map(({ status }) => STATUS_TONES[status]),
-        ]),
-        since: monitor.since,
-        read: () => monitorRow(source, monitor, own[0]),
-      },
-    ];
+    return [{ monitor, touched, incident: monitor.state === "down" ? own[0] : undefined }];
   });
+  const groups = Map.groupBy(troubles, ({ incident }) => incident?.incidentId);
+  return Array.from(groups, ([incidentId, group]): AttentionEntry[] => {
+    const [first] = group;
+    if (incidentId !== undefined && first?.incident && group.length > 1) {
+      const { incident } = first;
+      return [
+        {
+          kind: incident.isDraft ? "draft" : "incident",
+          tone: toneOf(group),
+          since: Math.min(...group.map(({ monitor }) => monitor.since)),
+          read: () => sharedRow(source, incident, group),
+        },
+      ];
+    }
+    return group.map((trouble) => ({
+      kind: "monitor",
+      tone: toneOf([trouble]),
+      since: trouble.monitor.since,
+      read: () => monitorRow(source, trouble.monitor, incidents.get(trouble.monitor.id)?.[0]),
+    }));
+  }).flat();
+}
+
+function toneOf(troubles: readonly Trouble[]): Tone {
+  return worstTone(
+    troubles.flatMap(({ monitor, touched }) => [
+      MONITOR_TONES[monitor.state],
+      ...touched.map(({ status }) => STATUS_TONES[status]),
+    ]),
+  );
+}
+
+/** Row of several monitors that are down in one incident. */
+function sharedRow(
+  { incidents, now, role }: AttentionSource,
+  { incidentId: id, incidentName: name, isDraft }: MonitorIncident,
+  group: readonly Trouble[],
+): AttentionRow {
+  const href = incidentPath(id);
+  const oldest = group.toSorted((a, b) => a.monitor.since - b.monitor.since);
+  const since = Math.min(...group.map(({ monitor }) => monitor.since));
+  const touched = new Map(
+    oldest.flatMap((trouble) => trouble.touched.map((component) => [component.id, component])),
+  );
+  return {
+    name,
+    href,
+    state: (
+      <>
+        {plural(group.length, "monitor")} down for <Elapsed since={since} now={now} />
+      </>
+    ),
+    note: (
+      <>
+        {isDraft ? "Draft" : "Incident"} ·{" "}
+        <Links
+          items={oldest.map(({ monitor }) => ({
+            href: monitorPath(monitor.id),
+            name: monitor.name,
+          }))}
+        />
+        {isDraft ? null : <LastUpdate at={incidents.get(id)?.updateAt ?? null} now={now} />}.
+        {touched.size === 0 ? null : (
+          <>
+            {" "}
+            They mark <Links items={[...touched.values()].map(componentLink)} />.
+          </>
+        )}
+      </>
+    ),
+    action: roleAllows(role, "editor")
+      ? { href, label: isDraft ? "Review draft" : "Post update" }
+      : undefined,
+  };
+}
+
+function componentLink({ id, name, status }: Pick<ShownComponent, "id" | "name" | "status">) {
+  return { href: componentPath(id), name: `${name} (${STATUS_WORDS[status].toLowerCase()})` };
 }
 
 function monitorRow(
-  { reader, role, now, incidents }: AttentionSource,
+  { reader, role, now, incidents, without }: AttentionSource,
   { id, name, state, since }: TroubledMonitor,
-  own: { incidentId: string; incidentName: string; isDraft: boolean } | undefined,
+  own: MonitorIncident | undefined,
 ): AttentionRow {
   const record = getMonitorRecord(reader, id);
   const canReport = roleAllows(role, "editor");
   const incident = own && incidents.get(own.incidentId);
+  const ended = own ? undefined : without.get(id);
   const action = !own
     ? { href: reportPath(presetOf(record)), label: "Report incident" }
     : own.isDraft
@@ -91,6 +176,17 @@ function monitorRow(
             {own.isDraft ? "Draft: " : "Reported in "}
             <a href={incidentPath(own.incidentId)}>{own.incidentName}</a>
             {incident && !own.isDraft ? <LastUpdate at={incident.updateAt} now={now} /> : null}.
+          </>
+        ) : null}
+        {ended ? (
+          <>
+            {" "}
+            {ended.isDeleted === 1 ? (
+              ended.incidentName
+            ) : (
+              <a href={incidentPath(ended.incidentId)}>{ended.incidentName}</a>
+            )}{" "}
+            was {ended.isDeleted === 1 ? "deleted" : "resolved"} while it was down.
           </>
         ) : null}
       </>
@@ -120,14 +216,7 @@ function SetComponents({ record: { components } }: { record: MonitorRecord }) {
   }
   return (
     <>
-      It marks{" "}
-      <Links
-        items={components.map(({ id, name, status }) => ({
-          href: componentPath(id),
-          name: `${name} (${STATUS_WORDS[status].toLowerCase()})`,
-        }))}
-      />
-      .
+      It marks <Links items={components.map(componentLink)} />.
     </>
   );
 }

@@ -3,7 +3,7 @@ import type { Reader } from "../../db";
 import type { Role } from "../../domain/role";
 import type { Tone } from "../../domain/tone";
 import type { CauseRow } from "../../features/components";
-import type { OpenIncident } from "../../features/incidents";
+import type { listFailingWithoutIncident, OpenIncident } from "../../features/incidents";
 import type { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../features/monitors";
 import type { CurrentState, ShownComponent } from "./current-state";
 
@@ -36,6 +36,8 @@ export interface AttentionRow {
 export type TroubledMonitor = ReturnType<typeof listTroubledMonitors>[number];
 export type MonitorIncident = ReturnType<typeof listOpenIncidentsOfMonitors>[number];
 
+type EndedIncident = ReturnType<typeof listFailingWithoutIncident>[number];
+
 /** Data that all kinds of entries are made from. */
 export interface AttentionSource {
   reader: Reader;
@@ -51,6 +53,10 @@ export interface AttentionSource {
   /** Open incidents by id, drafts included. */
   incidents: ReadonlyMap<string, OpenIncident>;
   incidentsOfMonitors: readonly MonitorIncident[];
+  /** Numbers of monitors of open incidents by incident id. */
+  outageCounts: CurrentState["outageCounts"];
+  /** Resolved or deleted incidents by the id of a monitor that still fails. */
+  without: ReadonlyMap<string, EndedIncident>;
   /** Longest time in the last 24 hours in which the server was offline. */
   offline: { startedAt: number; endedAt: number } | undefined;
   /** Ids of objects that an entry names already. Later entries leave them out. */

@@ -3,6 +3,7 @@ import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import type { Role } from "../../domain/role";
 import { TONES } from "../../domain/tone";
 import { listOpenCausesOf } from "../../features/components";
+import { listFailingWithoutIncident } from "../../features/incidents";
 import {
   findLongestGap,
   listOpenIncidentsOfMonitors,
@@ -41,7 +42,7 @@ export interface Attention {
 /** Reads everything that needs attention in the installation. */
 export function readAttention(
   reader: Reader,
-  { pageNames, components, openIncidents: open }: CurrentState,
+  { pageNames, components, openIncidents: open, outageCounts }: CurrentState,
   { role, now }: { role: Role; now: number },
 ): Attention {
   const troubled = components.filter(({ status }) => status !== "operational");
@@ -58,6 +59,9 @@ export function readAttention(
     incidents: new Map(open.map((incident) => [incident.id, incident])),
     incidentsOfMonitors:
       open.length === 0 ? [] : listOpenIncidentsOfMonitors(reader, { from: oldest }),
+    outageCounts,
+    // A monitor of several pages can have several such incidents.
+    without: new Map(listFailingWithoutIncident(reader, {}).map((row) => [row.monitorId, row])),
     offline: findLongestGap(reader, { since: now - DAY_MS, message: SERVER_OFFLINE }),
     named: new Set(),
   };

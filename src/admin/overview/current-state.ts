@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { listWatchedComponents } from "../../features/components";
 import {
+  countOutagesOfIncidents,
   type IncidentRecord,
   listAllOpenIncidents,
   listIncidentsById,
@@ -34,6 +35,8 @@ interface PageState {
   headline: PageHeadline;
 }
 
+type OutageCount = ReturnType<typeof countOutagesOfIncidents>[number];
+
 /** Current state of all pages, for the overview. */
 export interface CurrentState {
   pages: readonly PageState[];
@@ -45,6 +48,8 @@ export interface CurrentState {
   openIncidents: readonly OpenIncident[];
   /** Published open incidents, latest start first: 10 at most. */
   incidents: readonly IncidentRecord[];
+  /** Numbers of monitors of open incidents, and of those that fail, by incident id. */
+  outageCounts: ReadonlyMap<string, OutageCount>;
   /** Number of all published open incidents. */
   openCount: number;
   /** Maintenance under way on all pages, then upcoming maintenance. */
@@ -81,6 +86,7 @@ export function readCurrentState(
       shown.map(({ id }) => id),
       readIncidents,
     ),
+    outageCounts: readOutageCounts(reader, openIncidents),
     openCount: pages.reduce((sum, { headline }) => sum + headline.openIncidentCount, 0),
     maintenance: readMaintenance(reader, now),
   };
@@ -98,4 +104,14 @@ function readMaintenance(reader: Reader, now: number): MaintenanceRecord[] {
     ...pending.filter(({ row }) => isUnderWay(row.status)).slice(0, UNDER_WAY_SHOWN),
     ...upcoming.slice(0, UPCOMING_SHOWN),
   ];
+}
+
+function readOutageCounts(
+  reader: Reader,
+  incidents: readonly OpenIncident[],
+): CurrentState["outageCounts"] {
+  if (incidents.length === 0) return new Map();
+  const ids = JSON.stringify(incidents.map(({ id }) => id));
+  const counts = countOutagesOfIncidents(reader, { ids });
+  return new Map(counts.map((count) => [count.incidentId, count]));
 }

@@ -16,7 +16,7 @@ interface EventsProps {
 
 /** Open incidents, then maintenance under way and upcoming maintenance. */
 export function EventsBlock({ state, now }: EventsProps) {
-  const { incidents, openCount, maintenance, pageNames } = state;
+  const { incidents, openCount, maintenance, pageNames, outageCounts } = state;
   if (incidents.length + maintenance.length === 0) {
     return (
       <Block
@@ -44,7 +44,13 @@ export function EventsBlock({ state, now }: EventsProps) {
     >
       <ul class="rows">
         {incidents.map((record) => (
-          <IncidentItem key={record.row.id} record={record} pageNames={pageNames} now={now} />
+          <IncidentItem
+            key={record.row.id}
+            record={record}
+            monitorCount={outageCounts.get(record.row.id)?.monitors}
+            pageNames={pageNames}
+            now={now}
+          />
         ))}
         {openCount > incidents.length ? (
           <li class="row-more">
@@ -75,7 +81,12 @@ interface ItemProps<Shown> {
   now: number;
 }
 
-function IncidentItem({ record, pageNames, now }: ItemProps<IncidentRecord>) {
+function IncidentItem({
+  record,
+  monitorCount = 0,
+  pageNames,
+  now,
+}: ItemProps<IncidentRecord> & { monitorCount: number | undefined }) {
   const { id, name, status, startedAt, impact, pageId } = record.row;
   const names = namesOf(record.components, pageNames?.get(pageId));
   const tone = IMPACT_TONES[impact];
@@ -88,6 +99,7 @@ function IncidentItem({ record, pageNames, now }: ItemProps<IncidentRecord>) {
         </p>
         <p class="row-note">
           {INCIDENT_WORDS[status]} · <Elapsed since={startedAt} now={now} />
+          {monitorCount > 1 ? ` · ${plural(monitorCount, "monitor")}` : ""}
           {names === "" ? "" : ` · ${names}`}
         </p>
       </div>

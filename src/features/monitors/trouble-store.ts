@@ -1,6 +1,7 @@
 /* Monitors that need attention, for the overview, and the monitors of incidents. */
 import { and, asc, desc, eq, gt, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
+import { components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import { incidentOutages } from "../../db/tables/outages";
@@ -38,7 +39,7 @@ export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: numb
  */
 export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string }) =>
   orm
-    .selectDistinct({
+    .select({
       monitorId: monitors.id,
       monitorName: monitors.name,
       monitorState: monitorStates.state,
@@ -46,9 +47,12 @@ export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string })
       incidentId: incidents.id,
       incidentName: incidents.name,
       isDraft: incidents.draft,
+      /** 1 while an outage in the incident lasts. */
+      isFailing: sql<number>`max(${incidentOutages.endedAt} IS NULL AND ${components.deletedAt} IS NULL)`,
     })
     .from(incidents)
     .crossJoin(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
     .innerJoin(pages, eq(pages.id, incidents.pageId))
     .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
     .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
@@ -63,6 +67,7 @@ export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string })
         isNull(pages.deletedAt),
       ),
     )
+    .groupBy(monitors.id, incidents.id)
     .orderBy(asc(monitors.id), asc(incidents.id)),
 );
 

@@ -185,7 +185,7 @@ describe("components, incidents and drafts that need attention", () => {
     await site.open({ name: "Errors", components });
     const { titles, notes, page } = await openOverview(site.app, site.session);
     expect(titles).toEqual(["Errors 2 components for 1 s"]);
-    expect(notes[0]).toContain("API (major outage), Web (degraded performance)");
+    expect(notes[0]).toContain("API (major outage) and Web (degraded performance)");
     expect(page.attributes("#attention .shape", "class")).toEqual(["shape t-major"]);
   });
 
