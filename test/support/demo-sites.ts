@@ -7,16 +7,18 @@ import type { TestApp } from "./app";
 import { type BrowserSite, openSite } from "./browser-site";
 import { fillDemoData, type DemoData, demoClock } from "./demo-data";
 import { PUBLIC_ADDRESS } from "./demo-data-people";
+import { createStorm, type Storm } from "./storm-site";
 import { createTestFleet, type TestFleet } from "./test-fleet";
 
 /**
- * Installations for screenshots: without a user, with an owner only, with demo data, and with a
- * failing database.
+ * Installations for screenshots: without a user, with an owner only, with demo data, with twenty monitors that fail
+ * together and four that have, and with a failing database.
  */
 export interface DemoSites extends AsyncDisposable {
   bare: BrowserSite & { setUpToken: string };
   empty: BrowserSite & { session: string };
   demoData: BrowserSite & DemoData;
+  storm: BrowserSite & { session: string; viewer: string; open: Storm; over: Storm };
   failing: BrowserSite & { session: string; fleet: TestFleet };
 }
 
@@ -28,18 +30,19 @@ export async function openDemoSites(
   prepare: (site: BrowserSite) => void = () => {},
 ): Promise<DemoSites> {
   const fleet = createTestFleet();
-  const [bare, empty, demoData, failing] = await Promise.all(
-    [undefined, undefined, undefined, fleet].map((own) =>
+  const [bare, empty, demoData, storm, failing] = await Promise.all(
+    [undefined, undefined, undefined, undefined, fleet].map((own) =>
       openSite(browser, { clock: demoClock(), fleet: own }),
     ),
   );
-  if (!bare || !empty || !demoData || !failing) throw new Error("four were opened");
-  const sites = [bare, empty, demoData, failing];
+  if (!bare || !empty || !demoData || !storm || !failing) throw new Error("five were opened");
+  const sites = [bare, empty, demoData, storm, failing];
   for (const site of sites) prepare(site);
   return {
     bare: { ...bare, setUpToken: await issueToken(bare.app) },
     empty: { ...empty, session: await enterAlone(empty.app) },
     demoData: { ...demoData, ...(await fillDemoData(demoData.app)) },
+    storm: { ...storm, ...(await fillStorm(storm.app)) },
     failing: { ...failing, session: await enterAlone(failing.app), fleet },
     async [Symbol.asyncDispose]() {
       await Promise.all(sites.map((site) => site[Symbol.asyncDispose]()));
@@ -60,4 +63,19 @@ async function enterAlone({ ctx }: TestApp): Promise<string> {
   });
   // In a second transaction, since a session depends on the scheme of the stored address.
   return ctx.db.write((tx) => startSession(ctx, tx, id, { ip: "127.0.0.1", userAgent: "" }));
+}
+
+/** Lets monitors of two pages fail together. Those of the second page have recovered, but for one that was paused. */
+async function fillStorm(app: TestApp) {
+  const session = await enterAlone(app);
+  const viewer = await app.signedIn("viewer");
+  const over = await createStorm(app, { count: 4, slug: "over" });
+  const [paused = "", ...others] = over.monitors;
+  await over.pause(paused);
+  for (const id of others) {
+    // In order, as the clock goes on.
+    // oxlint-disable-next-line no-await-in-loop
+    await over.enter(id, "up");
+  }
+  return { session, viewer, over, open: await createStorm(app, { count: 20 }) };
 }

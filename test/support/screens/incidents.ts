@@ -4,6 +4,7 @@ import {
   inIncident,
   inNewestUpdate,
   openDialog,
+  inStorm,
   inTemplate,
   preview,
   type Screen,
@@ -88,6 +89,27 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
   },
   { name: "incident-draft", open: inIncident(DRAFT, "") },
   { name: "incident-over", open: inIncident(OVER, "") },
+  {
+    name: "incident-of-monitors",
+    open: inStorm(""),
+    async reach(page) {
+      await page.locator("#detected-by summary").click();
+      await page.getByLabel("Select Search").check();
+    },
+  },
+  { name: "incident-of-monitors-to-read", open: inStorm("", { role: "viewer" }) },
+  { name: "incident-of-monitors-over", open: inStorm("", { which: "over" }) },
+  { name: "incident-of-monitors-delete", open: inStorm("/delete") },
+  {
+    name: "incident-split-off-errors",
+    status: 422,
+    open: inStorm(""),
+    reach: (page) => send(page, "Split off"),
+  },
+  {
+    name: "overview-with-shared-incident",
+    open: ({ storm }) => ({ site: storm, path: "/admin", session: storm.session }),
+  },
   { name: "update-edit", open: inNewestUpdate(OPEN) },
   { name: "incident-edit", open: inIncident(OVER, "/edit") },
   {

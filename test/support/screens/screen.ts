@@ -40,6 +40,21 @@ export function inDemoData(
   });
 }
 
+/** A screen of the incident that twenty monitors share, or of one that is over. */
+export function inStorm(
+  path: string,
+  {
+    which = "open",
+    role = "session",
+  }: { which?: "open" | "over"; role?: "session" | "viewer" } = {},
+): Screen["open"] {
+  return ({ storm }) => ({
+    site: storm,
+    path: storm[which].path + path,
+    session: storm[role],
+  });
+}
+
 /** A screen of the first page. */
 export function inPage(path: string, role?: Role): Screen["open"] {
   return (demoSites) =>

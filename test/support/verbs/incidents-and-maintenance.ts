@@ -1,4 +1,5 @@
 import { getIncident } from "../../../src/features/incidents";
+import { createStorm } from "../storm-site";
 import { byForm, type Verb, type ActionInstallation, type Verbs } from "./verb";
 
 const PREVIEW = "it shows what would be, and takes it back";
@@ -128,6 +129,16 @@ export const INCIDENT_VERBS: Verbs = {
         body: "Otherwise.",
         display_at: "2026-03-10T11:00",
       });
+    },
+  },
+  "POST /admin/incidents/:id/split-off": {
+    leaves: ["incident.create", "incident.add_update", "incident.split_off"],
+    bySystem: "incident.add_update",
+    async prepare(installation) {
+      const { app } = installation;
+      const { incidentId, monitors } = await createStorm(app, { count: 2, slug: "storm" });
+      const path = `/incidents/${incidentId}/split-off`;
+      return byForm(installation, path, { form: "1", monitors: monitors[0] ?? "" });
     },
   },
   "POST /admin/incidents/:id/delete": {

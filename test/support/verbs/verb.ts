@@ -40,6 +40,8 @@ export interface Sent {
 export interface Verb {
   /** Audit actions that the request records, in order. */
   leaves: readonly string[];
+  /** Action of `leaves` that Allclear itself performs, such as an update that it writes. */
+  bySystem?: string;
   /** Reason for which it records no audit entry. */
   because?: string;
   /** Prepares the objects of the request and returns it. */
