@@ -9,12 +9,15 @@ import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import type { DemoJob } from "./monitors";
 import type { Fraction } from "./seeded";
 
-/** Period in which one monitor degrades, fails and recovers, in ms. */
+/** Period in which one monitor degrades, fails and recovers, in ms. In every second period, three fail together. */
 const CYCLE_MS = 4 * MINUTE_MS;
+const FAILING_TOGETHER = 3;
 /** Parts of a period, in ms after its start: slow, then failing, then as usual. */
 const SLOW_FROM_MS = 40 * SECOND_MS;
 const FAILING_FROM_MS = 85 * SECOND_MS;
 const RECOVERED_FROM_MS = 160 * SECOND_MS;
+/** Later for several monitors, so that the incident has an update about those that joined it. */
+const ALL_RECOVERED_FROM_MS = 200 * SECOND_MS;
 const CERTIFICATE_MS = 61 * 24 * 60 * MINUTE_MS;
 /** One of so many webhook requests is answered with an error, so that a retry can be seen. */
 const FAILING_REQUEST = 9;
@@ -42,10 +45,14 @@ export function conditionOf(
   fraction: Fraction,
 ): "ok" | "slow" | "failing" {
   const cycle = Math.floor(elapsedMs / CYCLE_MS);
-  const affected = TROUBLED[Math.floor(fraction("cycle", cycle) * TROUBLED.length)];
-  if (affected?.target !== target) return "ok";
+  const first = Math.floor(fraction("cycle", cycle) * TROUBLED.length);
+  const own = TROUBLED.findIndex((plan) => plan.target === target);
+  const isShared = cycle % 2 === 1;
+  const place = (own - first + TROUBLED.length) % TROUBLED.length;
+  if (own < 0 || place >= (isShared ? FAILING_TOGETHER : 1)) return "ok";
   const into = elapsedMs % CYCLE_MS;
-  if (into < SLOW_FROM_MS || into >= RECOVERED_FROM_MS) return "ok";
+  const recoveredFrom = isShared ? ALL_RECOVERED_FROM_MS : RECOVERED_FROM_MS;
+  if (into < SLOW_FROM_MS || into >= recoveredFrom) return "ok";
   return into < FAILING_FROM_MS ? "slow" : "failing";
 }
 

@@ -10,6 +10,7 @@ import {
   startJobs,
 } from "../../src/demo/simulation";
 import { Fault } from "../../src/egress";
+import { type IncidentRecord, listIncidents, readOutages } from "../../src/features/incidents";
 import { createMonitoring } from "../../src/features/monitors";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { createTestApp } from "../support/app";
@@ -59,6 +60,38 @@ describe("the simulation of the demo", () => {
       key: keys["manage:monitors"],
     });
     expect(Date.parse(checks.data[0].at)).toBeGreaterThan(NOON);
+  });
+
+  test("in the second four minutes three monitors fail together, share an incident and recover", async () => {
+    await using app = await createTestApp({ clock: createTestClock(NOON) });
+    const { ctx, clock } = app;
+    await fillDemo(app, { seed: 1, passwordHash: HASH });
+    const fraction = createFraction("1");
+    const findProbe = createSimulatedProbes(clock, fraction);
+    const engine = createMonitoring(ctx, createDemoEgress(), { findProbe });
+    engine.start();
+    const before = new Set(listIncidents(ctx.db, { limit: 100 }).map(({ row }) => row.id));
+    for (let passed = 0; passed < 8 * MINUTE_MS; passed += SECOND_MS) {
+      await clock.advance(SECOND_MS);
+      await settle();
+    }
+    await engine.stop();
+
+    const created = listIncidents(ctx.db, { limit: 100 }).filter(({ row }) => !before.has(row.id));
+    const monitorsOf = ({ row }: IncidentRecord) => {
+      const { outages } = readOutages(ctx.db, row);
+      return new Set(outages.map(({ outage }) => outage.monitorId)).size;
+    };
+    // One of the three is the monitor that failed in the first four minutes, so that its incident is reopened.
+    expect(created.map(monitorsOf)).toEqual([3]);
+    const [shared] = created;
+    expect(shared?.updates.map(({ status }) => status)).toEqual([
+      "resolved",
+      "investigating",
+      "investigating",
+      "resolved",
+      "investigating",
+    ]);
   });
 
   test("a slow monitor is above the limit of its response time, and a usual one is below", () => {
