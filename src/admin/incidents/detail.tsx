@@ -1,4 +1,4 @@
-import { INCIDENT_STATUSES } from "../../domain/incident-status";
+import { type Impact, INCIDENT_STATUSES, type IncidentStatus } from "../../domain/incident-status";
 import { type Role, roleAllows } from "../../domain/role";
 import { IMPACT_TONES, type Tone } from "../../domain/tone";
 import type { Incident } from "../../features/incidents";
@@ -102,7 +102,7 @@ export function IncidentDetail(props: IncidentDetailProps) {
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}
-          tone={toneOf(incident)}
+          toneOf={(status) => toneOfStatus(incident, status)}
           components={view.components}
           authors={authors}
           {...(monitor
@@ -122,9 +122,26 @@ export function IncidentDetail(props: IncidentDetailProps) {
   );
 }
 
-function toneOf({ draft, impact }: Incident): Tone {
-  return draft ? "none" : IMPACT_TONES[impact];
+/** Returns the tone of a status of an incident: that of the impact until a fix is in place. */
+function toneOfStatus({ draft, impact }: Incident, status: IncidentStatus): Tone {
+  if (draft) return "none";
+  if (status === "resolved") return "ok";
+  return status === "monitoring" ? "degraded" : IMPACT_TONES[impact];
 }
+
+/** Returns the tone of an incident, which is that of its impact until it is resolved. */
+function toneOf({ draft, impact, status }: Incident): Tone {
+  if (draft) return "none";
+  return status === "resolved" ? "ok" : IMPACT_TONES[impact];
+}
+
+/** Impact of an incident that is over. */
+const PAST_IMPACTS: Record<Impact, string> = {
+  none: "Had no impact",
+  minor: "Was minor",
+  major: "Was major",
+  critical: "Was critical",
+};
 
 /** Impact of an incident, its duration and its page. */
 function Now({ view, now }: { view: IncidentView; now: number }) {
@@ -132,9 +149,13 @@ function Now({ view, now }: { view: IncidentView; now: number }) {
   const failing = outages.failingMonitorIds.length;
   const { draft, impact, started_at: startedAt, resolved_at: resolvedAt } = incident;
   const duration = lasting(startedAt, resolvedAt ?? toIso(now));
+  const isOver = incident.status === "resolved";
   return (
     <HeadFacts>
-      <State tone={toneOf(incident)}>{draft ? "Draft" : IMPACT_WORDS[impact]}</State>
+      <State tone={toneOf(incident)}>
+        {draft ? "Draft" : isOver ? INCIDENT_WORDS.resolved : IMPACT_WORDS[impact]}
+      </State>
+      {isOver && !draft ? <span class="muted">{PAST_IMPACTS[impact]}</span> : null}
       <HeadFact icon="clock">
         {resolvedAt === null ? `${duration}, since ` : `Lasted ${duration}, from `}
         <ClockTime at={startedAt} now={now} /> UTC

@@ -9,10 +9,11 @@ export function Components({ view: { incident, components } }: { view: IncidentV
   const onPage = new Set(components.map(({ id }) => id));
   return (
     <Affected
+      title={isOver ? "Affected (ended)" : "Affects"}
       components={incident.components.map(({ id, name, status }) => ({
         id,
         name,
-        tone: STATUS_TONES[status],
+        tone: isOver ? "ok" : STATUS_TONES[status],
         note: `${STATUS_WORDS[status]}${isOver ? ", ended" : ""}`,
         hasScreen: onPage.has(id),
       }))}

@@ -102,7 +102,7 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
         <UpdateTimeline
           updates={maintenance.updates}
           words={MAINTENANCE_WORDS}
-          tone={MAINTENANCE_TONES[maintenance.status]}
+          toneOf={() => MAINTENANCE_TONES[maintenance.status]}
           components={view.components}
           authors={authors}
           home={home}

@@ -6,6 +6,8 @@ import { componentPath } from "../paths";
 const SHOWN_MAX = 100;
 
 interface AffectedProps {
+  /** Title of the card; by default "Affects". */
+  title?: string;
   components: readonly {
     id: string;
     name: string;
@@ -20,10 +22,10 @@ interface AffectedProps {
 }
 
 /** Card with the components of an incident or a maintenance. */
-export function Affected({ components, none }: AffectedProps) {
+export function Affected({ title = "Affects", components, none }: AffectedProps) {
   const more = components.length - SHOWN_MAX;
   return (
-    <DetailCard title="Affects" liveId="affected" isFlush>
+    <DetailCard title={title} liveId="affected" isFlush>
       {components.length === 0 ? (
         <p class="muted detail-body">{none}</p>
       ) : (

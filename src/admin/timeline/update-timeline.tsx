@@ -38,8 +38,8 @@ interface UpdateTimelineProps<Status extends string> {
   updates: readonly Update<Status>[];
   /** Labels of the statuses. */
   words: Readonly<Record<Status, string>>;
-  /** Tone of all updates. */
-  tone: Tone;
+  /** Returns the tone of an update by its status. */
+  toneOf(status: Status): Tone;
   /** Components that have a screen. Others were deleted. */
   components: readonly { id: string }[];
   /** Authors by update id, if known. */
@@ -58,7 +58,7 @@ interface UpdateTimelineProps<Status extends string> {
 
 /** One part of a timeline of updates, newest first, with links to its other parts. */
 export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps<Status>) {
-  const { updates, words, tone, home, before, now } = props;
+  const { updates, words, toneOf, home, before, now } = props;
   const { shown, nextBefore, isContinued } = timelinePart(updates, before);
   const onPage = new Set(props.components.map(({ id }) => id));
   return (
@@ -73,7 +73,7 @@ export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps
           key: update.id,
           title: words[update.status],
           at: update.display_at,
-          tone,
+          tone: toneOf(update.status),
           by: <UpdateNote {...props} update={update} />,
           body: (
             <>

@@ -253,6 +253,44 @@ describe("the offer to resolve an incident", () => {
   });
 });
 
+describe("an incident that is over", () => {
+  test("is green in its head and phases, says its past in words, and keeps the tone of each update", async () => {
+    await using site = await createDetected({ count: 2 });
+    const { app, storm } = site;
+    const tones = async () => {
+      const page = await site.screen();
+      return {
+        state: page.attributes("#incident-state .shape", "class"),
+        phases: page.attributes(".phases", "class"),
+        updates: page.attributes(".timeline-dot .shape", "class"),
+        affected: page.attributes("#affected .shape", "class"),
+      };
+    };
+    const { ctx } = app;
+    await ctx.db.write((tx) => {
+      const update = { status: "monitoring" as const, body: "A fix is in place." };
+      addUpdate(ctx, tx, storm.incidentId, update, CLI_ACTOR);
+    });
+    expect(await tones()).toEqual({
+      state: ["shape t-major"],
+      phases: ["phases t-major"],
+      updates: ["shape t-degraded", "shape t-major", "shape t-major"],
+      affected: ["shape t-major", "shape t-major"],
+    });
+    await site.recover();
+    await site.write("resolved");
+    expect(await tones()).toEqual({
+      state: ["shape t-ok"],
+      phases: ["phases t-ok"],
+      updates: ["shape t-ok", "shape t-degraded", "shape t-major", "shape t-major"],
+      affected: ["shape t-ok", "shape t-ok"],
+    });
+    const page = await site.screen();
+    expect(page.texts("#incident-state")[0]).toStartWith("ResolvedWas critical");
+    expect(page.texts("#affected h2")).toEqual(["Affected (ended)"]);
+  });
+});
+
 describe("an incident that ends while monitors still fail", () => {
   test("names them on its screen after a person has resolved it, until they recover", async () => {
     await using site = await createDetected({ count: 4 });
