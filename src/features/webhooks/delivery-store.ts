@@ -157,7 +157,6 @@ export const findDeliveryProgress = selectOne((orm, $: { id: string }) =>
       status: deliveries.status,
       tries: deliveries.tries,
       triesBefore: deliveries.triesBefore,
-      nextTryAt: deliveries.nextTryAt,
       eventType: events.type,
       failingSince: webhooks.failingSince,
     })

@@ -35,8 +35,11 @@ const DISABLE_AFTER_FAILURES = 6;
 /** Maximum delay of a retry. */
 export const LONGEST_WAIT_MS = DAY_MS * (1 + SPREAD);
 
-/** Time for which a delivery must have been due before its refusal can disable its endpoint. */
-const DISABLE_AFTER_DUE_MS = DAY_MS;
+/**
+ * Time for which a process must have seen nothing but refusals before one can disable the endpoint. Without it, two
+ * refusals would do that if no event, or no process, was there in the days between them.
+ */
+const DISABLE_AFTER_REFUSING_MS = DAY_MS;
 
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
@@ -186,11 +189,12 @@ function parseHttpDate(text: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** A refused attempt. All times in unix ms. */
+/** A refused attempt. */
 interface RefusedAttempt {
+  /** End in unix ms. */
   endedAt: number;
-  /** Time at which the delivery was due. */
-  dueAt: number;
+  /** Time for which its destination has refused all messages, in ms. */
+  refusingMs: number;
   /** As in `EndedTry`. */
   failingSince: number | null;
 }
@@ -198,13 +202,12 @@ interface RefusedAttempt {
 /** Returns the consequences of a refusal for the endpoint. The delivery stays as it is. */
 export function classifyRefusal({
   endedAt,
-  dueAt,
+  refusingMs,
   failingSince: before,
 }: RefusedAttempt): Pick<AttemptOutcome, "disable"> & { failingSince: number } {
   const failingSince = Math.min(before ?? endedAt, endedAt);
-  // The second condition is for endpoints with few events, as that of failed attempts is.
   const isOver =
-    endedAt - failingSince >= DISABLE_AFTER_MS && endedAt - dueAt >= DISABLE_AFTER_DUE_MS;
+    endedAt - failingSince >= DISABLE_AFTER_MS && refusingMs >= DISABLE_AFTER_REFUSING_MS;
   return {
     failingSince,
     ...(isOver && { disable: "The receiver has refused all deliveries for 5 days." }),

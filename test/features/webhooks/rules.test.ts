@@ -198,11 +198,11 @@ describe("refusals", () => {
     },
   );
 
-  test("an endpoint is disabled after refusals of exactly 5 days, one of a delivery due for a day", () => {
-    const after = (failingMs: number | null, dueMs: number) =>
+  test("an endpoint is disabled after refusals of exactly 5 days, the last day without a break", () => {
+    const after = (failingMs: number | null, refusingMs: number) =>
       classifyRefusal({
         endedAt: TEST_START,
-        dueAt: TEST_START - dueMs,
+        refusingMs,
         failingSince: failingMs === null ? null : TEST_START - failingMs,
       });
     expect(after(null, 0)).toEqual({ failingSince: TEST_START });
@@ -210,8 +210,7 @@ describe("refusals", () => {
       failingSince: TEST_START - 5 * DAY_MS + 1,
     });
     expect(after(5 * DAY_MS, DAY_MS).disable).toContain("5 days");
-    // Two refusals a week apart.
-    expect(after(7 * DAY_MS, 0).disable).toBeUndefined();
+    expect(after(7 * DAY_MS, DAY_MS - 1).disable).toBeUndefined();
   });
 
   test("a recorded pause is over at its end, and one that is longer than any does not count", () => {

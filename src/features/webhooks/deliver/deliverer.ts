@@ -194,7 +194,8 @@ class Delivering implements Deliverer {
     if (isSuccess(result.statusCode)) destination.succeed();
     if (!result.refused) return undefined;
     const pauseMs = destination.refuse(result.refused.namedMs);
-    return { destination: destination.key, until: this.#ctx.clock.now() + pauseMs };
+    const { key, refusingMs } = destination;
+    return { destination: key, until: this.#ctx.clock.now() + pauseMs, refusingMs };
   }
 
   async #record(begun: Begun, result: TryResult, pause: Pause | undefined): Promise<void> {

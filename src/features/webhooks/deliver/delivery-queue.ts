@@ -126,20 +126,25 @@ export class DeliveryQueue {
       Array.from(this.#queues.values(), (queue) => queue.underWay),
       this.#max,
     );
+    const awaited = new Set(Array.from(this.#waiting, ({ target }) => target?.destination));
     for (const queue of this.#active) {
-      if (!this.#fill(queue) || !queue.hasNext()) continue;
-      // A wait for the destination takes no place of others.
-      if (waitOf(queue) > 0) {
+      if (queue.isOutdated && !this.#readEndpoint(queue)) continue;
+      const { destination } = queue.target ?? {};
+      // A wait for the destination takes no place of others and reads no deliveries. It comes after earlier ones, so
+      // that a format without a pace does not take all turns.
+      const isHeldUp = destination && (awaited.has(destination) || waitOf(queue) > 0);
+      if (isHeldUp && (queue.hasMore || queue.hasNext())) {
+        awaited.add(destination);
         this.#active.delete(queue);
         this.#waiting.add(queue);
         continue;
       }
+      if (!this.#fill(queue) || !queue.hasNext()) continue;
       if (!fairShare.take(queue.underWay)) continue;
       if (!canStart()) return;
       const due = queue.begin();
       if (!due || !queue.target) continue;
-      const { destination, format } = queue.target;
-      const slot = destination?.begin(format);
+      const slot = destination?.begin(queue.target.format);
       this.#waiting.delete(queue);
       // Moved to the end, so that other endpoints come first.
       this.#active.delete(queue);
@@ -169,7 +174,7 @@ export class DeliveryQueue {
   /** Returns the wait in ms until a destination may take the next message; infinity if no queue waits for one. */
   untilFreeMs(): number {
     let least = Number.POSITIVE_INFINITY;
-    for (const queue of this.#waiting) least = Math.min(least, waitOf(queue));
+    for (const waitMs of this.#waits().values()) least = Math.min(least, waitMs);
     return least;
   }
 
@@ -177,7 +182,9 @@ export class DeliveryQueue {
   wakeDue(): void {
     const now = this.#steadyNow();
     for (const queue of this.#queues.values()) if (queue.nextDueAt <= now) this.wakeEndpoint(queue);
-    const free = Array.from(this.#waiting).filter((queue) => waitOf(queue) === 0);
+    const free = Array.from(this.#waits()).flatMap(([queue, waitMs]) =>
+      waitMs > 0 ? [] : [queue],
+    );
     if (free.length === 0) return;
     for (const queue of free) this.#waiting.delete(queue);
     // They come before those that have not waited, so that each endpoint of a destination has its turn.
@@ -186,21 +193,31 @@ export class DeliveryQueue {
     for (const queue of [...free, ...others]) this.#active.add(queue);
   }
 
+  /** Returns the wait in ms of each queue that waits for its destination: at least that of those before it. */
+  #waits(): Map<EndpointQueue, number> {
+    const waits = new Map<EndpointQueue, number>();
+    const longest = new Map<Destination | undefined, number>();
+    for (const queue of this.#waiting) {
+      const { destination } = queue.target ?? {};
+      const waitMs = Math.max(waitOf(queue), longest.get(destination) ?? 0);
+      longest.set(destination, waitMs);
+      waits.set(queue, waitMs);
+    }
+    return waits;
+  }
+
   /**
    * Reads the next page if few deliveries are left. Returns true if the queue has waiting
    * deliveries.
    */
   #fill(queue: EndpointQueue): boolean {
-    const isShort = queue.hasMore && (queue.waiting < LOW || isWorthSearching(queue));
-    if ((queue.isOutdated || isShort) && !this.#readEndpoint(queue)) return false;
-    if (isShort) {
+    if (queue.hasMore && (queue.waiting < LOW || isWorthSearching(queue))) {
       do this.#readPage(queue);
       while (queue.hasMore && queue.waiting < HELD_MAX && !queue.hasNext());
       queue.searchedTo = queue.waiting;
     }
     if (queue.waiting > 0) return true;
     this.#active.delete(queue);
-    this.#waiting.delete(queue);
     return false;
   }
 
@@ -215,7 +232,6 @@ export class DeliveryQueue {
       this.off(queue.webhookId);
       return false;
     }
-    if (!queue.isOutdated) return true;
     queue.isOutdated = false;
     const key = destinationKey(webhook);
     const destination = key === undefined ? undefined : this.#destinationOf(key);

@@ -1,7 +1,7 @@
 import { isForPeople, type WebhookFormat } from "../../../domain/webhook";
 import type { Clock } from "../../../kernel/clock";
 import { sha256Hex } from "../../../kernel/hash";
-import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { Backoff } from "../../outgoing";
 import { FORMATS } from "../formats";
 import type { Limit } from "../formats/format";
@@ -19,6 +19,9 @@ const PATIENCE_MS = SECOND_MS;
 
 /** Time after a refusal in which messages of all formats follow each other. */
 const CAREFUL_MS = MINUTE_MS;
+
+/** Time without a refusal after which the next one begins a new series. Longer than any pause. */
+const BREAK_MS = HOUR_MS;
 
 /** Number of starts that are kept: the most that a limit counts. */
 const STARTS_MAX = 60;
@@ -59,6 +62,8 @@ export class Destination {
   #underWay = 0;
   #pausedUntil: number;
   #refusedAt = Number.NEGATIVE_INFINITY;
+  /** Start of the refusals without a success or a break; undefined after a success. */
+  #refusingSince: number | undefined;
 
   /** `pausedMs` is the rest of a pause that an earlier process has recorded; 0 without one. */
   constructor(
@@ -113,14 +118,22 @@ export class Destination {
     }
   }
 
-  /** Ends the doubling of pauses. */
+  /** Ends the doubling of pauses and the series of refusals. */
   succeed(): void {
     this.#backoff.reset();
+    this.#refusingSince = undefined;
+  }
+
+  /** Time in ms for which this process has seen nothing but refusals, with breaks of at most an hour; 0 without any. */
+  get refusingMs(): number {
+    return this.#refusingSince === undefined ? 0 : this.#refusedAt - this.#refusingSince;
   }
 
   /** Begins or prolongs a pause for a refusal, by the time that it names. Returns its rest in whole ms. */
   refuse(namedMs: number | undefined): number {
     const now = this.#clock.monotonic();
+    if (now - this.#refusedAt > BREAK_MS) this.#refusingSince = undefined;
+    this.#refusingSince ??= now;
     this.#refusedAt = now;
     const pauseMs = namedMs ?? this.#backoff.nextWaitMs(now);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);

@@ -33,6 +33,8 @@ export interface Pause {
   destination: string;
   /** End in unix ms. */
   until: number;
+  /** As `Destination` counts it. */
+  refusingMs: number;
 }
 
 /** Writes results of attempts; `add` resolves with the time of the next one, if there is one. */
@@ -46,7 +48,7 @@ export function createRecorder(
     write(tx, { deliveryId, result, pause }) {
       if (pause) setPause(tx, pause);
       if (!isPutOff(result)) return recordTry(ctx, tx, deliveryId, result, steadyNow());
-      recordRefusal(ctx, tx, deliveryId, result);
+      recordRefusal(ctx, tx, deliveryId, result, pause?.refusingMs ?? 0);
       return undefined;
     },
     describe: ({ deliveryId }) => ({ delivery: deliveryId }),
@@ -144,12 +146,12 @@ function recordRefusal(
   tx: Tx,
   deliveryId: string,
   { at, latencyMs }: TryResult,
+  refusingMs: number,
 ): void {
   const progress = findDeliveryProgress(tx, { id: deliveryId });
   if (!progress) return;
-  const { webhookId, failingSince, nextTryAt } = progress;
-  const endedAt = at + latencyMs;
-  const outcome = classifyRefusal({ endedAt, dueAt: nextTryAt ?? endedAt, failingSince });
+  const { webhookId, failingSince } = progress;
+  const outcome = classifyRefusal({ endedAt: at + latencyMs, refusingMs, failingSince });
   if (outcome.failingSince !== failingSince) {
     setFailingSince(tx, { id: webhookId, failingSince: outcome.failingSince });
   }

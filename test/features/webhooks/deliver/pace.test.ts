@@ -10,7 +10,8 @@ import {
   updateWebhook,
 } from "../../../../src/features/webhooks";
 import { DeliveryQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
-import { Destination } from "../../../../src/features/webhooks/deliver/destination";
+import { Destination, destinationKey } from "../../../../src/features/webhooks/deliver/destination";
+import { setPause } from "../../../../src/features/webhooks/store";
 import type { Clock } from "../../../../src/kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
@@ -331,6 +332,85 @@ describe("endpoints of one destination", () => {
     expect(beginAll().map(({ queue: { webhookId } }) => webhookId)).toEqual([one.id]);
   });
 
+  /** A site whose deliverer does not run, with a queue on its database. */
+  async function createQueue() {
+    const site = await createDeliverySite();
+    await site.deliverer.stop(0);
+    const { clock, ctx } = site.app;
+    let reads = 0;
+    const { statements } = ctx.db;
+    const counted: typeof statements = Object.create(statements, {
+      prepared: {
+        value: (build: Parameters<typeof statements.prepared>[0]) => {
+          reads += 1;
+          return statements.prepared(build);
+        },
+      },
+    });
+    const db = Object.create(ctx.db, { statements: { value: counted } }) as typeof ctx.db;
+    const queue = new DeliveryQueue({ clock, db }, () => clock.now(), fail);
+    return {
+      site,
+      queue,
+      /** Begins deliveries, at most `limit`, and returns them with the number of reads. */
+      begin(limit: number) {
+        reads = 0;
+        queue.wakeDue();
+        let left = limit;
+        const begun = Array.from(queue.begin(() => left-- > 0));
+        return { begun, reads };
+      },
+    };
+  }
+
+  test("a format without a pace does not take all turns of another one with the same URL", async () => {
+    const { site, queue, begin } = await createQueue();
+    await using _ = site;
+    const add = (format: WebhookFormat, type: "incident.created" | "incident.resolved") =>
+      site.endpoint("http://127.0.0.1:9/hook", { format, events: [type] });
+    const chat = await add("slack", "incident.created");
+    const program = await add("standard", "incident.resolved");
+    await record(site, 1);
+    await site.recordEvents(
+      ...numbers(100).map((name) => ({ type: "incident.resolved" as const, subjectId: name })),
+    );
+    queue.wake(program.id);
+    queue.wake(chat.id);
+    const order: string[] = [];
+    for (let step = 0; step < 30; step++) {
+      for (const one of begin(1).begun) {
+        order.push(one.queue.webhookId);
+        one.slot?.destination.end(one.slot, 10);
+        one.queue.end(one.due);
+        // The database still has it as due, so that there is always a next one.
+        queue.release(one);
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      await site.app.clock.advance(100);
+    }
+    expect(order.slice(0, 4)).toEqual([program.id, chat.id, program.id, chat.id]);
+  });
+
+  test("endpoints in a pause read none of their pending deliveries", async () => {
+    const { site, queue, begin } = await createQueue();
+    await using _ = site;
+    const { clock, ctx } = site.app;
+    const endpoint = await site.endpoint("http://127.0.0.1:9/hook");
+    const destination = destinationKey(endpoint) ?? "";
+    const until = clock.now() + MINUTE_MS;
+    await ctx.db.write((tx) => setPause(tx, { destination, until }));
+    await record(site, 1);
+    queue.wake(endpoint.id);
+    // The endpoint and its pause.
+    expect(begin(1)).toEqual({ begun: [], reads: 2 });
+    queue.wake(endpoint.id);
+    expect(begin(1)).toEqual({ begun: [], reads: 1 });
+    expect(begin(1)).toEqual({ begun: [], reads: 0 });
+    expect(queue.untilFreeMs()).toBe(MINUTE_MS);
+    await clock.advance(MINUTE_MS);
+    expect(begin(1).begun).toHaveLength(1);
+  });
+
   test("chats of one Telegram bot have paces of their own, and topics of one chat share one", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
@@ -501,6 +581,23 @@ describe("a refusal", () => {
     expect(site.deliveries().map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
     expect(apiOf(site, id).paused_until).toBeNull();
     expect(site.app.audit().at(-1)).toMatchObject({ action: "webhook.disable", targetId: id });
+  });
+
+  test("an endpoint is not disabled by a refusal after a stop of six days, but after another day of them", async () => {
+    await using receiver = startReceiver(refuseFor(900));
+    await using site = await createDeliverySite();
+    const { clock } = site.app;
+    const { id } = await site.endpoint(receiver.url);
+    await record(site, 1);
+    await site.idle();
+    await site.deliverer.stop(0);
+    await clock.advance(6 * DAY_MS);
+    await site.restart();
+    await site.pass(DAY_MS - MINUTE_MS);
+    expect(receiver.received.length).toBeGreaterThan(90);
+    expect(rowOf(site, id).enabled).toBe(true);
+    await site.pass(16 * MINUTE_MS);
+    expect(rowOf(site, id).enabled).toBe(false);
   });
 
   test("an endpoint with two refusals a week apart is not disabled", async () => {
