@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { WebhookRow } from "../../../src/features/webhooks";
+import { blanked, secretsIn } from "../../../src/features/webhooks/deliver/blanking";
+import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
 import { FORMATS, validateDestination } from "../../../src/features/webhooks/formats";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/domain/webhook";
 import { DESTINATIONS, incidentEvent, writeFor } from "../../support/webhook-formats";
@@ -89,5 +92,21 @@ describe("destinations of formats", () => {
     expect(urlOf("telegram", "https://bots.test/api/")).toBe(
       "https://bots.test/api/bot123456:ABC-DEF1234ghIkl/sendMessage",
     );
+  });
+
+  test.each([
+    ["https://discord.com/api/webhooks/1/abc", "https://discord.com/api/v10/webhooks/1/abc"],
+    ["https://discord.com/api/v6/webhooks/1/abc", "https://discord.com/api/v10/webhooks/1/abc"],
+    [
+      "https://discordapp.com/api/webhooks/1/abc?thread_id=7",
+      "https://discordapp.com/api/v10/webhooks/1/abc?thread_id=7",
+    ],
+    ["https://relay.test/api/webhooks/1/abc", "https://relay.test/api/webhooks/1/abc"],
+  ])("a message for Discord at %s is sent to %s, which hides its secret", (url, sentTo) => {
+    expect(writeFor("discord", incidentEvent("Name", "Text"), { url })?.url).toBe(sentTo);
+    const webhook = { format: "discord", url, settings: {} } as WebhookRow;
+    expect(blanked(sentTo, secretsIn(webhook))).not.toContain("1/abc");
+    const keyOf = (one: string) => destinationKey({ format: "discord", url: one, settings: {} });
+    expect(keyOf(url)).toBe(keyOf(sentTo));
   });
 });

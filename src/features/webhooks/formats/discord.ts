@@ -20,18 +20,30 @@ const FOOTER_MAX = 512;
 const HOSTS: ReadonlySet<string> = new Set(["discord.com", "discordapp.com"]);
 const PATH = /^\/api\/(v\d+\/)?webhooks\/\d+\/[\w-]+\/?$/;
 
+/**
+ * Returns the address in a version of the API whose 429 names seconds. Discord's own URLs name no version, and the
+ * default one names milliseconds: docs.discord.com/developers/reference#api-versioning.
+ */
+function versioned(url: string): string {
+  const { hostname, pathname } = new URL(url);
+  return HOSTS.has(hostname) && PATH.test(pathname)
+    ? url.replace(/\/api\/(v\d+\/)?webhooks\//, "/api/v10/webhooks/")
+    : url;
+}
+
 export const discord: Format = {
   name: "discord",
   label: "Discord",
   hint: "In the channel's settings, under Integrations → Webhooks, create a webhook and copy its URL.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
-  openPath: /^\/api\/webhooks\//,
+  openPath: /^\/api\/(v\d+\/)?webhooks\//,
   pace: [
     { count: 5, inMs: 2 * SECOND_MS },
     { count: 30, inMs: MINUTE_MS },
   ],
   pauseField: ["retry_after"],
+  destination: ({ href }) => versioned(href),
   validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     if (!HOSTS.has(hostname) || PATH.test(pathname)) return [];
@@ -49,7 +61,7 @@ export const discord: Format = {
       (blocks) => writeBlocks(blocks, MARKDOWN),
       ({ length }) => length <= DESCRIPTION_MAX,
     );
-    return jsonMessage({
+    const message = {
       // No text of the message can mention anyone.
       allowed_mentions: { parse: [] },
       embeds: [
@@ -66,6 +78,7 @@ export const discord: Format = {
           timestamp: toIso(event.at),
         },
       ],
-    });
+    };
+    return jsonMessage(message, { url: versioned(context.url) });
   },
 };
