@@ -9,7 +9,7 @@ import { trimMails } from "./features/mail";
 import { sweepSubmissions } from "./features/submissions";
 import { sweepSubscribers } from "./features/subscribers";
 import { sweepUserMails } from "./features/users";
-import { trimDeliveries } from "./features/webhooks";
+import { deletePausesBefore, trimDeliveries } from "./features/webhooks";
 import type { Timer } from "./kernel/clock";
 import { repeatWithRests } from "./kernel/rests";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "./kernel/time";
@@ -87,6 +87,8 @@ function stepsOf({ clock, config }: AppContext): Step[] {
     (tx) => sweepSubmissions(tx, now),
     (tx) => sweepAnswers(tx, now),
     (tx) => trimDeliveries(tx, eventsUntil),
+    // The digest of a deleted address is not kept.
+    (tx) => deletePausesBefore(tx, { before: now }) > 0,
     (tx) => trimMails(tx, { before: eventsUntil, now }),
     (tx) => deleteOldAudits(tx, auditsUntil),
     (tx) => deleteAuditAddresses(tx, addressesUntil),

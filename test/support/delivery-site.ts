@@ -12,7 +12,7 @@ import {
 import type { Deliverer } from "../../src/features/webhooks/deliver/deliverer";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "./app";
-import { createTestClock } from "./clock";
+import { createTestClock, type TestClock } from "./clock";
 import { createTestEgress } from "./egress";
 
 /** Time after which a delivery is looked at again that is due and waits for its destination. */
@@ -59,9 +59,10 @@ export async function createDeliverySite(
     names?: Record<string, string[][]>;
     databasePath?: string;
     outboundAllow?: string;
+    clock?: TestClock;
   } = {},
 ): Promise<DeliverySite> {
-  const clock = createTestClock();
+  const clock = options.clock ?? createTestClock();
   const outboundAllow = options.outboundAllow ?? LOOPBACK;
   const app = await createTestApp({
     clock,

@@ -19,7 +19,7 @@ import {
   listEventsBefore,
   findDeliveryOfEvent,
 } from "./log-store";
-import { deletePausesBefore, findWebhook, type WebhookRow } from "./store";
+import { findWebhook, type WebhookRow } from "./store";
 import { deleteCancelledMail } from "../mail";
 import { alertMailId } from "./alerts/mail-id";
 import { isOpenToEvents } from "./alerts/receivers";
@@ -158,7 +158,6 @@ const ROWS_PER_BATCH = 200;
  */
 export function trimDeliveries(tx: Tx, before: number): boolean {
   const hours = deleteHoursBefore(tx, { before, limit: ROWS_PER_BATCH });
-  deletePausesBefore(tx, { before, limit: ROWS_PER_BATCH });
   const groups = deleteEmptyGroups(tx, { before, limit: ROWS_PER_BATCH });
   const isMore = Math.max(hours, groups) === ROWS_PER_BATCH;
   // Events whose deliveries are not written yet seem to have no pending ones.

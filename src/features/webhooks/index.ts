@@ -59,5 +59,5 @@ export { FORMATS } from "./formats";
 export { presentWebhook, TestEventData } from "./model";
 export { isSuccess } from "./rules";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
-export { findWebhook, listAllWebhooks, type WebhookRow } from "./store";
+export { deletePausesBefore, findWebhook, listAllWebhooks, type WebhookRow } from "./store";
 export { signatureHeaders } from "./secrets";

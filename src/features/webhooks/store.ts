@@ -98,12 +98,9 @@ export const setPause = mutate((orm, $: { destination: string; until: number }) 
     }),
 );
 
-/** Deletes pauses that ended before a time (unix ms), at most `limit`. */
-export const deletePausesBefore = mutate((orm, $: { before: number; limit: number }) =>
-  orm.delete(webhookPauses).where(
-    sql`${webhookPauses.destination} IN (SELECT destination FROM ${webhookPauses}
-          WHERE paused_until < ${$.before} LIMIT ${$.limit})`,
-  ),
+/** Deletes pauses that ended before a time (unix ms). */
+export const deletePausesBefore = mutate((orm, $: { before: number }) =>
+  orm.delete(webhookPauses).where(lt(webhookPauses.pausedUntil, $.before)),
 );
 
 /** Finds an enabled user by canonical email. */

@@ -25,7 +25,7 @@ export interface Deliverer {
   /** Lets attempts in progress end for `drainMs`, aborts the rest for a later retry, and records results. */
   stop(drainMs: number): Promise<void>;
   stats(): DelivererFigures;
-  /** Resolves when nothing is due, under way or unrecorded. */
+  /** Resolves when nothing can begin now, is under way or unrecorded. */
   whenIdle(): Promise<void>;
 }
 

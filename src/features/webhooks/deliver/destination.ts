@@ -23,7 +23,7 @@ const CAREFUL_MS = MINUTE_MS;
 /** Time without a refusal after which the next one begins a new series. Longer than any pause. */
 const BREAK_MS = HOUR_MS;
 
-/** Number of starts that are kept: the most that a limit counts. */
+/** Number of starts that are kept: at least as many as any limit counts. */
 const STARTS_MAX = 60;
 
 /** Endpoint as its destination is found. */
