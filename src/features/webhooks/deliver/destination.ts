@@ -17,7 +17,7 @@ const MARGIN_MS = 50;
 /** Time for which a message keeps the next one back, so that messages arrive in order. */
 const PATIENCE_MS = SECOND_MS;
 
-/** Time after a refusal in which messages of all formats follow each other. */
+/** Time after a pause in which messages of all formats follow each other. */
 const CAREFUL_MS = MINUTE_MS;
 
 /** Time without a refusal after which the next one begins a new series. Longer than any pause. */
@@ -72,14 +72,14 @@ export class Destination {
     pausedMs: number,
   ) {
     this.#clock = clock;
-    this.#pausedUntil = clock.monotonic() + pausedMs;
+    this.#pausedUntil = pausedMs > 0 ? clock.monotonic() + pausedMs : Number.NEGATIVE_INFINITY;
   }
 
   /** Returns the wait in ms before a message of a format may start; 0 if it may start now. */
   waitMs(format: WebhookFormat): number {
     const now = this.#clock.monotonic();
     const waits = FORMATS[format].pace.map((limit) => this.#freeAt(limit) - now);
-    const isCareful = isForPeople(format) || now - this.#refusedAt < CAREFUL_MS;
+    const isCareful = isForPeople(format) || now - this.#pausedUntil < CAREFUL_MS;
     if (isCareful && this.#underWay > 0) {
       waits.push((this.#starts.at(-1) ?? now) + PATIENCE_MS - now);
     }

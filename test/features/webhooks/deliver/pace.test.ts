@@ -463,6 +463,20 @@ describe("a refusal", () => {
     );
   });
 
+  test("a program gets one message at first after a pause of any length, and after a restart in it", async () => {
+    await using receiver = startReceiver(refuseFor(120));
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await record(site, 8);
+    await site.idle();
+    expect(receiver.received).toHaveLength(8);
+    await site.pass(2 * MINUTE_MS);
+    expect(receiver.received).toHaveLength(9);
+    await site.restart();
+    await site.pass(2 * MINUTE_MS);
+    expect(receiver.received).toHaveLength(10);
+  });
+
   test.each<[format: WebhookFormat, body: string, pauseMs: number]>([
     ["telegram", '{"ok":false,"parameters":{"retry_after":7}}', 7_000],
     ["telegram", '{"retry_after":7}', 5_000],
