@@ -29,7 +29,12 @@ import {
   WORST_FIRST,
 } from "../../features/monitors";
 import { ANY_EVENT, matchesMonitor } from "../../domain/webhook";
-import { listAllWebhooks, listSelectiveWebhooks, type WebhookRow } from "../../features/webhooks";
+import {
+  findPausedUntil,
+  listAllWebhooks,
+  listSelectiveWebhooks,
+  type WebhookRow,
+} from "../../features/webhooks";
 import type { ComponentStatus } from "../../domain/component-status";
 import { SECOND_MS } from "../../kernel/time";
 import type { Range } from "./range";
@@ -102,7 +107,7 @@ export interface MonitorView {
   /** Monitors that depend on this one, the worst state first. */
   dependents: ReturnType<typeof listDependents>;
   /** Webhooks that get messages about this monitor. */
-  webhooks: readonly WebhookRow[];
+  webhooks: readonly (WebhookRow & { pausedUntil: number | null })[];
   /** Source from which the monitor was imported; undefined for others. */
   origin: ReturnType<typeof findSourceOf>;
   /** True if there are webhooks for selected monitors, which the form of the monitor offers. */
@@ -155,7 +160,9 @@ export function readMonitorView(
     dependents: listDependents(reader, { parentId: id }).sort(
       (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
     ),
-    webhooks: listAllWebhooks(reader, {}).filter((webhook) => notifies(webhook, record)),
+    webhooks: listAllWebhooks(reader, {})
+      .filter((webhook) => notifies(webhook, record))
+      .map((row) => ({ ...row, pausedUntil: findPausedUntil(reader, row, now) })),
     origin: record.row.managedBy === "import" ? findSourceOf(reader, { id }) : undefined,
     canSelectWebhooks: listSelectiveWebhooks(reader).length > 0,
   };

@@ -164,26 +164,27 @@ export function Notified({ view, editPath }: { view: MonitorView; editPath: stri
           {view.webhooks.map((webhook) => (
             <DetailRow
               key={webhook.id}
-              shape={
-                webhook.enabled && webhook.failingSince !== null ? (
-                  <Shape tone="partial" />
-                ) : (
-                  <Icon name="webhook" />
-                )
-              }
+              shape={isFailing(webhook) ? <Shape tone="partial" /> : <Icon name="webhook" />}
               href={webhookPath(webhook.id)}
               title={webhookName(webhook)}
-              note={
-                !webhook.enabled
-                  ? "Webhook · disabled"
-                  : webhook.failingSince === null
-                    ? "Webhook"
-                    : "Webhook · failing"
-              }
+              note={`Webhook${stateOf(webhook)}`}
             />
           ))}
         </ul>
       )}
     </DetailCard>
   );
+}
+
+type NotifiedWebhook = MonitorView["webhooks"][number];
+
+/** A receiver that asked for a pause has failed no message. */
+function isFailing({ enabled, failingSince, pausedUntil }: NotifiedWebhook): boolean {
+  return enabled && failingSince !== null && pausedUntil === null;
+}
+
+function stateOf(webhook: NotifiedWebhook): string {
+  if (!webhook.enabled) return " · disabled";
+  if (webhook.pausedUntil !== null) return " · paused by the receiver";
+  return isFailing(webhook) ? " · failing" : "";
 }

@@ -58,6 +58,6 @@ export { readMonitors } from "./settings";
 export { FORMATS } from "./formats";
 export { presentWebhook, TestEventData } from "./model";
 export { isSuccess } from "./rules";
-export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
+export { findPausedUntil, getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
 export { deletePausesBefore, findWebhook, listAllWebhooks, type WebhookRow } from "./store";
 export { signatureHeaders } from "./secrets";

@@ -66,12 +66,14 @@ function toRecord(reader: Reader, row: WebhookRow, now: number): WebhookRecord {
     row,
     pageSlug: page?.slug ?? null,
     successRate: successRate(reader, row.id, now),
-    pausedUntil: row.enabled ? pausedUntil(reader, row, now) : null,
+    pausedUntil: findPausedUntil(reader, row, now),
     confirmedAt: row.format === "email" ? openSince(reader, row) : null,
   };
 }
 
-function pausedUntil(reader: Reader, row: WebhookRow, now: number): number | null {
+/** Returns the end of the pause that an enabled endpoint's receiver has asked for (unix ms); null without one. */
+export function findPausedUntil(reader: Reader, row: WebhookRow, now: number): number | null {
+  if (!row.enabled) return null;
   const destination = destinationKey(row);
   const pause = destination === undefined ? undefined : findPause(reader, { destination });
   return pause && pauseLeft(pause.until, now) > 0 ? pause.until : null;

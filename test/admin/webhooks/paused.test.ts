@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { createMonitor } from "../../../src/features/monitors";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createDeliverySite } from "../../support/delivery-site";
 import { readHtml } from "../../support/html";
@@ -16,6 +18,10 @@ test("the screens of a paused webhook say until when and why nothing is sent, an
   await using dashboard = await createWebhookDashboard({ app: site.app });
   const { id } = await site.endpoint(receiver.url);
   const home = `${WEBHOOK_LIST}/${id}`;
+  const { ctx } = site.app;
+  const { row: monitor } = await ctx.db.write(
+    (tx) => createMonitor(ctx, tx, { type: "push", name: "Nightly job" }, CLI_ACTOR).record,
+  );
   await site.recordEvents("cmp_1", "cmp_2");
   await site.idle();
   const open = async (path: string) => readHtml((await dashboard.open(path)).text);
@@ -32,10 +38,15 @@ test("the screens of a paused webhook say until when and why nothing is sent, an
   const [delivery = ""] = detail.attributes(".row-link", "href");
   expect((await open(delivery)).texts("#delivery-facts").join()).toContain("0, next in 2 min");
 
+  const notified = async () =>
+    (await open(`/admin/monitors/${monitor.id}`)).texts("#monitor-notified").join();
+  expect(await notified()).toContain("Webhook · paused by the receiver");
+
   receiver.answer = () => 200;
   await site.pass(2 * MINUTE_MS);
   for (const path of [WEBHOOK_LIST, home]) {
     // oxlint-disable-next-line no-await-in-loop
     expect((await open(path)).texts("main").join()).not.toContain("Paused");
   }
+  expect(await notified()).not.toContain("·");
 });
