@@ -14,8 +14,10 @@ import { measureFirstView } from "./rows/first-view";
 import { measureFreshBytes } from "./rows/fresh-bytes";
 import { measureFullIncident } from "./rows/full-incident";
 import { measureImport } from "./rows/import";
+import { measureIncidentBurst } from "./rows/incident-burst";
 import { measureIncidentCreate } from "./rows/incident-create";
 import { measureKeyList } from "./rows/key-list";
+import { measureLargeStorm } from "./rows/large-storm";
 import { measureLimiter } from "./rows/limiter";
 import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
@@ -41,6 +43,7 @@ import { measureStalls } from "./rows/stalls";
 import { measureStartUp } from "./rows/start-up";
 import { measureStatusBesideChecks } from "./rows/status-beside-checks";
 import { measureStatusRead } from "./rows/status-read";
+import { measureStorm } from "./rows/storm";
 import { measureWebhooks } from "./rows/webhooks";
 import { measureSubscriberScreens } from "./rows/subscriber-screens";
 import { measureTenThousandMonitors } from "./rows/ten-thousand-monitors";
@@ -78,6 +81,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   "refused-bodies": measureRefusedBodies,
   "long-turns": measureLongTurns,
   webhooks: measureWebhooks,
+  storm: measureStorm,
+  "large-storm": measureLargeStorm,
+  "incident-burst": measureIncidentBurst,
   mails: measureMails,
   "mail-fan-out": measureMailFanOut,
   "mail-latency": measureMailLatency,
