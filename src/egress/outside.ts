@@ -1,5 +1,7 @@
+import { networkInterfaces } from "node:os";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../kernel/clock";
+import { MINUTE_MS } from "../kernel/time";
 import { outsideAddressOf } from "./policy";
 
 /** Minimum time between two looks at the address of a request while nothing is in doubt, in ms. */
@@ -8,9 +10,12 @@ const LOOK_EVERY_MS = 50;
 /** Addresses of which it is known if they are outside: parsing one takes as long as a small request. */
 const KNOWN_ADDRESSES = 1_000;
 
+/** Minimum time between two looks at the addresses of this machine. */
+const OWN_ADDRESSES_EVERY_MS = MINUTE_MS;
+
 /**
  * Answers from outside: from global unicast addresses, by any connection of this process, and requests from there.
- * Each shows that this server has its network.
+ * Each shows that this server has its network. This machine reaches its own addresses without it.
  */
 export class OutsideAnswers {
   /** Called with each answer. */
@@ -18,12 +23,17 @@ export class OutsideAnswers {
   /** True while it matters at once if this server has its network, so that the address of every request is read. */
   isInDoubt = false;
   readonly #clock: Clock;
+  readonly #interfaces: () => ReturnType<typeof networkInterfaces>;
   readonly #known = new LRUCache<string, boolean>({ max: KNOWN_ADDRESSES });
+  /** Global addresses that this machine has or had: they stay without a link, but are not listed then. */
+  readonly #own = new Set<string>();
+  #ownReadAt = Number.NEGATIVE_INFINITY;
   #lastAt = Number.NEGATIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, interfaces = networkInterfaces) {
     this.#clock = clock;
+    this.#interfaces = interfaces;
   }
 
   /** Time of the last answer, on the monotonic clock; -Infinity before the first. */
@@ -35,12 +45,24 @@ export class OutsideAnswers {
   answered(address: string): void {
     let isOutside = this.#known.get(address);
     if (isOutside === undefined) {
-      isOutside = outsideAddressOf(address) !== undefined;
+      const outside = outsideAddressOf(address);
+      isOutside = outside !== undefined && !this.#ownAddresses().has(outside.address);
       this.#known.set(address, isOutside);
     }
     if (!isOutside) return;
     this.#lastAt = this.#clock.monotonic();
     this.onAnswer?.();
+  }
+
+  #ownAddresses(): ReadonlySet<string> {
+    const now = this.#clock.monotonic();
+    if (now - this.#ownReadAt < OWN_ADDRESSES_EVERY_MS) return this.#own;
+    this.#ownReadAt = now;
+    for (const { address } of Object.values(this.#interfaces()).flatMap((each) => each ?? [])) {
+      const own = outsideAddressOf(address);
+      if (own) this.#own.add(own.address);
+    }
+    return this.#own;
   }
 
   /** Returns true if the client address of a request at `now` (unix ms) is to be noted. Reading it costs a system call. */

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import type { NetworkInterfaceInfo } from "node:os";
 import { join } from "node:path";
 import {
   type MonitorType,
@@ -8,6 +9,7 @@ import {
 } from "../../src/domain/monitor-state";
 import { type Contact, OutsideAnswers, outsideAddressOf } from "../../src/egress";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
+import { MINUTE_MS } from "../../src/kernel/time";
 import { PROCESS_TEST_MS } from "../support/binary";
 import { createTestClock } from "../support/clock";
 import { createTestEgress, patience } from "../support/egress";
@@ -68,6 +70,24 @@ describe("answers from outside", () => {
     await clock.advance(1_000);
     outside.answered("9.9.9.9");
     expect([outside.lastAt, count]).toEqual([clock.monotonic(), 1]);
+  });
+
+  test("global addresses of this machine are no answers, not even once its link is cut", async () => {
+    const clock = createTestClock();
+    const ofAddress = (address: string) => ({ address }) as NetworkInterfaceInfo;
+    let interfaces = { eth0: [ofAddress("9.9.9.9"), ofAddress("2620:fe:0::fe")] };
+    const outside = new OutsideAnswers(clock, () => interfaces);
+    const isAnswer = (address: string) => {
+      const before = outside.lastAt;
+      outside.answered(address);
+      return outside.lastAt > before;
+    };
+    expect(isAnswer("9.9.9.9")).toBe(false);
+    expect(isAnswer("::ffff:9.9.9.9")).toBe(false);
+    interfaces = { eth0: [] };
+    await clock.advance(MINUTE_MS);
+    expect(isAnswer("2620:fe::fe")).toBe(false);
+    expect(isAnswer("9.9.9.10")).toBe(true);
   });
 
   test("the address of a request is read at most every 50 ms, and of each one while the network is in doubt", () => {

@@ -184,6 +184,11 @@ function holdFailure(evaluation: Evaluation, at: number): EvaluationResult {
   return { evaluation: held, needsRecheck: true, ...transitionOf(state, held) };
 }
 
+/** Returns true for failures that were held, and did not count since. */
+export function isHeldStreak({ state, failures }: Pick<Evaluation, "state" | "failures">): boolean {
+  return state === "no_data" && failures > 0;
+}
+
 /** Returns the evaluation after held failures count: down if they are enough, else the same. */
 export function countHeldFailures(
   evaluation: Evaluation,

@@ -1,7 +1,7 @@
 import type { StepRecorder } from "../../../egress";
 import type { Clock } from "../../../kernel/clock";
 import { unavailable } from "../../../errors";
-import { HOUR_MS, SECOND_MS } from "../../../kernel/time";
+import { SECOND_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
 import type { Heartbeat } from "../monitoring";
 import type { ProbeResult } from "../probe";
@@ -12,7 +12,7 @@ import type { MonitorRegistry } from "./monitor-registry";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { type Begin, type ResultProcessor, type Waiter, Waiters } from "./result-processor";
-import { type Job, type Missed, missedDeadline } from "./job";
+import { type Job, type Missed, missedDeadline, timeToCallAgain } from "./job";
 import { HELD, type NetworkWatch } from "./network";
 import { countedResult, type ScheduledMonitor } from "./scheduled-monitor";
 import { receiveSignal, reportMessage } from "./signals";
@@ -148,8 +148,7 @@ export class CheckRunner {
 
   /** Checks a monitor at once. The job of a push monitor, which may have called in vain, has time to call again. */
   checkAgain(scheduled: ScheduledMonitor): void {
-    const { type, intervalMs, graceMs } = scheduled;
-    const delayMs = type === "push" ? Math.min(intervalMs, HOUR_MS) + graceMs : 0;
+    const delayMs = scheduled.type === "push" ? timeToCallAgain(scheduled) : 0;
     this.#deps.scheduler.after(scheduled, delayMs);
   }
 

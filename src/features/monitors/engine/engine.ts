@@ -85,9 +85,12 @@ export class Engine implements Monitoring {
       ctx,
       alarms,
       registry: this.#registry,
+      stalls,
       check: (scheduled) => this.#runner.request(scheduled),
       release: (scheduled) => this.#runner.checkAgain(scheduled),
-      count: (scheduled) => this.#results.countHeld(scheduled),
+      count: (scheduled) => {
+        if (!this.#results.countHeld(scheduled)) this.#scheduler.after(scheduled, 0);
+      },
     });
     this.#runner = new CheckRunner({
       clock: ctx.clock,
@@ -131,7 +134,6 @@ export class Engine implements Monitoring {
     for (const scheduled of this.#registry)
       if (!scheduled.isPaused) this.#scheduler.first(scheduled);
     this.#tick();
-    this.#network.start();
     this.#incidentClock = startIncidentClock(this.#ctx);
   }
 
@@ -235,6 +237,7 @@ export class Engine implements Monitoring {
       // Before the first check all are read, since time without data is recorded for all.
       const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
       this.#refresh(isFirst ? undefined : MONITORS_PER_TICK);
+      this.#network.start();
       this.#checkLiveness();
       for (const scheduled of this.#results.refreshMaintenance(this.#registry)) {
         if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);

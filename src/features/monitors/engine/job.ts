@@ -1,7 +1,9 @@
 import type { Occurrences } from "../../../domain/cron";
 import type { Clock } from "../../../kernel/clock";
 import type { MonitorState } from "../../../domain/monitor-state";
+import { HOUR_MS } from "../../../kernel/time";
 import type { TokenKey } from "../heartbeat-store";
+import { isHeldStreak } from "../rules";
 
 /** Maximum number of open runs of a monitor. */
 export const OPEN_RUNS_MAX = 20;
@@ -42,7 +44,7 @@ export interface Missed {
 /** Settings and state of a push monitor that decide about its deadlines. */
 interface JobSettings {
   heartbeatAt: number | null;
-  evaluation: { state: MonitorState; since: number };
+  evaluation: { state: MonitorState; since: number; failures: number };
   intervalMs: number;
   graceMs: number;
   lastStartedAt: number | undefined;
@@ -82,11 +84,20 @@ export function startDeadlines(
   const expectedAt = calledAt + intervalMs;
   const isExpected = expectedAt > now || (expectedAt + graceMs > now && !wasOfflineAt(expectedAt));
   const timeToCall = (isExpected ? expectedAt - now : intervalMs) + graceMs;
+  const longest = isHeldStreak(evaluation) ? timeToCallAgain(settings) : Infinity;
   job.countedUntil = now;
-  job.callBy = clock.monotonic() + timeToCall;
+  job.callBy = clock.monotonic() + Math.min(timeToCall, longest);
   // Deadlines that have passed are left out.
   job.nextCallAt = callAfter(job, Math.max(calledAt, now - graceMs));
   if (wasOfflineAt(job.nextCallAt)) job.nextCallAt = callAfter(job, now);
+}
+
+/** Returns the time that a job has for a further call after it may have called in vain, in ms. */
+export function timeToCallAgain({
+  intervalMs,
+  graceMs,
+}: Pick<JobSettings, "intervalMs" | "graceMs">): number {
+  return Math.min(intervalMs, HOUR_MS) + graceMs;
 }
 
 /** Returns the next time of the schedule after a time (unix ms); Infinity without one. */
@@ -128,7 +139,9 @@ export function missedDeadline(job: Job, settings: JobSettings, clock: Clock): M
     return { what: "call", since: now - (wallTime - job.nextCallAt) };
   }
   if (job.callBy > now) return undefined;
-  return { what: "call", since: Math.max(now - intervalMs - graceMs, lastStartedAt) };
+  // Without an interval, it is the further call after one that was made in vain.
+  const timeMs = intervalMs === Infinity ? timeToCallAgain(settings) : intervalMs + graceMs;
+  return { what: "call", since: Math.max(now - timeMs, lastStartedAt) };
 }
 
 /** Sets the deadlines after a check at `at` (unix ms) that failed because one was missed. */

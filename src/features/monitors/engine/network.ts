@@ -6,8 +6,10 @@ import type { Timer } from "../../../kernel/clock";
 import type { Alarms } from "../../alarms";
 import { deleteSetting, findSetting, putSetting } from "../../settings";
 import type { ProbeResult } from "../probe";
+import { isHeldStreak } from "../rules";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { OutsideHost, ScheduledMonitor } from "./scheduled-monitor";
+import type { Stalls } from "./stalls";
 
 /** Number of hosts, and of networks that have none in common, that must fail together. */
 const HOSTS_MIN = 3;
@@ -22,8 +24,9 @@ const RECHECK_MAX_MS = 10 * SECOND_MS;
 
 /** Age of an answer from outside up to which the network is taken for present. */
 const FRESH_MS = SECOND_MS;
-/** Monitors that are checked at once to find out if the network is there, and the longest timeout that they may have. */
+/** Monitors that are checked at once to find out if the network is there. */
 const ASKED_MAX = 4;
+/** Timeout up to which a failure of such a check is known while others wait for it. Others are asked if none has it. */
 const ASKED_TIMEOUT_MAX_MS = 10 * SECOND_MS;
 /** Minimum time between two such requests. */
 const ASK_EVERY_MS = SECOND_MS;
@@ -107,10 +110,10 @@ export class Witnesses {
 
 /** Time in which failures are held. */
 interface Hold {
-  /** Start of the first check that failed, on the monotonic clock. */
-  from: number;
   /** Start of the hold, in unix ms. */
   since: number;
+  /** End without an answer, on the monotonic clock. */
+  until: number;
   timer: Timer;
 }
 
@@ -118,6 +121,7 @@ interface WatchDependencies {
   ctx: Pick<AppContext, "clock" | "config" | "db" | "log" | "outside">;
   alarms: Pick<Alarms, "raise" | "clear"> | undefined;
   registry: MonitorRegistry;
+  stalls: Stalls;
   /** Begins a check as soon as there is a place for it. */
   check(scheduled: ScheduledMonitor): void;
   /** Gives a monitor whose failures were held its next check, or the job of a push monitor time to call. */
@@ -137,7 +141,8 @@ interface WatchDependencies {
  */
 export class NetworkWatch {
   readonly #deps: WatchDependencies;
-  readonly #isOff: boolean;
+  /** True with reference targets, and after the end. */
+  #isOff: boolean;
   /** Monitors that fail without an answer, since the last answer from outside; with the host of a witness. */
   readonly #silent = new Map<ScheduledMonitor, OutsideHost | undefined>();
   readonly #held = new Set<ScheduledMonitor>();
@@ -146,13 +151,11 @@ export class NetworkWatch {
   #witnesses = new Witnesses();
   /** True if a witness was removed since the last count. */
   #isStale = false;
-  /** Start of the first check of the witnesses, on the monotonic clock. */
-  #failingFrom = Number.POSITIVE_INFINITY;
   #hold: Hold | undefined;
   /** Begins a hold, unless something outside answers before. */
   #beginning: Timer | undefined;
-  /** Last hold that an answer has ended, by the monotonic clock. */
-  #lastHold = { from: Number.NEGATIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY };
+  /** End of the last hold that an answer has ended, on the monotonic clock. */
+  #heldUntil = Number.NEGATIVE_INFINITY;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #isAlarmed = false;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -171,9 +174,12 @@ export class NetworkWatch {
     return this.#heldChecks;
   }
 
-  /** Begins to watch, and continues a hold of an earlier process for the rest of its time. */
+  /**
+   * Begins to watch, unless it has begun, and continues a hold of an earlier process for the rest of its time. The
+   * monitors were read.
+   */
   start(): void {
-    if (this.#isOff) return;
+    if (this.#isOff || this.#isRunning) return;
     const { clock, db, outside } = this.#deps.ctx;
     this.#isRunning = true;
     outside.onAnswer = () => this.#answered();
@@ -181,10 +187,11 @@ export class NetworkWatch {
     const passedMs = stored ? clock.now() - stored.since : Number.POSITIVE_INFINITY;
     if (stored && passedMs >= 0 && passedMs < HOLD_MAX_MS) {
       for (const scheduled of this.#deps.registry) {
-        const { state, failures } = scheduled.evaluation;
-        if (state === "no_data" && failures > 0) this.#held.add(scheduled);
+        if (!isHeldStreak(scheduled.evaluation)) continue;
+        scheduled.refutedAt = undefined;
+        this.#held.add(scheduled);
       }
-      this.#begin(clock.monotonic(), stored.since);
+      this.#begin(stored.since);
     } else if (passedMs < HOLD_MAX_MS + REST_MS) {
       // With a clock that was set back, the time that has passed is unknown.
       const restMs = passedMs < 0 ? REST_MS : HOLD_MAX_MS + REST_MS - passedMs;
@@ -199,6 +206,7 @@ export class NetworkWatch {
     const { outside } = this.#deps.ctx;
     if (this.#isRunning) outside.onAnswer = undefined;
     this.#isRunning = false;
+    this.#isOff = true;
     this.#beginning?.cancel();
     this.#hold?.timer.cancel();
     this.#hold = undefined;
@@ -248,13 +256,12 @@ export class NetworkWatch {
     const isNamed = addresses.length > 0;
     const target = isNamed ? outsideHostOf(host, addresses) : before;
     // Without any address, it is unknown if the host is outside. Nothing is known of it behind a failed proxy.
-    if (isNamed && !target) return false;
     if (isNamed) scheduled.reached = target;
+    if (isNamed && !target) return false;
     if (this.#hold) return this.#holdOne(scheduled);
-    const { from, endedAt } = this.#lastHold;
-    const wasFailing = scheduled.refutedAt !== undefined && scheduled.refutedAt < endedAt;
+    const wasFailing = scheduled.refutedAt !== undefined && scheduled.refutedAt < this.#heldUntil;
     // It began without a network, and ended after the hold: its next check counts.
-    if (startedAt >= from && startedAt < endedAt && !wasFailing) {
+    if (startedAt < this.#heldUntil && !wasFailing) {
       this.#heldChecks += 1;
       return true;
     }
@@ -265,16 +272,16 @@ export class NetworkWatch {
       return false;
     }
     const isWitness = silence !== "proxy" && outside.lastAt < startedAt;
-    this.#addSilent(scheduled, isWitness ? target : undefined, startedAt);
+    this.#addSilent(scheduled, isWitness ? target : undefined);
     if (this.#areEnough()) {
       const answeredMs = clock.monotonic() - outside.lastAt;
       if (answeredMs >= FRESH_MS) {
-        this.#begin(this.#failingFrom, clock.now());
+        this.#begin(clock.now());
         return this.#holdOne(scheduled);
       }
       this.#beginning ??= clock.after(FRESH_MS - answeredMs, () => {
         this.#beginning = undefined;
-        if (this.#areEnough()) this.#begin(this.#failingFrom, clock.now());
+        if (this.#areEnough()) this.#begin(clock.now());
       });
     }
     return wouldChange && this.#isNetworkUnsure(startedAt) ? this.#wait(scheduled) : false;
@@ -308,17 +315,11 @@ export class NetworkWatch {
     return true;
   }
 
-  #addSilent(
-    scheduled: ScheduledMonitor,
-    witness: OutsideHost | undefined,
-    startedAt: number,
-  ): void {
+  #addSilent(scheduled: ScheduledMonitor, witness: OutsideHost | undefined): void {
     const before = this.#silent.get(scheduled);
     this.#silent.set(scheduled, witness ?? before);
     this.#lookCloser();
-    if (!witness) return;
-    this.#failingFrom = Math.min(this.#failingFrom, startedAt);
-    this.#witnesses.add(witness);
+    if (witness) this.#witnesses.add(witness);
   }
 
   #areEnough(): boolean {
@@ -340,20 +341,22 @@ export class NetworkWatch {
     if (now - this.#askedAt < ASK_EVERY_MS) return this.#canHold;
     this.#askedAt = now;
     const possible = new Witnesses();
-    const asked: ScheduledMonitor[] = [];
+    const quick: ScheduledMonitor[] = [];
+    const patient: ScheduledMonitor[] = [];
     for (const witness of this.#silent.values()) if (witness) possible.add(witness);
     for (const each of this.#deps.registry) {
-      if (possible.areEnough && asked.length === ASKED_MAX) break;
+      if (possible.areEnough && quick.length === ASKED_MAX) break;
       const { reached, isPaused, refutedAt } = each;
       if (!reached || isPaused || refutedAt !== undefined || this.#silent.has(each)) continue;
       const { hosts } = possible;
       possible.add(reached);
-      const isQuick = each.timeoutMs <= ASKED_TIMEOUT_MAX_MS && asked.length < ASKED_MAX;
-      if (possible.hosts > hosts && isQuick) asked.push(each);
+      const asked = each.timeoutMs <= ASKED_TIMEOUT_MAX_MS ? quick : patient;
+      if (possible.hosts > hosts && asked.length < ASKED_MAX) asked.push(each);
     }
     this.#canHold = possible.areEnough;
-    if (this.#canHold) for (const each of asked) this.#deps.check(each);
-    return this.#canHold;
+    if (!this.#canHold) return false;
+    for (const each of quick.length > 0 ? quick : patient) this.#deps.check(each);
+    return true;
   }
 
   #wait(scheduled: ScheduledMonitor): Promise<boolean> {
@@ -370,11 +373,12 @@ export class NetworkWatch {
   }
 
   /** Begins a hold that has lasted since a time in unix ms, with the failures that wait. */
-  #begin(from: number, since: number): void {
+  #begin(since: number): void {
     const { clock, log } = this.#deps.ctx;
     this.#beginning?.cancel();
     const leftMs = HOLD_MAX_MS - Math.max(0, clock.now() - since);
-    this.#hold = { from, since, timer: clock.after(leftMs, () => this.#expire()) };
+    const until = clock.monotonic() + leftMs;
+    this.#hold = { since, until, timer: clock.after(leftMs, () => this.#expire()) };
     log.warn("this server may have lost its network: failed checks are held");
     this.#store({ since });
     for (const scheduled of this.#waiting.keys()) this.#holdOne(scheduled);
@@ -396,7 +400,7 @@ export class NetworkWatch {
     this.#isAlarmed = false;
     this.#lookCloser();
     if (!hold) return;
-    this.#lastHold = { from: hold.from, endedAt: now };
+    this.#heldUntil = now;
     this.#deps.ctx.log.info("this server has its network: held checks are repeated");
     this.#store(undefined);
     for (const scheduled of released) this.#deps.release(scheduled);
@@ -404,7 +408,16 @@ export class NetworkWatch {
 
   /** Nothing has answered for too long: all failures count. */
   #expire(): void {
+    const { stalls } = this.#deps;
     const { clock, log } = this.#deps.ctx;
+    if (this.#hold) {
+      // Answers that came during a stall are read first.
+      const waitMs = stalls.settledFrom(this.#hold.until) - clock.monotonic();
+      if (waitMs > 0) {
+        this.#hold.timer = clock.after(waitMs, () => this.#expire());
+        return;
+      }
+    }
     log.warn("nothing outside has answered for 3 minutes: held checks count");
     const since = this.#hold?.since ?? clock.now();
     const counted = this.#settleAll(clock.monotonic());
@@ -423,7 +436,6 @@ export class NetworkWatch {
     this.#silent.clear();
     this.#witnesses = new Witnesses();
     this.#isStale = false;
-    this.#failingFrom = Number.POSITIVE_INFINITY;
     this.#beginning?.cancel();
     this.#beginning = undefined;
     this.#hold?.timer.cancel();

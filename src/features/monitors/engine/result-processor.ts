@@ -126,18 +126,21 @@ export class ResultProcessor {
     return to === "down" || to === "degraded" || to === "up";
   }
 
-  /** Counts the failures of a monitor that were held, and would have brought it down. */
-  countHeld(scheduled: ScheduledMonitor): void {
+  /**
+   * Counts the failures of a monitor that were held, and would have brought it down. Returns false if it may be only
+   * unreachable instead, so that it must be checked at once.
+   */
+  countHeld(scheduled: ScheduledMonitor): boolean {
     const { evaluation, thresholds, parents, heldFailure = HELD_BEFORE } = scheduled;
-    // The next check decides if it is only unreachable.
-    if (parents.length > 0) return;
     const result = countHeldFailures(evaluation, thresholds);
-    if (result.evaluation === evaluation) return;
+    if (result.evaluation === evaluation) return true;
+    if (parents.length > 0) return false;
     scheduled.evaluation = result.evaluation;
     const { message, publicMessage } = heldFailure;
     const at = this.#ctx.clock.now();
     const failure = { outcome: "failed", latencyMs: null, message, publicMessage } as const;
     this.recorder.add({ kind: "held", scheduled, at, ...failure }, true);
+    return true;
   }
 
   /** Passes on a result. Returns true if the next check should come sooner. */

@@ -4,7 +4,7 @@ import { SECOND_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
 import { graceSecondsOf, type MonitorConfig, occurrencesOf } from "../probes";
 import { invertResult, type ProbeResult } from "../probe";
-import type { Evaluation, Thresholds } from "../rules";
+import { type Evaluation, isHeldStreak, type Thresholds } from "../rules";
 import type { ScheduledMonitorRow } from "../evaluation-store";
 import type { Due } from "./due-heap";
 import { type Job, newJob, runsOf } from "./job";
@@ -74,7 +74,8 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     lastOutcome: undefined,
     lastStartedAt: undefined,
     reached: undefined,
-    refutedAt: isOut(row) ? Number.NEGATIVE_INFINITY : undefined,
+    // No outage is held twice, over restarts either.
+    refutedAt: isOut(row) || isHeldStreak(row) ? Number.NEGATIVE_INFINITY : undefined,
     callsFromOutside: undefined,
     heldFailure: undefined,
     uncounted: undefined,

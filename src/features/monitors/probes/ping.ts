@@ -37,7 +37,10 @@ export const pingProbe = {
     const answer = await ping(program, address, signal);
     if (answer.exitCode !== 0) {
       const isOwnFault = NOT_PERMITTED.test(answer.errors);
-      return { ...notAnswered(reasonOf(answer, signal)), ...(isOwnFault && { isOwnFault }) };
+      const reason = reasonOf(answer, signal);
+      const isSilent = reason === SILENT || UNREACHABLE.test(answer.errors);
+      if (contact && isSilent) contact.silence = "timeout";
+      return { ...notAnswered(reason), ...(isOwnFault && { isOwnFault }) };
     }
     return {
       outcome: "ok",
@@ -93,6 +96,7 @@ export function roundTripMs(output: string): number | undefined {
 }
 
 const NOT_PERMITTED = /not permitted|permission denied/i;
+const UNREACHABLE = /unreachable/i;
 
 function reasonOf({ exitCode, errors }: PingAnswer, signal: AbortSignal): string {
   if (signal.aborted || (exitCode === 1 && errors === "")) return SILENT;

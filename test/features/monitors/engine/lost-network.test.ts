@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { getMonitorRecord } from "../../../../src/features/monitors";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { getMonitorRecord, updateMonitor } from "../../../../src/features/monitors";
 import { findOpenSpan } from "../../../../src/features/monitors/checks-store";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { type EngineSite, fails, openEngineSite, type Target } from "../../../support/engine-site";
@@ -141,6 +142,53 @@ describe("a lost network", () => {
     expect(states(site, ids)).toEqual(["no_data", "no_data", "no_data"]);
   });
 
+  test("a stall at the end of the three minutes lets answers that wait be read first", async () => {
+    await using site = await openEngineSite({ detectsStalls: true });
+    const ids = await watched(site);
+    lose(site);
+    while (alarmsOf(site).length === 0) await site.clock.advance(SECOND_MS);
+    await site.clock.advance(2 * MINUTE_MS + 40 * SECOND_MS);
+    expect(states(site, ids)).toEqual(["no_data", "no_data", "no_data"]);
+    for (const name of NAMES) {
+      site.let(`${name}.test`, async (context) => {
+        await new Promise<void>((resolve) => site.clock.after(50, resolve));
+        site.app.ctx.outside.answered(HOSTS[name]);
+        return from(HOSTS[name])(context);
+      });
+    }
+    site.clock.stall(30 * SECOND_MS);
+    await site.clock.advance(30 * SECOND_MS);
+    expect(states(site, ids)).toEqual(["up", "up", "up"]);
+    expect(site.eventTypes()).toEqual([]);
+  });
+
+  test("a check that began before all others and ends after the hold is repeated", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const { id } = await site.monitor({
+      name: "patient",
+      failure_threshold: 1,
+      interval_seconds: 120,
+      timeout_ms: 60_000,
+    });
+    site.let("patient.test", from("7.7.7.7"));
+    await site.clock.advance(10 * SECOND_MS);
+    expect(site.state(id)).toBe("up");
+    site.let("patient.test", hanging("7.7.7.7"));
+    const checked = site.engine.checkNow(id);
+    await site.clock.advance(SECOND_MS);
+    lose(site);
+    await site.clock.advance(50 * SECOND_MS);
+    expect(alarmsOf(site)).toEqual(["raised"]);
+    mend(site);
+    site.let("patient.test", from("7.7.7.7"));
+    site.app.ctx.outside.answered("1.1.1.1");
+    await site.clock.advance(20 * SECOND_MS);
+    await checked;
+    expect(site.state(id)).toBe("up");
+    expect(site.eventTypes()).toEqual([]);
+  });
+
   test("a monitor that still fails after the hold is not held again", async () => {
     await using site = await openEngineSite();
     const ids = await watched(site, { failure_threshold: 5 });
@@ -190,6 +238,20 @@ describe("what is no lost network", () => {
       expect(alarmsOf(site)).toEqual([]);
     });
   }
+
+  test("a host that fails alone is down at once, whatever the timeouts of the others", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site, { timeout_ms: 30_000 });
+    const failing = silent(HOSTS.a);
+    let failedAt = 0;
+    site.let("a.test", (context) => {
+      failedAt ||= site.clock.now();
+      return failing(context);
+    });
+    while (failedAt === 0) await site.clock.advance(100);
+    await site.clock.advance(SECOND_MS);
+    expect(site.state(ids.a)).toBe("down");
+  });
 
   test("with reference targets, these decide", async () => {
     await using site = await openEngineSite({
@@ -371,6 +433,60 @@ describe("jobs", () => {
     expect(site.timeline(id).at(-1)).toBe(`down ${missedAt / 1000} →`);
   });
 
+  for (const [how, change] of [
+    [
+      "a restart",
+      async (site: EngineSite) => {
+        site.kill();
+        await site.start();
+      },
+    ],
+    [
+      "a change of its name",
+      async (site: EngineSite, id: string) => {
+        await site.app.ctx.db.write((tx) =>
+          updateMonitor(site.app.ctx, tx, id, { name: "backup" }, CLI_ACTOR),
+        );
+        await site.clock.advance(SECOND_MS);
+      },
+    ],
+  ] as const) {
+    test(`a nightly job that does not call after the hold is down within an hour, also over ${how}`, async () => {
+      await using site = await openEngineSite();
+      await watched(site);
+      const config = { schedule: "5 12 * * *", grace_seconds: 60 };
+      const body = { type: "push", config, failure_threshold: 1, name: "job" } as const;
+      const { id } = await site.monitor(body);
+      await site.engine.heartbeat(id, { ...CALL, isFromOutside: true });
+      await site.clock.advance(site.begin + 4 * MINUTE_MS + 30 * SECOND_MS - site.clock.now());
+      lose(site);
+      await site.clock.advance(MINUTE_MS + 45 * SECOND_MS);
+      expect(site.state(id)).toBe("no_data");
+      mend(site);
+      site.app.ctx.outside.answered("1.1.1.1");
+      await site.clock.advance(SECOND_MS);
+      await change(site, id);
+      await site.clock.advance(62 * MINUTE_MS);
+      expect(site.state(id)).toBe("down");
+    });
+  }
+
+  test("a job with a parent whose missed call was held is down when all held failures count", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site);
+    const parent = await site.monitor({ name: "nas" });
+    const config = { schedule: "5 12 * * *", grace_seconds: 60 };
+    const body = { type: "push", config, failure_threshold: 1, name: "job" } as const;
+    const { id } = await site.monitor({ ...body, depends_on: [parent.id] });
+    await site.engine.heartbeat(id, { ...CALL, isFromOutside: true });
+    await site.clock.advance(site.begin + 4 * MINUTE_MS + 30 * SECOND_MS - site.clock.now());
+    lose(site);
+    await site.clock.advance(MINUTE_MS + 45 * SECOND_MS);
+    expect(site.state(id)).toBe("no_data");
+    await site.clock.advance(3 * MINUTE_MS);
+    expect([site.state(ids.a), site.state(id)]).toEqual(["down", "down"]);
+  });
+
   test("a job that calls from a private network, and any job without a hold, is judged as always", async () => {
     for (const [isFromOutside, isLost] of [
       [false, true],
@@ -404,6 +520,24 @@ describe("a hold over the end of the process", () => {
     expect(site.timeline(ids.a).at(-1)).toBe(`down ${(failedAt - site.begin) / 1000} →`);
   });
 
+  test("a hold goes on on a server that becomes the primary some seconds after its start", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site, { failure_threshold: 5 });
+    lose(site);
+    await site.clock.advance(MINUTE_MS + 10 * SECOND_MS);
+    site.kill();
+    let isPrimary = false;
+    site.app.ctx.isPrimary = () => isPrimary;
+    await site.start();
+    await site.clock.advance(2 * SECOND_MS);
+    isPrimary = true;
+    await site.clock.advance(MINUTE_MS);
+    expect(states(site, ids)).toEqual(["no_data", "no_data", "no_data"]);
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(states(site, ids)).toEqual(["down", "down", "down"]);
+    expect(alarmsOf(site)).toEqual(["raised"]);
+  });
+
   test("an answer after a restart ends the hold", async () => {
     await using site = await openEngineSite();
     const ids = await watched(site);
@@ -414,6 +548,21 @@ describe("a hold over the end of the process", () => {
     site.let("a.test", from(HOSTS.a));
     await site.clock.advance(MINUTE_MS);
     expect(states(site, ids)).toEqual(["up", "down", "down"]);
+  });
+
+  test("failures that were held before an answer and a restart are not held again", async () => {
+    await using site = await openEngineSite();
+    const ids = await watched(site, { failure_threshold: 10, retry_interval_seconds: 5 });
+    lose(site);
+    await site.clock.advance(MINUTE_MS + 10 * SECOND_MS);
+    expect(states(site, ids)).toEqual(["no_data", "no_data", "no_data"]);
+    site.app.ctx.outside.answered("1.1.1.1");
+    await site.app.ctx.db.write(() => {});
+    site.kill();
+    await site.start();
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(states(site, ids)).toEqual(["down", "down", "down"]);
+    expect(alarmsOf(site)).toEqual(["raised", "cleared"]);
   });
 
   test("restarts do not extend the silence: after an expired hold nothing is held for the rest of half an hour", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Contact } from "../../../../src/egress";
 import { canSendEcho } from "../../../../src/egress/echo";
 import { probeOf } from "../../../../src/features/monitors/probes";
 import { pingArguments, roundTripMs } from "../../../../src/features/monitors/probes/ping";
@@ -49,6 +50,20 @@ describe("ping checks", () => {
     using _ping = usePingProgram('echo "ping: whatever $SECRET" >&2; exit 2');
     const { message } = await probe("ping", { host: "127.0.0.1" });
     expect(message).toBe("The program ping failed (exit status 2).");
+  });
+
+  test("a host that does not answer the program is silent, and a program that fails says nothing of it", async () => {
+    for (const [script, silence] of [
+      ["exit 1", "timeout"],
+      ['echo "ping: connect: Network is unreachable" >&2; exit 2', "timeout"],
+      ['echo "ping: whatever" >&2; exit 2', undefined],
+      ['echo "ping: socket: Operation not permitted" >&2; exit 2', undefined],
+    ] as const) {
+      using _ping = usePingProgram(script);
+      const contact: Contact = { addresses: [] };
+      await probe("ping", { host: "127.0.0.1" }, { context: { contact } });
+      expect(contact.silence).toBe(silence);
+    }
   });
 
   test("a ping check does not run for a blocked address", async () => {
