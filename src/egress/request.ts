@@ -76,7 +76,10 @@ export async function sendRequest(
     // The operator names the proxy, so that it may be in a private network.
     const asked = isOwnUsed ? { ...request, policy: "monitor" as const } : request;
     const tunnel = await openTunnel(target, asked, deps);
-    if (tunnel instanceof Fault || !tls) return tunnel;
+    if (tunnel instanceof Fault) return tunnel;
+    // The proxy has reached it.
+    if (contact) contact.hasAnswered = true;
+    if (!tls) return tunnel;
     const secured = await secureSocket(tunnel.socket, tls, {
       secureContext: context,
       signal,

@@ -14,6 +14,7 @@ import { PROCESS_TEST_MS } from "../support/binary";
 import { createTestClock } from "../support/clock";
 import { createTestEgress, patience } from "../support/egress";
 import { probe } from "../support/probe";
+import { startProxy } from "../support/proxy";
 import { SERVER_TYPE_NAMES, SERVER_TYPES } from "../support/server-types";
 
 setDefaultTimeout(PROCESS_TEST_MS);
@@ -125,6 +126,31 @@ describe("answers from outside", () => {
       silence: "dns",
     });
   });
+});
+
+test("a target that accepts a proxy's connection has answered, though it says nothing further", async () => {
+  const deadline = new AbortController();
+  await using target = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: () => deadline.abort() },
+  });
+  await using proxy = await startProxy();
+  const { egress } = await createTestEgress({
+    "target.test": [["127.0.0.1"]],
+    "other.test": [["127.0.0.1"]],
+  });
+  const contact: Contact = { addresses: [] };
+  const outcome = await egress.request({
+    method: "GET",
+    url: new URL(`http://target.test:${target.port}/`),
+    proxy: { url: new URL(proxy.url), username: "", password: "" },
+    policy: "monitor",
+    signal: deadline.signal,
+    contact,
+  });
+  expect(outcome).toMatchObject({ kind: "timeout" });
+  expect(contact).toMatchObject({ hasAnswered: true, silence: undefined });
 });
 
 /** Configs of the types that connect to a host outside, with port 1 of a name, where nothing listens. */
