@@ -36,11 +36,18 @@ const WAIT_MAX_MS = ASKED_TIMEOUT_MAX_MS + SECOND_MS;
 /** Message of held checks. */
 const NETWORK_LOST = "This server may have lost its network.";
 
+/** Host with its addresses, by the id of a monitor. */
+type StoredHosts = Record<string, string[]>;
+
 /** Result of a held check. */
 export const HELD: ProbeResult = { outcome: "unknown", latencyMs: null, message: NETWORK_LOST };
 
 /** Setting with the start of the last hold, unless an answer ended it. */
-const SETTING = "network_hold";
+const HOLD_SETTING = "network_hold";
+/** Setting with hosts of monitors, by their ids: the next process may begin without a network, and find no name. */
+const HOSTS_SETTING = "network_hosts";
+const HOSTS_STORED_MAX = 16;
+const STORE_HOSTS_EVERY_MS = 10 * MINUTE_MS;
 
 /** Returns a host whose addresses are all outside; undefined for any other. */
 export function outsideHostOf(host: string, addresses: readonly string[]): OutsideHost | undefined {
@@ -162,6 +169,8 @@ export class NetworkWatch {
   /** True if there were enough monitors for a hold when they were last looked for. */
   #canHold = false;
   #isRunning = false;
+  #storing: Timer | undefined;
+  #storedHosts = "";
   #heldChecks = 0;
 
   constructor(deps: WatchDependencies) {
@@ -183,7 +192,9 @@ export class NetworkWatch {
     const { clock, db, outside } = this.#deps.ctx;
     this.#isRunning = true;
     outside.onAnswer = () => this.#answered();
-    const stored = findSetting(db, { name: SETTING })?.value as { since: number } | undefined;
+    this.#findHosts();
+    this.#storing = clock.every(STORE_HOSTS_EVERY_MS, () => this.#storeHosts());
+    const stored = findSetting(db, { name: HOLD_SETTING })?.value as { since: number } | undefined;
     const passedMs = stored ? clock.now() - stored.since : Number.POSITIVE_INFINITY;
     if (stored && passedMs >= 0 && passedMs < HOLD_MAX_MS) {
       for (const scheduled of this.#deps.registry) {
@@ -207,6 +218,7 @@ export class NetworkWatch {
     if (this.#isRunning) outside.onAnswer = undefined;
     this.#isRunning = false;
     this.#isOff = true;
+    this.#storing?.cancel();
     this.#beginning?.cancel();
     this.#hold?.timer.cancel();
     this.#hold = undefined;
@@ -380,7 +392,7 @@ export class NetworkWatch {
     const until = clock.monotonic() + leftMs;
     this.#hold = { since, until, timer: clock.after(leftMs, () => this.#expire()) };
     log.warn("this server may have lost its network: failed checks are held");
-    this.#store({ since });
+    this.#store(HOLD_SETTING, { since });
     for (const scheduled of this.#waiting.keys()) this.#holdOne(scheduled);
     for (const settle of this.#waiting.values()) settle(true);
     for (const scheduled of this.#silent.keys()) this.#deps.check(scheduled);
@@ -402,7 +414,7 @@ export class NetworkWatch {
     if (!hold) return;
     this.#heldUntil = now;
     this.#deps.ctx.log.info("this server has its network: held checks are repeated");
-    this.#store(undefined);
+    this.#store(HOLD_SETTING, undefined);
     for (const scheduled of released) this.#deps.release(scheduled);
   }
 
@@ -474,13 +486,42 @@ export class NetworkWatch {
     this.#deps.ctx.outside.isInDoubt = isInDoubt;
   }
 
-  /** Stores the hold for the next process, or deletes it. A hold that is not stored ends with this process. */
-  #store(hold: { since: number } | undefined): void {
+  /** Gives monitors the hosts that an earlier process found. */
+  #findHosts(): void {
+    const stored = findSetting(this.#deps.ctx.db, { name: HOSTS_SETTING })?.value ?? {};
+    for (const [id, [host = "", ...addresses]] of Object.entries(stored as StoredHosts)) {
+      const scheduled = this.#deps.registry.find(id);
+      if (scheduled) scheduled.reached ??= outsideHostOf(host, addresses);
+    }
+  }
+
+  /** Stores some different hosts for the next process. */
+  #storeHosts(): void {
+    const hosts: StoredHosts = {};
+    const possible = new Witnesses();
+    for (const { id, reached, isPaused } of this.#deps.registry) {
+      if (possible.hosts >= HOSTS_STORED_MAX && possible.areEnough) break;
+      if (!reached || isPaused) continue;
+      const before = possible.hosts;
+      possible.add(reached);
+      const addresses = reached.addresses.map(({ address }) => address);
+      // Of more in the same network, only the first one elsewhere is of use.
+      const isUseful = before < HOSTS_STORED_MAX || possible.areEnough;
+      if (possible.hosts > before && isUseful) hosts[id] = [reached.host, ...addresses];
+    }
+    const json = JSON.stringify(hosts);
+    if (possible.hosts === 0 || json === this.#storedHosts) return;
+    this.#storedHosts = json;
+    this.#store(HOSTS_SETTING, hosts);
+  }
+
+  /** Stores a setting for the next process, or deletes it. A hold that is not stored ends with this process. */
+  #store(name: string, value: object | undefined): void {
     const { clock, db, log } = this.#deps.ctx;
     const now = clock.now();
     db.write((tx) => {
-      if (hold) putSetting(tx, { name: SETTING, value: hold, now });
-      else deleteSetting(tx, { name: SETTING });
+      if (value) putSetting(tx, { name, value, now });
+      else deleteSetting(tx, { name });
     }).catch((error: unknown) => {
       log.warn({ err: error }, "the state of the network could not be stored");
     });

@@ -538,6 +538,41 @@ describe("a hold over the end of the process", () => {
     expect(alarmsOf(site)).toEqual(["raised"]);
   });
 
+  test("a server that starts without its network holds failures of names that it found before", async () => {
+    await using site = await openEngineSite();
+    const named =
+      (name: Name, isFound: boolean): Target =>
+      ({ contact }) => {
+        const host = `${name}.example`;
+        const addresses = isFound ? [HOSTS[name]] : [];
+        const silence = isFound ? undefined : "dns";
+        Object.assign(contact ?? {}, { host, addresses, silence });
+        return isFound
+          ? { outcome: "ok", latencyMs: 20, message: null }
+          : { outcome: "failed", latencyMs: null, message: "The name could not be resolved." };
+      };
+    const ids = await watched(site, { failure_threshold: 2 });
+    for (const name of NAMES) site.let(`${name}.test`, named(name, true));
+    await site.clock.advance(15 * MINUTE_MS);
+    site.kill();
+    for (const name of NAMES) site.let(`${name}.test`, named(name, false));
+    await site.clock.advance(10 * MINUTE_MS);
+    await site.start();
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(states(site, ids)).toEqual(["no_data", "no_data", "no_data"]);
+    for (const name of NAMES) site.let(`${name}.test`, named(name, true));
+    await site.clock.advance(MINUTE_MS);
+    expect(states(site, ids)).toEqual(["up", "up", "up"]);
+    expect(site.eventTypes()).toEqual([]);
+    // They are kept, although the last process has stored none.
+    site.kill();
+    for (const name of NAMES) site.let(`${name}.test`, named(name, false));
+    await site.start();
+    await site.clock.advance(5 * MINUTE_MS + 30 * SECOND_MS);
+    expect(states(site, ids)).toEqual(["down", "down", "down"]);
+    expect(alarmsOf(site)).toEqual(["raised", "cleared", "raised"]);
+  });
+
   test("an answer after a restart ends the hold", async () => {
     await using site = await openEngineSite();
     const ids = await watched(site);
