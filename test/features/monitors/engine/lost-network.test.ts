@@ -393,6 +393,62 @@ describe("monitors beside the witnesses", () => {
   });
 });
 
+describe("automatic incidents", () => {
+  /** A monitor of a host outside that answers by itself, and opens incidents of a component. */
+  async function opening(site: EngineSite) {
+    const { components } = await site.app.page({}, ["API"]);
+    const component_ids = Object.values(components);
+    const key = await site.app.keyWith("read:status");
+    const body = { name: "shop", failure_threshold: 1, component_ids } as const;
+    const { id } = await site.monitor({ ...body, open_incident: "automatic" });
+    site.let("shop.test", from("7.7.7.7"));
+    await site.clock.advance(MINUTE_MS);
+    const incidents = async (): Promise<{ status: string; started_at: string }[]> =>
+      (await site.app.call("/api/v1/incidents", { key })).body.data;
+    return { id, incidents };
+  }
+
+  test("an incident goes on over a hold, and ends with its outage after it", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const { id, incidents } = await opening(site);
+    const broken: Target = (context) => {
+      Object.assign(context.contact ?? {}, { host: "7.7.7.7", addresses: ["7.7.7.7"] });
+      return { outcome: "failed", latencyMs: 20, message: "Status 500." };
+    };
+    site.let("shop.test", broken);
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(site.state(id)).toBe("down");
+    lose(site);
+    site.let("shop.test", silent("7.7.7.7"));
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.state(id)).toBe("no_data");
+    mend(site);
+    site.let("shop.test", broken);
+    await site.clock.advance(MINUTE_MS);
+    expect(site.state(id)).toBe("down");
+    expect(await incidents()).toHaveLength(1);
+    site.let("shop.test", from("7.7.7.7"));
+    await site.clock.advance(5 * MINUTE_MS);
+    expect((await incidents()).map(({ status }) => status)).toEqual(["resolved"]);
+    expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up"]);
+  });
+
+  test("held failures that count open one incident, dated from the first failed check", async () => {
+    await using site = await openEngineSite();
+    await watched(site);
+    const { id, incidents } = await opening(site);
+    lose(site);
+    site.let("shop.test", silent("7.7.7.7"));
+    await site.clock.advance(5 * MINUTE_MS);
+    expect(site.state(id)).toBe("down");
+    const failedAt = site.checks(id).find(({ outcome }) => outcome !== "ok")?.at ?? 0;
+    const [incident, ...others] = await incidents();
+    expect(others).toEqual([]);
+    expect(Date.parse(incident?.started_at ?? "")).toBe(failedAt);
+  });
+});
+
 describe("jobs", () => {
   const CALL = { outcome: "ok", latencyMs: null, message: null } as const;
 
