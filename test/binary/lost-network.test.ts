@@ -15,7 +15,9 @@ if (problem !== undefined) console.warn(`SKIPPED: the tests of a lost network; $
 async function watch(outside: OutsideSite): Promise<string> {
   const post = <Body>(path: string, json: object) =>
     outside.api<Body>(path, { method: "POST", json });
-  await post("/api/v1/webhooks", { url: `http://${CHAT}/`, format: "slack", events: ["*"] });
+  const url = `http://${CHAT}/`;
+  // Each message by itself, so that it can be counted.
+  await post("/api/v1/webhooks", { url, format: "slack", events: ["*"], group_seconds: 0 });
   for (const host of HOSTS) {
     await post("/api/v1/monitors", {
       name: host,

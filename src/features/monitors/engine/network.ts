@@ -420,21 +420,19 @@ export class NetworkWatch {
 
   /** Nothing has answered for too long: all failures count. */
   #expire(): void {
-    const { stalls } = this.#deps;
+    const hold = this.#hold;
+    if (!hold) return;
     const { clock, log } = this.#deps.ctx;
-    if (this.#hold) {
-      // Answers that came during a stall are read first.
-      const waitMs = stalls.settledFrom(this.#hold.until) - clock.monotonic();
-      if (waitMs > 0) {
-        this.#hold.timer = clock.after(waitMs, () => this.#expire());
-        return;
-      }
+    // Answers that came during a stall are read first.
+    const waitMs = this.#deps.stalls.settledFrom(hold.until) - clock.monotonic();
+    if (waitMs > 0) {
+      hold.timer = clock.after(waitMs, () => this.#expire());
+      return;
     }
     log.warn("nothing outside has answered for 3 minutes: held checks count");
-    const since = this.#hold?.since ?? clock.now();
     const counted = this.#settleAll(clock.monotonic());
     this.#restsUntil = clock.monotonic() + REST_MS;
-    this.#alarm(since);
+    this.#alarm(hold.since);
     for (const scheduled of counted) this.#deps.count(scheduled);
   }
 
