@@ -25,7 +25,7 @@ export class OutsideAnswers {
   readonly #clock: Clock;
   readonly #interfaces: () => ReturnType<typeof networkInterfaces>;
   readonly #known = new LRUCache<string, boolean>({ max: KNOWN_ADDRESSES });
-  /** Global addresses that this machine has or had: they stay without a link, but are not listed then. */
+  /** Addresses that this machine has or had: they stay without a link, but are not listed then. */
   readonly #own = new Set<string>();
   #ownReadAt = Number.NEGATIVE_INFINITY;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -45,8 +45,7 @@ export class OutsideAnswers {
   answered(address: string): void {
     let isOutside = this.#known.get(address);
     if (isOutside === undefined) {
-      const outside = outsideAddressOf(address);
-      isOutside = outside !== undefined && !this.#ownAddresses().has(outside.address);
+      isOutside = outsideAddressOf(address) !== undefined && !this.isOwn(address);
       this.#known.set(address, isOutside);
     }
     if (!isOutside) return;
@@ -54,15 +53,15 @@ export class OutsideAnswers {
     this.onAnswer?.();
   }
 
-  #ownAddresses(): ReadonlySet<string> {
+  /** Returns true for an address of this machine. */
+  isOwn(address: string): boolean {
     const now = this.#clock.monotonic();
-    if (now - this.#ownReadAt < OWN_ADDRESSES_EVERY_MS) return this.#own;
-    this.#ownReadAt = now;
-    for (const { address } of Object.values(this.#interfaces()).flatMap((each) => each ?? [])) {
-      const own = outsideAddressOf(address);
-      if (own) this.#own.add(own.address);
+    if (now - this.#ownReadAt >= OWN_ADDRESSES_EVERY_MS) {
+      this.#ownReadAt = now;
+      const listed = Object.values(this.#interfaces()).flatMap((each) => each ?? []);
+      for (const { address: own } of listed) this.#own.add(outsideAddressOf(own)?.address ?? own);
     }
-    return this.#own;
+    return this.#own.has(outsideAddressOf(address)?.address ?? address);
   }
 
   /** Returns true if the client address of a request at `now` (unix ms) is to be noted. Reading it costs a system call. */

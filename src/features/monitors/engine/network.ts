@@ -237,7 +237,7 @@ export class NetworkWatch {
     const isSame =
       before?.host === host &&
       before.addresses.map(({ address }) => address).join() === addresses.join();
-    if (!isSame) scheduled.reached = outsideHostOf(host, addresses);
+    if (!isSame) scheduled.reached = this.#outsideHost(host, addresses);
   }
 
   /** Forgets a monitor that was changed, paused or deleted. */
@@ -266,7 +266,7 @@ export class NetworkWatch {
     const before =
       scheduled.reached?.host === host.replace(/\.$/, "") ? scheduled.reached : undefined;
     const isNamed = addresses.length > 0;
-    const target = isNamed ? outsideHostOf(host, addresses) : before;
+    const target = isNamed ? this.#outsideHost(host, addresses) : before;
     // Without any address, it is unknown if the host is outside. Nothing is known of it behind a failed proxy.
     if (isNamed) scheduled.reached = target;
     if (isNamed && !target) return false;
@@ -484,12 +484,18 @@ export class NetworkWatch {
     this.#deps.ctx.outside.isInDoubt = isInDoubt;
   }
 
+  /** Returns a host that this server reaches only by its network outside; undefined for any other. */
+  #outsideHost(host: string, addresses: readonly string[]): OutsideHost | undefined {
+    const isOwn = addresses.some((address) => this.#deps.ctx.outside.isOwn(address));
+    return isOwn ? undefined : outsideHostOf(host, addresses);
+  }
+
   /** Gives monitors the hosts that an earlier process found. */
   #findHosts(): void {
     const stored = findSetting(this.#deps.ctx.db, { name: HOSTS_SETTING })?.value ?? {};
     for (const [id, [host = "", ...addresses]] of Object.entries(stored as StoredHosts)) {
       const scheduled = this.#deps.registry.find(id);
-      if (scheduled) scheduled.reached ??= outsideHostOf(host, addresses);
+      if (scheduled) scheduled.reached ??= this.#outsideHost(host, addresses);
     }
   }
 

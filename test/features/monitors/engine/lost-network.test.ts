@@ -285,6 +285,27 @@ describe("monitors beside the witnesses", () => {
     expect(site.state(id)).toBe("down");
   });
 
+  test("a monitor of an address of this machine is judged as always, and ends no hold", async () => {
+    await using site = await openEngineSite();
+    const { outside } = site.app.ctx;
+    const isOwn = outside.isOwn.bind(outside);
+    outside.isOwn = (address) => address === "7.7.7.7" || isOwn(address);
+    await watched(site);
+    const { id } = await site.monitor({ name: "self", failure_threshold: 1 });
+    const self: Target = (context) => {
+      outside.answered("7.7.7.7");
+      return from("7.7.7.7")(context);
+    };
+    site.let("self.test", self);
+    await site.clock.advance(MINUTE_MS);
+    await hold(site);
+    await site.clock.advance(MINUTE_MS);
+    expect([site.state(id), ...alarmsOf(site)]).toEqual(["up", "raised"]);
+    site.let("self.test", silent("7.7.7.7", "timeout"));
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(site.state(id)).toBe("down");
+  });
+
   test("an inverted monitor is not up because the network is lost", async () => {
     await using site = await openEngineSite();
     await watched(site);
