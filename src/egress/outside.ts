@@ -58,10 +58,19 @@ export class OutsideAnswers {
     const now = this.#clock.monotonic();
     if (now - this.#ownReadAt >= OWN_ADDRESSES_EVERY_MS) {
       this.#ownReadAt = now;
-      const listed = Object.values(this.#interfaces()).flatMap((each) => each ?? []);
-      for (const { address: own } of listed) this.#own.add(outsideAddressOf(own)?.address ?? own);
+      this.#readOwn();
     }
     return this.#own.has(outsideAddressOf(address)?.address ?? address);
+  }
+
+  #readOwn(): void {
+    try {
+      const listed = Object.values(this.#interfaces()).flatMap((each) => each ?? []);
+      for (const { address } of listed)
+        this.#own.add(outsideAddressOf(address)?.address ?? address);
+    } catch {
+      // A sandbox may forbid it. Then nothing is known of them.
+    }
   }
 
   /** Returns true if the client address of a request at `now` (unix ms) is to be noted. Reading it costs a system call. */

@@ -91,6 +91,15 @@ describe("answers from outside", () => {
     expect(isAnswer("9.9.9.10")).toBe(true);
   });
 
+  test("where the addresses of the machine cannot be listed, all global ones are outside", () => {
+    const outside = new OutsideAnswers(createTestClock(), () => {
+      throw new Error("no netlink");
+    });
+    expect(outside.isOwn("9.9.9.9")).toBe(false);
+    outside.answered("9.9.9.9");
+    expect(outside.lastAt).toBeGreaterThan(0);
+  });
+
   test("the address of a request is read at most every 50 ms, and of each one while the network is in doubt", () => {
     const outside = new OutsideAnswers(createTestClock());
     const looks = (...times: number[]) => times.map((time) => outside.isLookDue(time));
