@@ -106,6 +106,8 @@ export interface RelaySession {
   isData: boolean;
   /** Last recipient, and number of accepted mails, where the script records them. */
   recipient: string;
+  /** Last line of a subject. */
+  subject: string;
   mails: number;
   /** Calls a function at the end of the connection. */
   closed(ended: () => void): void;
@@ -122,6 +124,7 @@ export function startScriptedRelay(
     const session: RelaySession = {
       isData: false,
       recipient: "",
+      subject: "",
       mails: 0,
       closed: (ended) => void socket.once("close", ended),
     };
@@ -136,6 +139,7 @@ export function startScriptedRelay(
       const lines = (rest + chunk.toString("latin1")).split("\r\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
+        if (session.isData && line.startsWith("Subject: ")) session.subject = line;
         if (session.isData && line !== ".") continue;
         session.isData = false;
         answer(line);

@@ -26,6 +26,7 @@ interface Unwritten<Result, Recorded> {
   result: Result;
   /** Never called if the result cannot be written. */
   recorded: (value: Recorded) => void;
+  lost: (() => void) | undefined;
 }
 
 /**
@@ -60,10 +61,10 @@ export class ResultRecorder<Result, Recorded> {
     return this.#gathered.length + this.#writing;
   }
 
-  /** Resolves when the result is written, with what writing it returned. */
-  add(result: Result): Promise<Recorded> {
+  /** Resolves when the result is written, with what writing it returned. `lost` is called instead if it never can be. */
+  add(result: Result, lost?: () => void): Promise<Recorded> {
     return new Promise((recorded) => {
-      this.#gathered.push({ result, recorded });
+      this.#gathered.push({ result, recorded, lost });
       if (this.#isStuck) return;
       if (this.#gathered.length >= RESULTS_PER_COMMIT) void this.flush();
       else this.#timer ??= this.#ctx.clock.after(GATHER_MS, () => void this.flush());
@@ -113,6 +114,7 @@ export class ResultRecorder<Result, Recorded> {
       else {
         const { lost, describe } = this.#options;
         this.#ctx.log.error({ err: error, ...describe(result) }, lost);
+        unwritten.lost?.();
         // No earlier result waits to be written.
         if (this.#gathered.length === 0) this.#isStuck = false;
       }

@@ -30,6 +30,9 @@ export const DOWN_EVENTS: ReadonlySet<string> = new Set<EventType>([
   "incident.reopened",
 ]);
 
+/** Time by which an event can be older than the burst: it was written later, or the clock was corrected by little. */
+const SLACK_MS = SECOND_MS;
+
 /** Time after a message about monitors in which further ones wait. */
 export interface Burst {
   /** Unix ms. */
@@ -61,7 +64,8 @@ export function turnOf({ at, isDown, isIncident, groupMs, burst, isWaiting }: Ar
 } {
   if (groupMs === 0) return { burst };
   // One that ends later than now possible was begun before the clock was set back, or with a longer gathering time.
-  const lasts = burst !== undefined && burst.endsAt > at && burst.endsAt - at <= groupMs;
+  const latestEnd = at + groupMs + SLACK_MS;
+  const lasts = burst !== undefined && burst.endsAt > at && burst.endsAt <= latestEnd;
   const isFirstDown = isDown && burst?.hasDown !== true;
   if (!lasts && !isWaiting) return { burst: { endsAt: at + groupMs, hasDown: isDown } };
   if (isIncident || isFirstDown) {

@@ -10,6 +10,7 @@ import {
   trimDeliveries,
   updateWebhook,
 } from "../../../src/features/webhooks";
+import { deleteEvent } from "../../../src/features/webhooks/log-store";
 import { SECOND_MS } from "../../../src/kernel/time";
 import { settle } from "../../support/clock";
 import { createGatheringSite, monitorEvent } from "../../support/gathering-site";
@@ -308,6 +309,31 @@ describe("messages about monitors", () => {
     ]);
   });
 
+  test("messages wait on after the clock was corrected by little", async () => {
+    await using chat = await createGatheringSite();
+    await chat.at(0, "down a");
+    const { clock } = chat.site.app;
+    clock.setWallClock(clock.now() - 200);
+    await chat.at(-0.2, "down b", "down c");
+    await chat.until(32);
+    expect(chat.titles()).toHaveLength(2);
+    expect(chat.titles()[1]).toEndWith(": 2 monitors are down");
+  });
+
+  test("a result that can never be recorded holds back no later message about monitors", async () => {
+    await using chat = await createGatheringSite({ group_seconds: 0 });
+    const { db } = chat.site.app.ctx;
+    const { write } = db;
+    db.write = () => Promise.reject(new Error("The row is broken."));
+    await write((tx) => {
+      const { clock, ctx } = chat.site.app;
+      for (const name of ["a", "b"]) ctx.outbox.record(tx, monitorEvent("down", name, clock.now()));
+    });
+    await chat.receiver.until(2);
+    db.write = write;
+    expect(chat.titles()).toEqual(["0: Monitor down: a", "0: Monitor down: b"]);
+  });
+
   test("gathering goes on after the first message failed, whose retry keeps its content", async () => {
     await using chat = await createGatheringSite({}, (_message, count) =>
       count === 1 ? 500 : 200,
@@ -429,6 +455,28 @@ describe("messages about monitors", () => {
     expect(second).toEqual({ ...first, at: second?.at ?? 0 } as typeof second & object);
     expect(third?.title).toBe("Monitor down: d");
     expect(chat.receiver.received).toHaveLength(4);
+  });
+
+  test("a group whose oldest event is deleted while it is sent is not sent again", async () => {
+    const answer = Promise.withResolvers<number>();
+    await using chat = await createGatheringSite({}, (_message, count) =>
+      count === 2 ? answer.promise : 200,
+    );
+    const { site } = chat;
+    const { clock, ctx } = site.app;
+    await chat.at(0, "down a");
+    await chat.at(1, "down b", "down c", "down d");
+    await clock.advance(29 * SECOND_MS);
+    await chat.receiver.until(2);
+    const oldest = site.deliveries()[1]?.eventId ?? "";
+    await ctx.db.write((tx) => deleteEvent(tx, { id: oldest }));
+    answer.resolve(200);
+    await site.idle();
+    await site.restart();
+    await chat.until(600);
+    expect(chat.titles()).toEqual(["0: Monitor down: a", "30: 3 monitors are down"]);
+    const rows = site.deliveries().map(({ status, tries }) => `${status} ${tries}`);
+    expect(rows).toEqual(Array(3).fill("delivered 1"));
   });
 
   test.each([0, 1, 2, 3])(

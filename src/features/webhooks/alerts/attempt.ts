@@ -51,6 +51,7 @@ export function createMailAttempt(
     const { delivery, event, gathered, webhook } = outgoing;
     if (!isOpenToEvents(ctx.db, webhook)) return "no_message";
     const id = alertMailId(delivery);
+    const groupId = groupOf(delivery);
     const mail = findMail(ctx.db, { id });
     if (mail?.status === "pending") return "awaits_mail";
     if (mail && mail.params["try"] === delivery.tries) return resultOf(ctx.db, webhook, mail);
@@ -68,9 +69,9 @@ export function createMailAttempt(
         class: 2,
         recipient,
         // Mails about one object are a thread.
-        subjectId: gathered ? (groupOf(delivery) ?? delivery.id) : event.subjectId,
+        subjectId: gathered ? (groupId ?? delivery.id) : event.subjectId,
         template: ALERT_TEMPLATE,
-        params: { delivery_id: delivery.id, try: delivery.tries, at },
+        params: { delivery_id: delivery.id, group_id: groupId, try: delivery.tries, at },
         expiresAt: at + LIFE_MS,
       });
       return true;

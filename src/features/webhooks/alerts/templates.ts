@@ -1,4 +1,5 @@
 import type { AppContext } from "../../../context";
+import type { Reader } from "../../../db";
 import { ALERT_TEMPLATE } from "../../../domain/mail";
 import {
   addressHmac,
@@ -19,7 +20,8 @@ import { findForTry } from "../delivery-store";
 import { contextOf, outgoingOf } from "../deliver/message";
 import { alertLetter, alertSubject } from "../formats/email-letter";
 import { buildNotification } from "../formats/notification";
-import { membersOf } from "../deliver/groups";
+import { type Member, overtakenAmong } from "../deliver/groups";
+import { listMembers } from "../deliver/group-store";
 import { recipientOf } from "../recipient";
 import type { WebhookRow } from "../store";
 import { CONFIRMATION_TEMPLATE, isStillAsked } from "./confirmation";
@@ -30,13 +32,10 @@ const PRODUCT = "Allclear";
 
 const alert: MailTemplate = (mail, env) => {
   const { ctx } = env;
-  const row = findForTry(ctx.db, { id: String(mail.params["delivery_id"]) });
-  if (!row || row.delivery.status !== "pending" || !isWanted(ctx, row.webhook, mail)) {
-    return "unwanted";
-  }
-  // It was queued again by a person, with another mail.
-  if (alertMailId(row.delivery) !== mail.id) return "unwanted";
-  const outgoing = outgoingOf(ctx.db, row, membersOf(ctx.db, row));
+  const members = membersOfMail(ctx.db, mail);
+  const row = members[0] && findForTry(ctx.db, members[0].delivery);
+  if (!row || !isWanted(ctx, row.webhook, mail)) return "unwanted";
+  const outgoing = outgoingOf(ctx.db, row, members);
   const { event } = outgoing;
   const context = contextOf(ctx, outgoing);
   const notification = buildNotification(event, context);
@@ -55,6 +54,18 @@ const alert: MailTemplate = (mail, env) => {
     inReplyTo: isFirst ? undefined : thread,
   };
 };
+
+/** Returns the deliveries that a mail sends, oldest first. One that a person queued again meanwhile has another mail. */
+function membersOfMail(reader: Reader, { id, params }: MailRow): Member[] {
+  const groupId = params["group_id"];
+  const row = findForTry(reader, { id: String(params["delivery_id"]) });
+  const queued = typeof groupId === "string" ? listMembers(reader, { groupId }) : row ? [row] : [];
+  const members = queued.filter(
+    ({ delivery }) => delivery.status === "pending" && alertMailId(delivery) === id,
+  );
+  const overtaken = new Set(overtakenAmong(reader, members, { format: "email" }));
+  return members.filter(({ delivery }) => !overtaken.has(delivery.id));
+}
 
 /** Returns true if an endpoint still sends to the recipient of a mail. */
 function isWanted(ctx: AppContext, webhook: WebhookRow, { recipient }: MailRow): boolean {

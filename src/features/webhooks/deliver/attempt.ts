@@ -115,7 +115,8 @@ export function createAttempt(
       if ((await changes.run(supersede)) === undefined) return "local_fault";
     }
     const [first, ...others] = members.filter(({ delivery }) => !overtaken.has(delivery.id));
-    if (!first) return "ended";
+    // The next one of its group stands for the others then.
+    if (!first || overtaken.has(deliveryId)) return "ended";
     const { delivery } = first;
     const outgoing = outgoingOf(ctx.db, row, [first, ...others]);
     return { delivery, webhook: row.webhook, outgoing, members: [first, ...others] };

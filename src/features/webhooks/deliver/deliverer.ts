@@ -200,7 +200,11 @@ class Delivering implements Deliverer {
 
   async #record(begun: Begun, result: TryResult, pause: Pause | undefined): Promise<void> {
     const deliveryId = result.members?.[0] ?? begun.due.id;
-    const recorded = this.#recorder.add({ deliveryId, result, pause });
+    const recorded = this.#recorder.add({ deliveryId, result, pause }, () => {
+      begun.queue.giveUpPlace(begun.due);
+      this.#queue.wakeEndpoint(begun.queue);
+      this.#loop.schedule();
+    });
     // The next message about monitors waits for it.
     if (begun.due.isOrdered && !this.#recorder.isStuck) void this.#recorder.flush();
     const nextTryAt = await recorded;

@@ -109,6 +109,17 @@ export class EndpointQueue {
     this.#wait([due]);
   }
 
+  /**
+   * Lets later deliveries start before one that is held or whose result is lost, as after a failed attempt: those about
+   * monitors, and those of its subject.
+   */
+  giveUpPlace(due: Due): void {
+    if (this.#ordered === due.id) this.#ordered = undefined;
+    if (!due.isFirst || !this.#held.has(due.id)) return;
+    this.#busySubjects.delete(due.subjectId);
+    due.isFirst = false;
+  }
+
   /** Removes waiting deliveries. Running ones continue. */
   clear(): void {
     for (const { id } of this.#waiting) this.#claimed.delete(id);
@@ -122,10 +133,13 @@ export class EndpointQueue {
   }
 
   #indexOfNext(): number {
-    return this.#waiting.findIndex(
-      ({ isFirst, isOrdered, subjectId }) =>
-        !(isFirst && this.#busySubjects.has(subjectId)) &&
-        !(isOrdered && this.#ordered !== undefined),
-    );
+    // Subjects with an earlier first attempt that waits for another message about monitors.
+    const waiting = new Set<string>();
+    return this.#waiting.findIndex(({ isFirst, isOrdered, subjectId }) => {
+      if (isFirst && (this.#busySubjects.has(subjectId) || waiting.has(subjectId))) return false;
+      if (!isOrdered || this.#ordered === undefined) return true;
+      if (isFirst) waiting.add(subjectId);
+      return false;
+    });
   }
 }

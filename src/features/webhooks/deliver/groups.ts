@@ -94,7 +94,7 @@ export function sentWith(reader: Reader, member: Member): Member[] {
 export function overtakenAmong(
   reader: Reader,
   members: readonly Member[],
-  { format }: GatheringEndpoint,
+  { format }: Pick<GatheringEndpoint, "format">,
 ): string[] {
   if (!isForPeople(format)) return [];
   const aboutMonitors = members.filter(({ delivery }) => delivery.monitorId !== null);

@@ -73,11 +73,14 @@ export function recordTry(
   result: TryResult,
   steadyNow: number,
 ): number | undefined {
-  const progress = findDeliveryProgress(tx, { id: deliveryId });
-  // It was deleted meanwhile with its event or page.
+  const { permanent, refused: _, members = [deliveryId], ...stored } = result;
+  const progress = members
+    .values()
+    .map((id) => findDeliveryProgress(tx, { id }))
+    .find((found) => found !== undefined);
+  // All were deleted meanwhile with their events or pages.
   if (!progress) return undefined;
   const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
-  const { permanent, refused: _, members = [deliveryId], ...stored } = result;
   const endedAt = result.at + result.latencyMs;
   const outcome = classifyAttempt({
     statusCode: result.statusCode,

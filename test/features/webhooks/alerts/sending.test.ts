@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { NEWEST } from "../../../../src/domain/ids";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { listDeliveries, redeliverFailed } from "../../../../src/features/webhooks";
+import { listDeliveries, redeliver, redeliverFailed } from "../../../../src/features/webhooks";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
-import { createAlertSite } from "../../../support/alert-site";
+import { type AlertSite, createAlertSite } from "../../../support/alert-site";
+import { settle } from "../../../support/clock";
 import { monitorEvent } from "../../../support/gathering-site";
 import { startRelay } from "../../../support/relay";
 import { startMailboxes } from "../../../support/scripted-mailboxes";
@@ -16,6 +17,23 @@ async function createOncall(relay: { port: number }) {
   await site.user(ONCALL);
   const webhook = await site.webhook(ONCALL, { events: ["incident.created", "incident.resolved"] });
   return { site, webhook };
+}
+
+/** Records that monitors go down, in one transaction. */
+const recordDown = ({ app: { clock, ctx } }: AlertSite, ...names: string[]) =>
+  ctx.db.write((tx) => {
+    for (const name of names) ctx.outbox.record(tx, monitorEvent("down", name, clock.now()));
+  });
+
+/** Advances the clock in steps while deliveries wait for a mail, so that the deliverer is never idle. */
+async function passWaiting({ app: { clock }, sender }: AlertSite, ms: number) {
+  for (const until = clock.now() + ms; clock.now() < until;) {
+    await clock.advance(10 * SECOND_MS);
+    for (let turn = 0; turn < 3; turn++) {
+      await settle();
+      await sender.whenIdle();
+    }
+  }
 }
 
 describe("alerts by mail", () => {
@@ -299,6 +317,63 @@ describe("alerts by mail", () => {
     expect(new Set(deliveries.slice(1, 4).map(({ group_id }) => group_id)).size).toBe(1);
     expect(deliveries.map(({ status }) => status)).toEqual(Array(5).fill("delivered"));
     expect(deliveries[1]?.group_id).toStartWith("dgr_");
+  });
+
+  test("the mail of a group goes without a delivery that a person sends by itself meanwhile", async () => {
+    const subjects: string[] = [];
+    await using relay = await startMailboxes({}, [], (line, { subject }) => {
+      if (line === ".") subjects.push(subject);
+      return undefined;
+    });
+    const { site } = await createOncall(relay);
+    await using _ = site;
+    const webhook = await site.webhook(ONCALL, { events: ["monitor.down"] });
+    await recordDown(site, "a");
+    await site.idle();
+    await recordDown(site, "b", "c", "d");
+    relay.answers[""] = "421 4.3.2 Not now";
+    await site.pass(31 * SECOND_MS, SECOND_MS);
+    const [, second] = (await site.deliveries(webhook.id)).toReversed();
+    expect(second).toMatchObject({ status: "pending", sent_with: 2 });
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => redeliver(ctx, tx, webhook.id, second.id, CLI_ACTOR));
+    delete relay.answers[""];
+    await passWaiting(site, 20 * MINUTE_MS);
+    expect(subjects.toSorted()).toEqual([
+      "Subject: [status.example.com] 2 monitors are down",
+      "Subject: [status.example.com] a",
+      "Subject: [status.example.com] b",
+    ]);
+    const deliveries = await site.deliveries(webhook.id);
+    expect(deliveries.map(({ status }) => status)).toEqual(Array(4).fill("delivered"));
+  });
+
+  test("a mail at which the relay breaks off holds back the next outage for some minutes, and is not sent after its end", async () => {
+    const subjects: string[] = [];
+    let isStuck = true;
+    await using relay = await startMailboxes({}, [], (line, { subject }) => {
+      if (line !== ".") return undefined;
+      if (isStuck && subject === "Subject: [status.example.com] a") return null;
+      subjects.push(subject);
+      return undefined;
+    });
+    const { site } = await createOncall(relay);
+    await using _ = site;
+    const webhook = await site.webhook(ONCALL, { events: ["monitor.down", "monitor.up"] });
+    await recordDown(site, "a");
+    await passWaiting(site, MINUTE_MS);
+    expect(subjects).toEqual([]);
+    await recordDown(site, "b");
+    await passWaiting(site, 10 * MINUTE_MS);
+    expect(subjects).toEqual(["Subject: [status.example.com] b"]);
+    const { clock, ctx } = site.app;
+    await ctx.db.write((tx) => ctx.outbox.record(tx, monitorEvent("up", "a", clock.now())));
+    await passWaiting(site, MINUTE_MS);
+    isStuck = false;
+    await passWaiting(site, 10 * MINUTE_MS);
+    expect(subjects.slice(1)).toEqual(["Subject: Re: [status.example.com] a"]);
+    const statuses = (await site.deliveries(webhook.id)).map(({ status }) => status);
+    expect(statuses).toEqual(["delivered", "delivered", "superseded"]);
   });
 
   test("a webhook that is disabled sends nothing more", async () => {

@@ -96,4 +96,41 @@ describe("the queue of an endpoint", () => {
     if (due) queue.release(due);
     expect(queue.begin()?.id).toBe("dlv_2");
   });
+
+  test("later deliveries of a subject wait with its first one for a message about monitors", () => {
+    const ordered = (id: string, subjectId: string): Due => ({
+      ...first(id, subjectId),
+      isOrdered: true,
+    });
+    const queue = laneOf(
+      ordered("dlv_1", "mon_1"),
+      ordered("dlv_2", "inc_1"),
+      first("dlv_3", "inc_1"),
+      first("dlv_4", "inc_2"),
+    );
+    const [monitor, other] = [queue.begin(), queue.begin()];
+    expect([monitor?.id, other?.id, queue.hasNext()]).toEqual(["dlv_1", "dlv_4", false]);
+    if (monitor) {
+      queue.end(monitor);
+      queue.release(monitor);
+    }
+    expect([queue.begin()?.id, queue.hasNext()]).toEqual(["dlv_2", false]);
+  });
+
+  test("a held message about monitors that gives up its place lets later ones start, and stays held", () => {
+    const held: Due = { ...first("dlv_1", "inc_1"), isOrdered: true };
+    const queue = laneOf(held, { ...first("dlv_2"), isOrdered: true }, first("dlv_3", "inc_1"));
+    queue.begin();
+    queue.hold(held);
+    expect(queue.hasNext()).toBe(false);
+    queue.giveUpPlace(held);
+    const [second, third] = [queue.begin(), queue.begin()];
+    expect([second?.id, third?.id]).toEqual(["dlv_2", "dlv_3"]);
+    queue.claim([first("dlv_4", "inc_1")]);
+    queue.release(held);
+    // The later one of its subject is still under way.
+    expect([queue.claimed, queue.hasNext()]).toEqual([4, false]);
+    if (second) queue.release(second);
+    expect(queue.begin()?.id).toBe("dlv_1");
+  });
 });
