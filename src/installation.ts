@@ -14,7 +14,7 @@ import {
 } from "./db/data-directory";
 import { migrate, type MigrationReport } from "./db/migrate";
 import { SCHEMA_VERSION } from "./db/migrations";
-import { newestUpdateId } from "./db/newest-update";
+import { newestId } from "./db/newest-id";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { schemaVersion } from "./db/schema-history";
 import { removeUnfinishedRestore } from "./db/unfinished-restore";
@@ -144,7 +144,7 @@ export function createContext(parts: {
   random: RandomBytes;
 }): AppContext {
   const { config, db, clock, log, random } = parts;
-  const newId = createIdFactory(clock, random, () => newestUpdateId(db));
+  const newId = createIdFactory(clock, random, () => newestId(db));
   const changes = createChanges(clock);
   const signals: Signals = {
     ...changes.signals,

@@ -45,6 +45,14 @@ export const saveBurst = mutate((orm, $: typeof webhookBursts.$inferSelect) =>
 // The same text as in the condition of the partial index, so that SQLite uses it.
 export const isGathering = sql`${deliveries.gathers} = 1 AND ${deliveries.status} = 'pending'`;
 
+/** Ends the wait for the next group of an endpoint. */
+export const endGathering = mutate((orm, $: { webhookId: string; now: number }) =>
+  orm
+    .update(deliveries)
+    .set({ nextTryAt: $.now })
+    .where(sql`${deliveries.webhookId} = ${$.webhookId} AND ${isGathering}`),
+);
+
 /** Finds a delivery of an endpoint that waits for its next group. */
 export const findGathering = selectOne((orm, $: { webhookId: string }) =>
   orm

@@ -3,6 +3,7 @@ import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { ManagedMetadata } from "../../domain/refs";
+import { isForPeople } from "../../domain/webhook";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { UpdateWebhookBody } from "./bodies";
@@ -10,6 +11,7 @@ import { nameInWords, type Services, wakeDeliverer } from "./changes";
 import { requireFreeRef, type Silence } from "./create";
 import { describeMissing, mailReadiness } from "../mail";
 import { FORMATS, shownUrl } from "./formats";
+import { endGathering } from "./gathering-store";
 import { maskedMailto } from "./recipient";
 import { getWebhookRecord, type WebhookRecord, getWebhookRow } from "./records";
 import {
@@ -83,8 +85,10 @@ export function updateWebhook(
       : (["webhook.disable", "Disabled"] as const);
     audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
   }
-  // Deliveries that wait for the former destination need not wait any more.
-  if (isSwitched || isReachChanged) wakeDeliverer(ctx, tx, id);
+  const isGathering = before.groupSeconds === desired.groupSeconds && isForPeople(desired.format);
+  if (!isGathering) endGathering(tx, { webhookId: id, now });
+  // Deliveries that wait for the former destination or gathering time need not wait any more.
+  if (isSwitched || isReachChanged || !isGathering) wakeDeliverer(ctx, tx, id);
   return getWebhookRecord(tx, id, now);
 }
 

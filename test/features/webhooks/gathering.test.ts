@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { selectOne } from "../../../src/db";
 import { deliveryGroups } from "../../../src/db/tables/webhooks";
@@ -14,6 +15,7 @@ import { deleteEvent } from "../../../src/features/webhooks/log-store";
 import { SECOND_MS } from "../../../src/kernel/time";
 import { settle } from "../../support/clock";
 import { createGatheringSite, monitorEvent } from "../../support/gathering-site";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 type Step = [seconds: number, ...events: string[]];
 
@@ -409,10 +411,26 @@ describe("messages about monitors", () => {
         CLI_ACTOR,
       ),
     );
-    await chat.until(60);
+    await chat.until(2);
     const types = chat.receiver.received.slice(1).map(({ data }) => data.name);
     expect(types).toEqual(["b", "c"]);
     expect(chat.site.deliveries().every(({ groupId }) => groupId === null)).toBe(true);
+  });
+
+  test("what waits is sent at once when the gathering time of its endpoint is changed", async () => {
+    await using chat = await createGatheringSite({ group_seconds: 300 });
+    await chat.at(0, "down a");
+    await chat.at(1, "down b", "down c");
+    const { ctx } = chat.site.app;
+    await ctx.db.write((tx) =>
+      updateWebhook(ctx, tx, chat.webhookId, { group_seconds: 0 }, CLI_ACTOR),
+    );
+    await chat.at(2, "up b");
+    expect(chat.titles()).toEqual([
+      "0: Monitor down: a",
+      "1: 2 monitors are down",
+      "2: Monitor up: b",
+    ]);
   });
 
   test("a group whose members are gone is deleted with them", async () => {
@@ -592,6 +610,23 @@ describe("messages that a newer one has overtaken", () => {
     await chat.record([alarm("cleared")]);
     await chat.until(60);
     expect(chat.titles()).toEqual(["0: Alarm: Network lost", "0: Alarm over: Network lost"]);
+  });
+
+  test("an outage after the clock was set back before a restart is not taken for an older one", async () => {
+    using folder = temporaryFolder();
+    const databasePath = join(folder.path, "allclear.db");
+    const earlier = await createGatheringSite({}, undefined, { databasePath });
+    const { webhookId } = earlier;
+    await earlier.at(3_600, "down a");
+    await earlier.at(3_660, "up a");
+    await earlier[Symbol.asyncDispose]();
+    await using chat = await createGatheringSite({}, undefined, { databasePath });
+    await chat.at(0, "down a");
+    const newest = chat.site
+      .deliveries()
+      .filter((delivery) => delivery.webhookId === webhookId)
+      .at(-1);
+    expect(newest).toMatchObject({ status: "pending", tries: 1 });
   });
 
   test("programs get retries of overtaken events", async () => {
