@@ -1,5 +1,5 @@
 import type { AppContext } from "../../../context";
-import { findMail } from "../../mail";
+import { findMail, findRelayRecord } from "../../mail";
 import { MINUTE_MS } from "../../../kernel/time";
 import type { Begun } from "../deliver/delivery-queue";
 import { findForTry } from "../delivery-store";
@@ -11,11 +11,18 @@ const PLACE_KEPT_MS = 5 * MINUTE_MS;
 /** Number of deliveries that one check reads: some milliseconds. */
 const CHECKED = 256;
 
+interface Waiting {
+  begun: Begun;
+  /** Time (monotonic ms) since which it waits. */
+  since: number;
+  /** True once later deliveries may start before it. */
+  hasGivenUpPlace: boolean;
+}
+
 /** Deliveries whose mails are queued or being sent. */
 export class AwaitedMails {
   readonly #ctx: Pick<AppContext, "clock" | "db">;
-  /** With the times (monotonic ms) since which they wait. */
-  readonly #begun = new Map<string, { begun: Begun; since: number }>();
+  readonly #begun = new Map<string, Waiting>();
   readonly #release: (begun: Begun) => void;
   readonly stop: () => void;
 
@@ -27,7 +34,8 @@ export class AwaitedMails {
   }
 
   add(begun: Begun): void {
-    this.#begun.set(begun.due.id, { begun, since: this.#ctx.clock.monotonic() });
+    const since = this.#ctx.clock.monotonic();
+    this.#begun.set(begun.due.id, { begun, since, hasGivenUpPlace: false });
   }
 
   /**
@@ -35,10 +43,12 @@ export class AwaitedMails {
    * have waited for long: some at each call.
    */
   check(): void {
-    const now = this.#ctx.clock.monotonic();
+    const isAvailable = findRelayRecord(this.#ctx.db)?.isAvailable !== false;
     for (const [id, waiting] of [...this.#begun].slice(0, CHECKED)) {
-      const { begun, since } = waiting;
-      if (now - since >= PLACE_KEPT_MS) begun.queue.giveUpPlace(begun.due);
+      if (this.#isStuck(waiting, isAvailable)) {
+        waiting.hasGivenUpPlace = true;
+        waiting.begun.queue.giveUpPlace(waiting.begun.due);
+      }
       const row = findForTry(this.#ctx.db, { id });
       const mail = row && findMail(this.#ctx.db, { id: alertMailId(row.delivery) });
       if (mail?.status !== "pending" || row?.delivery.status !== "pending") this.#end(id);
@@ -48,6 +58,16 @@ export class AwaitedMails {
         this.#begun.set(id, waiting);
       }
     }
+  }
+
+  /**
+   * True for a mail that may wait because of itself. While the relay seems to be unavailable, one of each endpoint is taken
+   * for such a mail, since the relay may only break off at it.
+   */
+  #isStuck({ begun: { queue }, since }: Waiting, isAvailable: boolean): boolean {
+    if (this.#ctx.clock.monotonic() - since < PLACE_KEPT_MS) return false;
+    const isOther = (other: Waiting) => other.hasGivenUpPlace && other.begun.queue === queue;
+    return isAvailable || !this.#begun.values().some(isOther);
   }
 
   #end(id: string): void {

@@ -376,6 +376,25 @@ describe("alerts by mail", () => {
     expect(statuses).toEqual(["delivered", "delivered", "superseded"]);
   });
 
+  test("messages about monitors arrive in order after the relay was unavailable for long", async () => {
+    const subjects: string[] = [];
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" }, [], (line, session) => {
+      if (line === ".") subjects.push(session.subject);
+      return undefined;
+    });
+    const { site } = await createOncall(relay);
+    await using _ = site;
+    await site.webhook(ONCALL, { events: ["monitor.down"] });
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      await recordDown(site, name);
+      await passWaiting(site, 10 * MINUTE_MS);
+    }
+    delete relay.answers[""];
+    await passWaiting(site, 10 * MINUTE_MS);
+    const names = ["a", "b", "c", "d", "e"];
+    expect(subjects).toEqual(names.map((name) => `Subject: [status.example.com] ${name}`));
+  });
+
   test("a webhook that is disabled sends nothing more", async () => {
     await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
     const { site, webhook } = await createOncall(relay);
