@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { HOUR_MS, SECOND_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { updateWebhook } from "../../../src/features/webhooks";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import {
   createGatheringSite,
   type GatheringSite,
@@ -11,12 +13,12 @@ const NAMES = ["a", "b", "c"];
 const STATES = ["down", "up", "degraded"] as const;
 type State = (typeof STATES)[number];
 
-/** A monitor that enters a state, or a restart, after some seconds. */
+/** A monitor that enters a state, or a change of endpoint or clock, after some seconds. */
 const step = fc.record({
   seconds: fc.constantFrom(0, 1, 4, 6, 20, 31, 70, 400),
   change: fc.oneof(
     { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...STATES)) },
-    { weight: 1, arbitrary: fc.constant("restart" as const) },
+    { weight: 2, arbitrary: fc.constantFrom("restart", "set_back", "regroup") },
   ),
 });
 
@@ -53,7 +55,8 @@ test("the last message that an endpoint accepted about a monitor says its state,
       // A lost answer belongs to a message that the receiver read.
       fc.array(fc.constantFrom("ok", "refused", "lost"), { minLength: 20, maxLength: 20 }),
       fc.constantFrom(0, 30, 60),
-      async (steps, outcomes, groupSeconds) => {
+      async (steps, outcomes, groupSecondsAtFirst) => {
+        let groupSeconds = groupSecondsAtFirst;
         const accepted: boolean[] = [];
         await using chat = await createGatheringSite(
           { group_seconds: groupSeconds },
@@ -77,8 +80,14 @@ test("the last message that an endpoint accepted about a monitor says its state,
         };
         for (const { seconds, change } of steps) {
           await site.pass(seconds * SECOND_MS);
+          const { clock, ctx } = site.app;
           if (change === "restart") await site.restart();
-          else {
+          else if (change === "set_back") clock.setWallClock(clock.now() - 10 * MINUTE_MS);
+          else if (change === "regroup") {
+            groupSeconds = groupSeconds === 0 ? 60 : 0;
+            const input = { group_seconds: groupSeconds };
+            await ctx.db.write((tx) => updateWebhook(ctx, tx, chat.webhookId, input, CLI_ACTOR));
+          } else {
             const [name, state] = change;
             if (states.get(name) === state) continue;
             states.set(name, state);
