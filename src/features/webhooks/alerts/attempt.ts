@@ -4,6 +4,7 @@ import { ALERT_TEMPLATE } from "../../../domain/mail";
 import { DAY_MS } from "../../../kernel/time";
 import {
   addressHmac,
+  deleteCancelledMail,
   findMail,
   findMailKey,
   findSuppression,
@@ -54,8 +55,14 @@ export function createMailAttempt(
     const groupId = groupOf(delivery);
     const mail = findMail(ctx.db, { id });
     if (mail?.status === "pending") return "awaits_mail";
-    if (mail && mail.params["try"] === delivery.tries) return resultOf(ctx.db, webhook, mail);
     const recipient = parseMailto(webhook.url);
+    const isForFormerAddress =
+      mail?.status === "cancelled" &&
+      !("error" in recipient) &&
+      mail.recipient !== recipient.address;
+    if (mail && !isForFormerAddress && mail.params["try"] === delivery.tries) {
+      return resultOf(ctx.db, webhook, mail);
+    }
     const at = ctx.clock.now();
     try {
       if ("error" in recipient || !writeMessage(ctx, outgoing)) return "no_message";
@@ -64,6 +71,7 @@ export function createMailAttempt(
       return { ...NO_ANSWER, at, latencyMs: 0, error: "The message could not be written." };
     }
     const isQueued = await changes.run((tx) => {
+      if (isForFormerAddress) deleteCancelledMail(tx, { id });
       queueDirectly(ctx, tx, {
         id,
         class: 2,

@@ -108,6 +108,20 @@ describe("alerts by mail", () => {
     expect(relay.accepted).toEqual([ONCALL]);
   });
 
+  test("an alert that waits for the relay goes to the new address of its webhook", async () => {
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.user("night@example.com");
+    await site.open();
+    const json = { url: "mailto:night@example.com" };
+    await site.call(`webhooks/${webhook.id}`, { method: "PATCH", json });
+    delete relay.answers[""];
+    await site.pass(6 * MINUTE_MS, MINUTE_MS);
+    expect(relay.accepted).toEqual(["night@example.com"]);
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered", tries: 1 }]);
+  });
+
   test("an alert that cannot be sent for a day is given up", async () => {
     await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
     const { site, webhook } = await createOncall(relay);
