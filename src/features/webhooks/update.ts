@@ -85,10 +85,11 @@ export function updateWebhook(
       : (["webhook.disable", "Disabled"] as const);
     audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
   }
-  const isGathering = before.groupSeconds === desired.groupSeconds && isForPeople(desired.format);
-  if (!isGathering) endGathering(tx, { webhookId: id, now });
+  const isStillGathering =
+    before.groupSeconds === desired.groupSeconds && isForPeople(desired.format);
+  if (!isStillGathering) endGathering(tx, { webhookId: id, now });
   // Deliveries that wait for the former destination or gathering time need not wait any more.
-  if (isSwitched || isReachChanged || !isGathering) wakeDeliverer(ctx, tx, id);
+  if (isSwitched || isReachChanged || !isStillGathering) wakeDeliverer(ctx, tx, id);
   return getWebhookRecord(tx, id, now);
 }
 

@@ -6,7 +6,7 @@ import { findForTry } from "../delivery-store";
 import { alertMailId } from "./mail-id";
 
 /** Time for which a delivery keeps its place while its mail is not sent, such as one at which the relay breaks off. */
-const PLACE_KEPT_MS = 5 * MINUTE_MS;
+const PLACE_KEPT_MS = MINUTE_MS;
 
 /** Number of deliveries that one check reads: some milliseconds. */
 const CHECKED = 256;
