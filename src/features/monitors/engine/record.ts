@@ -61,9 +61,16 @@ export interface Recorded {
 type Evaluated = Omit<EvaluationInput, keyof Evaluation> & { evaluation: Evaluation };
 
 /**
+ * Maximum number of entries with consequences that one transaction writes: changes of states and reminders, of about
+ * 0.5 ms each. Other requests run between the transactions.
+ */
+export const CONSEQUENCES_MAX = 50;
+
+/**
  * Writes entries in order with their consequences. These are decided by the state in the database,
  * so that nothing is reported twice and nothing is written for a monitor that was paused or deleted
- * meanwhile. `isPlain` leaves out events and incidents.
+ * meanwhile. `isPlain` leaves out events and incidents. Stops after 50 entries with consequences: the entries that
+ * follow the returned ones are not written.
  */
 export function recordEntries(
   ctx: Services,
@@ -77,19 +84,16 @@ export function recordEntries(
   for (const row of listEvaluationInputs(tx, { nums })) {
     evaluated.set(row.num, { ...row, evaluation: evaluationOf(row) });
   }
-  return entries.map((entry) => {
+  const recorded: Recorded[] = [];
+  let consequences = 0;
+  for (const entry of entries) {
+    if (consequences === CONSEQUENCES_MAX) break;
     const monitor = evaluated.get(entry.scheduled.num);
-    if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
-    if (entry.signal) recordSignal(tx, monitor.num, entry.at, entry.signal);
-    if (entry.kind === "signal") {
-      return { entry, evaluation: monitor.evaluation, check: undefined };
-    }
-    if (entry.kind === "reminder") {
-      if (!isPlain) ctx.outbox.group(tx, () => recordReminder(ctx, tx, monitor, entry.at));
-      return { entry, evaluation: monitor.evaluation, check: undefined };
-    }
-    return recordOne(ctx, tx, entry, monitor, isPlain);
-  });
+    const state = monitor?.evaluation.state;
+    recorded.push(recordOne(ctx, tx, entry, monitor, isPlain));
+    if (entry.kind === "reminder" || monitor?.evaluation.state !== state) consequences += 1;
+  }
+  return recorded;
 }
 
 /** Writes one entry and updates `monitor`. */
@@ -97,9 +101,16 @@ function recordOne(
   ctx: Services,
   tx: Tx,
   entry: Entry,
-  monitor: Evaluated,
+  monitor: Evaluated | undefined,
   isPlain: boolean,
 ): Recorded {
+  if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
+  if (entry.signal) recordSignal(tx, monitor.num, entry.at, entry.signal);
+  if (entry.kind === "signal") return { entry, evaluation: monitor.evaluation, check: undefined };
+  if (entry.kind === "reminder") {
+    if (!isPlain) ctx.outbox.group(tx, () => recordReminder(ctx, tx, monitor, entry.at));
+    return { entry, evaluation: monitor.evaluation, check: undefined };
+  }
   const isResult = entry.kind === "check" || entry.kind === "heartbeat";
   const check = isResult ? keepResult(tx, entry, monitor) : undefined;
   const isInMaintenance = monitor.isInMaintenance === 1;

@@ -8,7 +8,7 @@ import { type Entry, type Recorded, recordEntries } from "./record";
 const GATHER_MS = 1_000;
 /** Interval of recording that the server is awake. */
 const LIVENESS_MS = 15_000;
-/** Maximum number of entries per transaction, to keep it short. */
+/** Maximum number of entries per transaction, to keep it short. Those with consequences have a lower limit. */
 const BATCH = 500;
 const WAITING_MAX = 100_000;
 const RETRY_MS = { first: 1_000, max: 15_000 };
@@ -150,6 +150,10 @@ export class Recorder {
     this.#failures = 0;
     this.#isPlain = false;
     this.#oneByOne = Math.max(0, this.#oneByOne - 1);
+    // Written next, as soon as other requests have run.
+    const rest = batch.slice(recorded.length);
+    this.#queue.unshift(...rest);
+    if (rest.length > 0) this.#isUrgent = true;
     for (const each of recorded) {
       this.#finish(each.entry, each.check);
       this.#listener.recorded(each);

@@ -150,3 +150,36 @@ test("results of unchanged monitors are written in one transaction per second", 
   expect(site.transactions() - before.transactions).toBeLessThanOrEqual(62);
   expect(site.transactions() - before.transactions).toBeGreaterThan(50);
 });
+
+test("changes of many monitors at once are written in order, at most 50 in one transaction", async () => {
+  await using site = await openEngineSite();
+  const results = Promise.withResolvers<void>();
+  const names = Array.from({ length: 120 }, (_, i) => `m${i}`);
+  const ids = await Promise.all(
+    names.map(async (name) => {
+      const limits = { interval_seconds: 10, timeout_ms: 60_000, failure_threshold: 1 };
+      return (await site.monitor({ name, ...limits })).id;
+    }),
+  );
+  await site.clock.advance(12 * SECOND_MS);
+  const failed: string[] = [];
+  for (const name of names) {
+    site.let(`${name}.test`, async (context) => {
+      await results.promise;
+      failed.push(name);
+      return fails()(context);
+    });
+  }
+  await site.clock.advance(12 * SECOND_MS);
+  const written: string[][] = [];
+  site.app.ctx.outbox.subscribe((_, groups) => {
+    written.push(groups.flat().map(({ subjectId }) => subjectId));
+  });
+  results.resolve();
+  await site.clock.advance(SECOND_MS);
+  const sizes = written.map(({ length }) => length);
+  expect(Math.max(...sizes)).toBe(50);
+  expect(written.flat()).toEqual(
+    failed.slice(0, 120).map((name) => ids[names.indexOf(name)] ?? ""),
+  );
+});
