@@ -5,6 +5,7 @@ import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { ComponentStatus } from "../../domain/component-status";
 import { IMPACTS } from "../../domain/incident-status";
 import type { OnDown } from "../../domain/monitor-state";
+import { withoutUnsafeCharacters } from "../../kernel/text";
 import { findComponents, replaceCausesOfComponent } from "../components";
 import { touchPage } from "../pages";
 import { appendUpdate, prepareUpdate, writeUpdate } from "./append-update";
@@ -111,7 +112,7 @@ export function joinAutomatic(ctx: Services, tx: Tx, incidentId: string, outage:
   const saved = saveFacts(ctx, tx, row, before, { startedAt, worst: isNew ? status : undefined });
   for (const componentId of changed) refreshCauses(ctx, tx, saved.row, componentId);
   const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
-  if (changed.length > 0) planWords(ctx, tx, saved.automatic, { isUrgent: true, lastUpdateAt });
+  if (changed.length > 0) planWords(ctx, tx, saved.automatic, { mayBeUrgent: true, lastUpdateAt });
 }
 
 /** Returns true if an outage is the first of a component in an incident, or the first with so bad a status. */
@@ -226,7 +227,7 @@ export function endOutages(
       const { row } = saveFacts(ctx, tx, incident.row, automatic, { startedAt, worst: undefined });
       for (const { componentId } of changed) refreshCauses(ctx, tx, row, componentId);
       const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
-      planWords(ctx, tx, automatic, { isUrgent: false, lastUpdateAt });
+      planWords(ctx, tx, automatic, { mayBeUrgent: false, lastUpdateAt });
     }
     if (!hasLeft) resolveIfOver(ctx, tx, incidentId);
   }
@@ -375,7 +376,7 @@ function requireAutomatic(tx: Tx, incidentId: string): AutomaticRow {
   return automatic;
 }
 
-/** Returns at most `length` code points of a text. */
+/** Returns at most `length` code points of a text, without characters that names must not have. */
 function cut(text: string, length: number): string {
-  return [...text].slice(0, length).join("").trimEnd();
+  return [...withoutUnsafeCharacters(text)].slice(0, length).join("").trimEnd();
 }

@@ -38,7 +38,7 @@ export function updateIncident(
   if (Bun.deepEquals(before, desired)) return record;
   requireFreeRef(tx, desired, canSeeDrafts);
   const isTakingOver = TAKES_OVER.some((field) => before[field] !== desired[field]);
-  if (isTakingOver && takeOver(ctx, tx, before)) {
+  if (isTakingOver && takeOver(ctx, tx, before, { notify: true })) {
     return updateIncident(ctx, tx, id, input, actor, canSeeDrafts);
   }
   const update = updates[0];

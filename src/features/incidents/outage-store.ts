@@ -2,7 +2,22 @@
  * Incidents that Allclear opened, and the outages of monitors that joined or are linked to incidents. Outages of
  * deleted components are left out where outages are open. Hot: the statements by monitor, at each transition.
  */
-import { and, asc, desc, eq, gt, isNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { insertInto, mutate, selectMany, selectOne } from "../../db";
 import { components } from "../../db/tables/components";
@@ -366,14 +381,23 @@ export const listMonitorsOfEvents = selectMany(
       ),
 );
 
-/** Lists incidents whose update is due at `now` (unix ms), oldest first. */
-export const listDueIncidents = selectMany((orm, $: { now: number; limit: number }) =>
-  orm
-    .select()
-    .from(automaticIncidents)
-    .where(lte(automaticIncidents.updateDueAt, $.now))
-    .orderBy(asc(automaticIncidents.updateDueAt))
-    .limit($.limit),
+/**
+ * Lists incidents whose update is due at `now` (unix ms), oldest first. One that is due after `latest`, the end of the
+ * longest wait, has been planned before the clock was set back.
+ */
+export const listDueIncidents = selectMany(
+  (orm, $: { now: number; latest: number; limit: number }) =>
+    orm
+      .select()
+      .from(automaticIncidents)
+      .where(
+        and(
+          sql`${automaticIncidents.updateDueAt} IS NOT NULL`,
+          sql`(${automaticIncidents.updateDueAt} <= ${$.now} OR ${automaticIncidents.updateDueAt} > ${$.latest})`,
+        ),
+      )
+      .orderBy(asc(automaticIncidents.updateDueAt))
+      .limit($.limit),
 );
 
 const AUTOMATIC = {
@@ -470,29 +494,33 @@ export const moveOutages = mutate((orm, $: { from: string; to: string; monitorId
 );
 
 /**
- * Finds an open incident of a page that the outage of a component has joined, and whose updates name it: a published
- * one that no one has taken over.
+ * Finds an open incident of a page that an outage of a component has joined, and whose updates name it: a published
+ * one that no one has taken over. The outage began at `startedFrom` (unix ms) or later, and is open or the update about
+ * its end waits.
  */
-export const findJoinedIncident = selectOne((orm, $: { pageId: string; componentId: string }) =>
-  orm
-    .select({ id: incidents.id })
-    .from(incidents)
-    .crossJoin(automaticIncidents)
-    .crossJoin(incidentOutages)
-    .where(
-      and(
-        eq(incidents.pageId, $.pageId),
-        // Written as in the partial index of open incidents.
-        sql`${incidents.status} <> 'resolved'`,
-        isPublished,
-        eq(automaticIncidents.incidentId, incidents.id),
-        isNull(automaticIncidents.takenOverAt),
-        eq(incidentOutages.incidentId, incidents.id),
-        eq(incidentOutages.componentId, $.componentId),
-        eq(incidentOutages.kind, "joined"),
-      ),
-    )
-    .limit(1),
+export const findJoinedIncident = selectOne(
+  (orm, $: { pageId: string; componentId: string; startedFrom: number }) =>
+    orm
+      .select({ id: incidents.id })
+      .from(incidents)
+      .crossJoin(automaticIncidents)
+      .crossJoin(incidentOutages)
+      .where(
+        and(
+          eq(incidents.pageId, $.pageId),
+          // Written as in the partial index of open incidents.
+          sql`${incidents.status} <> 'resolved'`,
+          isPublished,
+          eq(automaticIncidents.incidentId, incidents.id),
+          isNull(automaticIncidents.takenOverAt),
+          eq(incidentOutages.incidentId, incidents.id),
+          eq(incidentOutages.componentId, $.componentId),
+          eq(incidentOutages.kind, "joined"),
+          gte(incidentOutages.startedAt, $.startedFrom),
+          or(isNull(incidentOutages.endedAt), isNotNull(automaticIncidents.updateDueAt)),
+        ),
+      )
+      .limit(1),
 );
 
 /** Counts the monitors of incidents (`ids`: a JSON list), and those that fail. */

@@ -36,7 +36,7 @@ export function addUpdate(
   validate(AddUpdateBody, input);
   const prepared = prepareUpdate(ctx, tx, incidentId, input, false);
   const { displayAt } = prepared.update;
-  if (takeOver(ctx, tx, prepared.incident.row, displayAt)) {
+  if (takeOver(ctx, tx, prepared.incident.row, { notify: false, until: displayAt })) {
     return addUpdate(ctx, tx, incidentId, input, actor);
   }
   return appendUpdate(ctx, tx, prepared, input, actor);
@@ -73,7 +73,8 @@ export function editUpdate(
   const startedAt = isFirst ? undefined : before.startedAt;
   validateDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
   errors.throwIfAny();
-  if (takeOver(ctx, tx, before, updates[0]?.displayAt)) {
+  // The edit itself notifies no one.
+  if (takeOver(ctx, tx, before, { notify: true, until: updates[0]?.displayAt })) {
     return editUpdate(ctx, tx, incidentId, updateId, input, actor);
   }
   const after = updates.map((each) => (each === stored ? update : each));

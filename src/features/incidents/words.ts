@@ -71,11 +71,13 @@ export function waitingIn(
 /** An update about the components that wait. */
 interface Words {
   notify: boolean;
+  /** True to wait until 5 minutes after the last update if no component is named for the first time or worse. */
+  isPaced?: boolean;
   /** Latest time at which it takes effect, in unix ms: not after the update that follows. Absent for now. */
   until?: number | undefined;
   /** True to name only components that no update has named, with the status in their last outage. */
   isFirstNaming?: boolean;
-  /** Components whose outages have moved into an incident of their own. */
+  /** Components whose outages have moved into an incident of their own. Others go on waiting. */
   moved?: ReadonlyMap<string, { name: string }>;
 }
 
@@ -93,21 +95,28 @@ export function writeWords(ctx: Services, tx: Tx, row: IncidentRow, words: Words
   );
   const waiting = all
     .filter(({ said }) => words.isFirstNaming !== true || said === undefined)
+    .filter(({ componentId }) => words.moved?.has(componentId) !== false)
     .slice(0, NAMED_COMPONENTS_MAX);
+  const now = ctx.clock.now();
   const hasRoom = updates.length < WORDS_MAX;
+  // Updates from before the clock was set back do not count.
+  const writtenAt = updates.map(({ createdAt }) => createdAt).filter((at) => at <= now);
+  const pacedAt = waiting.some(isUrgent) ? now : Math.max(...writtenAt) + INTERVAL_MS;
+  const isEarly = words.isPaced === true && waiting.length > 0 && now < pacedAt;
   const isMore = hasRoom && waiting.length === NAMED_COMPONENTS_MAX;
-  const updateDueAt = isMore ? ctx.clock.now() + GATHER_MS : null;
+  const nextDueAt = isEarly ? pacedAt : isMore ? now + GATHER_MS : null;
+  const updateDueAt = words.moved ? automatic.updateDueAt : nextDueAt;
   if (automatic.updateDueAt !== updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
-  if (waiting.length === 0 || !hasRoom) return;
+  if (waiting.length === 0 || !hasRoom || isEarly) return;
   const newest = updates[0]?.displayAt ?? row.startedAt;
-  const until = words.until ?? ctx.clock.now();
+  const until = words.until ?? now;
   const input = {
     body: bodyOf(waiting, words),
     components: Object.fromEntries(
       waiting.map(({ componentId, present }) => [componentId, present]),
     ),
     notify: words.notify,
-    ...displayTime(ctx, Math.max(newest, Math.min(until, ctx.clock.now()))),
+    ...displayTime(ctx, Math.max(newest, Math.min(until, now))),
   };
   const about = waiting.map(({ componentId }) => componentId);
   const monitors = listMonitorsOfEvents(tx, {
@@ -125,16 +134,16 @@ export function displayTime(ctx: Pick<Services, "clock">, at: number): { display
 
 /**
  * Makes an incident that Allclear opened a person's: while it is open, first writes an update about the components that
- * wait, without notifying people and not after `until` (unix ms). Returns false for any other incident.
+ * wait. Returns false for any other incident.
  */
 export function takeOver(
   ctx: Services,
   tx: Tx,
   row: IncidentRow,
-  until?: number | undefined,
+  words: Pick<Words, "notify" | "until">,
 ): boolean {
   if (!isAllclears(tx, row)) return false;
-  if (row.status !== "resolved") writeWords(ctx, tx, row, { notify: false, until });
+  if (row.status !== "resolved") writeWords(ctx, tx, row, words);
   const automatic = findAutomatic(tx, { incidentId: row.id });
   if (!automatic) return false;
   // An outage may be dated later if the clock was set back.
@@ -153,34 +162,49 @@ export function isAllclears(
   return findAutomatic(reader, { incidentId: id })?.takenOverAt === null;
 }
 
+/** Returns true for a component that is named for the first time, or that has become worse. */
+function isUrgent({ said, present }: Waiting): boolean {
+  return said === undefined || badness(present) > badness(said);
+}
+
+const badness = (status: ComponentStatus) => COMPONENT_STATUSES.indexOf(status);
+
 /**
  * Plans the next update of an incident: 60 s after the first component that waits. Changes that are no first naming
- * and not worse wait until 5 minutes after the newest update.
+ * and not worse wait until 5 minutes after the newest update, and never longer if the clock was set back.
  */
 export function planWords(
   ctx: Pick<Services, "clock">,
   tx: Tx,
   automatic: AutomaticRow,
-  { isUrgent, lastUpdateAt }: { isUrgent: boolean; lastUpdateAt: number },
+  { mayBeUrgent, lastUpdateAt }: { mayBeUrgent: boolean; lastUpdateAt: number },
 ): void {
-  const soon = ctx.clock.now() + GATHER_MS;
-  const due = isUrgent ? soon : Math.max(soon, lastUpdateAt + INTERVAL_MS);
+  const now = ctx.clock.now();
+  const soon = now + GATHER_MS;
+  const due = mayBeUrgent ? soon : Math.max(soon, Math.min(now, lastUpdateAt) + INTERVAL_MS);
   const updateDueAt = Math.min(automatic.updateDueAt ?? Number.POSITIVE_INFINITY, due);
   if (updateDueAt !== automatic.updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
 }
 
 /** Returns true if updates are due at `now` (unix ms). */
 export function hasDueWords(reader: Reader, now: number): boolean {
-  return listDueIncidents(reader, { now, limit: 1 }).length > 0;
+  return listDueIncidents(reader, { now, latest: now + INTERVAL_MS, limit: 1 }).length > 0;
 }
 
 /** Writes the updates that are due, at most 20. Returns true if there may be more. */
 export function writeDueWords(ctx: Services, tx: Tx): boolean {
-  const due = listDueIncidents(tx, { now: ctx.clock.now(), limit: INCIDENTS_PER_BATCH });
+  const now = ctx.clock.now();
+  const due = listDueIncidents(tx, {
+    now,
+    latest: now + INTERVAL_MS,
+    limit: INCIDENTS_PER_BATCH,
+  });
   for (const automatic of due) {
     const incident = findIncident(tx, { id: automatic.incidentId });
     if (incident && incident.row.status !== "resolved" && automatic.takenOverAt === null) {
-      ctx.outbox.group(tx, () => writeWords(ctx, tx, incident.row, { notify: true }));
+      ctx.outbox.group(tx, () =>
+        writeWords(ctx, tx, incident.row, { notify: true, isPaced: true }),
+      );
     } else saveAutomatic(tx, { ...automatic, updateDueAt: null });
   }
   return due.length === INCIDENTS_PER_BATCH;
@@ -189,7 +213,6 @@ export function writeDueWords(ctx: Services, tx: Tx): boolean {
 function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: Words): string {
   const isMoved = ({ componentId, present }: Waiting) =>
     present === "operational" && moved?.has(componentId) === true;
-  const badness = (status: ComponentStatus) => COMPONENT_STATUSES.indexOf(status);
   const groups = Map.groupBy(waiting, (each) => {
     const { said = "operational", present } = each;
     if (isMoved(each)) return "moved";
@@ -233,9 +256,13 @@ export function listInWords(names: readonly string[], most: number, count = name
 
 /** Escapes a text for Markdown, on one line. */
 export function asMarkdown(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
-    .trim()
-    .replace(/[\\`*_[\]<>|~]/g, "\\$&");
+  return (
+    text
+      .toWellFormed()
+      .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+      .trim()
+      .replace(/[\\`*_[\]<>|~]|&(?=#?\w+;)/g, "\\$&")
+      // Starts of headings and lists.
+      .replace(/^(\d*)([#+\-.)])/, "$1\\$2")
+  );
 }

@@ -120,9 +120,11 @@ function isStillTrue(reader: Reader, mailing: MailingRow): boolean {
  */
 export function isNamedSince(
   reader: Reader,
-  { pageId, subjectId, createdAt: since }: MailingRow,
+  { pageId, subjectId, createdAt: since, author }: MailingRow,
 ): boolean {
-  if (findJoinedIncident(reader, { pageId, componentId: subjectId })) return true;
+  // A change by people is news even if an earlier outage has joined.
+  const startedFrom = author === "monitor" ? 0 : since;
+  if (findJoinedIncident(reader, { pageId, componentId: subjectId, startedFrom })) return true;
   return listNamingEvents(reader, { pageId, since }).some(({ data }) =>
     namesComponent(data, subjectId),
   );

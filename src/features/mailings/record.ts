@@ -182,16 +182,17 @@ function wake({ signals }: Services, tx: Tx): void {
 }
 
 /**
- * True if an incident or a maintenance of the same change names the component whose status changed, or if an outage of
- * it has joined an incident whose next update will name it.
+ * True if an incident or a maintenance of the same change names the component whose status changed, or if a monitor
+ * changed it and its outage has joined an incident whose next update will name it.
  */
 function isNamedMeanwhile(
   reader: Reader,
-  { type, subjectId, pageId }: RecordedEvent & { pageId: string },
+  { type, subjectId, pageId, author }: RecordedEvent & { pageId: string },
   relevant: readonly RecordedEvent[],
 ): boolean {
   if (type !== "component.status_changed") return false;
-  if (findJoinedIncident(reader, { pageId, componentId: subjectId })) return true;
+  const joined = { pageId, componentId: subjectId, startedFrom: 0 };
+  if (author === "monitor" && findJoinedIncident(reader, joined)) return true;
   return relevant.some(
     (other) =>
       /^(?:incident|maintenance)\./.test(other.type) && namesComponent(other.data, subjectId),

@@ -21,11 +21,11 @@ test("the statements of outages at transitions and ticks scan no table", async (
     outages.countOutages(reader, of);
     outages.listTitleComponents(reader, { ...of, limit: 3 });
     outages.listMonitorsOfEvents(reader, { ...of, componentIds: null });
-    outages.listDueIncidents(reader, { now: 0, limit: 1 });
+    outages.listDueIncidents(reader, { now: 0, latest: 0, limit: 1 });
     outages.listJoinable(reader, { pageId: "page_0", draft: 0, from: 0, to: 1 });
     outages.listReopenable(reader, { pageId: "page_0", componentIds: ids, resolvedFrom: 0 });
     outages.findOutageOfMonitor(reader, of);
-    outages.findJoinedIncident(reader, { ...of, pageId: "page_0" });
+    outages.findJoinedIncident(reader, { ...of, pageId: "page_0", startedFrom: 0 });
     outages.listFailingWithoutIncident(reader, {});
     outages.listIncidentsOfOutage(reader, of);
     outages.countOutagesOfIncidents(reader, { ids });

@@ -13,6 +13,7 @@ import {
   startMailings,
   stopMailing,
 } from "../../../src/features/mailings";
+import { writeDueWords } from "../../../src/features/incidents";
 import { createMonitor } from "../../../src/features/monitors";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../src/features/monitors/rules";
@@ -584,16 +585,18 @@ describe("mails about a status", () => {
     site.call(`components/${site.ids[name]}`, { status: value }, "PATCH");
 
   /** A monitor of a component goes down. */
-  function goDown(site: MailingSite, name: string, open_incident: "never" | "automatic") {
-    const { clock } = site.app;
-    return site.control((ctx, tx) => {
+  async function goDown(site: MailingSite, name: string, open_incident: "never" | "automatic") {
+    const { clock, ctx } = site.app;
+    return ctx.db.write((tx) => {
       const component_ids = [site.ids[name] ?? ""];
       const config = { url: "https://shop.test/" };
-      const input = { type: "http" as const, name, config, component_ids, open_incident };
+      const on_down = "partial_outage" as const;
+      const input = { type: "http" as const, name, config, component_ids, open_incident, on_down };
       const { row } = createMonitor(ctx, tx, input, CLI_ACTOR).record;
       const evaluation = { ...newEvaluation("down", clock.now()), failures: 1 };
       const change = { from: "up" as const, evaluation, message: null };
       ctx.outbox.group(tx, () => applyTransition(ctx, tx, row, change));
+      return row;
     });
   }
 
@@ -650,6 +653,32 @@ describe("mails about a status", () => {
       expect(site.mailings().map(({ kind }) => kind)).toEqual([...kinds]);
     },
   );
+
+  test("are sent of what people set on a component whose outage has joined, and of what no update will name", async () => {
+    await using site = await createStatusSite();
+    await goDown(site, "API", "automatic");
+    const web = await goDown(site, "Web", "automatic");
+    await site.advance(MINUTE_MS);
+    await status(site, "API", "major_outage");
+    await site.advance(3 * MINUTE_MS);
+    const ofStatuses = () =>
+      site
+        .mailings()
+        .filter(({ kind }) => kind === "component.status_changed")
+        .map(({ subjectId }) => subjectId);
+    expect(ofStatuses()).toEqual([site.ids["API"] ?? ""]);
+    expect(site.mails()).toHaveLength(2);
+    const recover = { ...newEvaluation("up", site.app.clock.now()), successes: 1 };
+    await site.control((ctx, tx) => {
+      const change = { from: "down" as const, evaluation: recover, message: null };
+      ctx.outbox.group(tx, () => applyTransition(ctx, tx, web, change));
+    });
+    await site.advance(6 * MINUTE_MS);
+    await site.control((ctx, tx) => writeDueWords(ctx, tx));
+    expect(ofStatuses()).toHaveLength(1);
+    await goDown(site, "Web", "never");
+    expect(ofStatuses()).toEqual([site.ids["API"] ?? "", site.ids["Web"] ?? ""]);
+  });
 
   test("are left out if an outage of the component joined an incident meanwhile", async () => {
     await using site = await createStatusSite();

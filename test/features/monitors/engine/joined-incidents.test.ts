@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { insertAllInto, mutate } from "../../../../src/db";
+import { components } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
 import { incidentOutages } from "../../../../src/db/tables/outages";
 import {
@@ -30,6 +32,9 @@ const reopenOutages = mutate((orm, _$: Record<string, never>) =>
   orm.update(incidentOutages).set({ endedAt: null }),
 );
 const deleteOutages = mutate((orm, _$: Record<string, never>) => orm.delete(incidentOutages));
+const renameComponent = mutate((orm, $: { id: string; name: string }) =>
+  orm.update(components).set({ name: $.name }).where(eq(components.id, $.id)),
+);
 const deleteIncidents = mutate((orm, _$: Record<string, never>) =>
   orm.update(incidents).set({ deletedAt: 1 }),
 );
@@ -374,6 +379,59 @@ describe("the updates of an automatic incident", () => {
     );
   });
 
+  test("a component that fails again for a short time does not bring its recovery forward", async () => {
+    await using site = await openOutageSite({ a: AUTOMATIC, b: AUTOMATIC });
+    await site.down("a", "b");
+    await site.clock.advance(2 * MINUTE_MS);
+    const bodies = async () => (await site.incidents())[0]?.updates.map(({ body }) => body) ?? [];
+    const before = await bodies();
+    expect(before).toHaveLength(2);
+    await site.up("b");
+    await site.down("b");
+    await site.up("b");
+    await site.clock.advance(MINUTE_MS);
+    await site.restart();
+    expect(await bodies()).toEqual(before);
+    await site.clock.advance(4 * MINUTE_MS);
+    expect(await bodies()).toEqual(["Automatic checks of B succeed again.", ...before]);
+  });
+
+  test.each([
+    ["that join", 60 * SECOND_MS],
+    ["that recover", 5 * MINUTE_MS],
+  ])("components %s are named in time although the clock is set back", async (which, dueMs) => {
+    await using site = await openOutageSite({ a: AUTOMATIC, b: AUTOMATIC });
+    await site.down("a");
+    await site.down("b");
+    if (which === "that recover") {
+      await site.clock.advance(2 * MINUTE_MS);
+      await site.up("b");
+    }
+    const count = async () => (await site.incidents())[0]?.updates.length ?? 0;
+    const before = await count();
+    site.clock.setWallClock(site.clock.now() - 60 * MINUTE_MS);
+    await site.clock.advance(dueMs + 2 * SECOND_MS);
+    expect(await count()).toBe(before + 1);
+  });
+
+  test("names of components are escaped in texts and made safe in titles", async () => {
+    await using site = await openOutageSite({ a: AUTOMATIC, b: PARTIAL, b2: AUTOMATIC });
+    await site.write((tx) =>
+      renameComponent(tx, { id: site.component("B"), name: "1. R&amp;D #\u200f" }),
+    );
+    await site.down("a");
+    await site.down("b");
+    await site.clock.advance(MINUTE_MS);
+    await site.down("b2");
+    await site.clock.advance(MINUTE_MS);
+    const [shown] = await site.incidents();
+    expect(shown?.name).toBe("Problems with A and 1. R&amp;D #");
+    expect(shown?.updates.map(({ body }) => body).slice(0, 2)).toEqual([
+      "1\\. R\\&amp;D # has become worse.",
+      "Automatic checks of 1\\. R\\&amp;D # are failing too.",
+    ]);
+  });
+
   test("an outage of any component within half an hour reopens the incident and names only what fails", async () => {
     await using site = await openOutageSite({ a: AUTOMATIC, b: AUTOMATIC, b2: AUTOMATIC });
     await site.down("a", "b");
@@ -488,6 +546,28 @@ describe("an automatic incident that a person changes", () => {
     await site.post(`/${shown?.id}/updates`, { status: "resolved", body: "Done." });
     expect(site.status(site.component("B"))).toBe("operational");
   });
+
+  test.each<[string, string | undefined, object, string[]]>([
+    ["an update", "POST", { body: "We look." }, ["updated silently", "updated"]],
+    ["an edited update", undefined, { body: "It was us." }, ["updated", "updated silently"]],
+    ["a changed impact", "PATCH", { impact_override: "minor" }, ["updated", "updated silently"]],
+  ])(
+    "names the components that wait before %s, and people hear of them",
+    async (_, method, json, events) => {
+      await using site = await openOutageSite({ a: AUTOMATIC, b: AUTOMATIC });
+      await site.down("a");
+      await site.down("b");
+      const [shown] = await site.incidents();
+      const path =
+        method === "PATCH" ? "" : `/updates${method === "POST" ? "" : `/${shown?.updates[0]?.id}`}`;
+      const before = incidentEvents(site).length;
+      await site.post(`/${shown?.id}${path}`, json, method ?? "PATCH");
+      expect(incidentEvents(site).slice(before)).toEqual(events.map((each) => `incident.${each}`));
+      expect((await site.incidents())[0]?.updates.map(({ body }) => body)).toContain(
+        "Automatic checks of B are failing too.",
+      );
+    },
+  );
 
   test("keeps the end of an outage when its monitor fails again and is linked", async () => {
     await using site = await openOutageSite({ a: AUTOMATIC, a2: AUTOMATIC });
@@ -675,12 +755,16 @@ describe("split off", () => {
     ]);
     expect(site.incidentCauses().toSorted()).toEqual(before);
     expect(site.status(site.component("B"))).toBe("major_outage");
-    expect((await site.incidents())[1]?.updates[0]?.body).toBe(
-      "Automatic checks of C are failing too. B is reported separately from now on.",
-    );
+    await site.clock.advance(62 * SECOND_MS);
+    expect((await site.incidents())[1]?.updates.map(({ body }) => body).slice(0, 2)).toEqual([
+      "Automatic checks of C are failing too.",
+      "B is reported separately from now on.",
+    ]);
     expect(incidentEvents(site).slice(2)).toEqual([
       "incident.created",
       "incident.updated silently",
+      // People still hear of the component that waited.
+      "incident.updated",
     ]);
     expect(site.app.audit().filter(({ action }) => action === "incident.split_off")).toMatchObject([
       { targetId: shown?.id, actorKind: "cli" },
