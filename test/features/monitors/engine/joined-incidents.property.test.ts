@@ -16,6 +16,7 @@ import {
   updateMonitor,
 } from "../../../../src/features/monitors";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { worstStatus } from "../../../../src/domain/component-status";
 import { SECOND_MS } from "../../../../src/kernel/time";
 import { answers, fails } from "../../../support/engine-site";
 import { openOutageSite, type OutageSite } from "../../../support/outage-site";
@@ -55,9 +56,12 @@ const ACTIONS = [
   "detach",
   "attach",
   "restart",
+  "clock",
   "update",
   "resolve",
   "operational",
+  "reopen",
+  "edit",
   "rename",
   "impact",
   "publish",
@@ -106,6 +110,10 @@ async function act(site: OutageSite, { action, name, which }: Step): Promise<unk
       });
     case "restart":
       return site.restart();
+    case "clock":
+      return site.clock.setWallClock(
+        site.clock.now() + ([-3_600, -200, 200, 3_600][which] ?? 0) * SECOND_MS,
+      );
   }
   if (incident === undefined) return undefined;
   const a = site.component("A");
@@ -119,6 +127,13 @@ async function act(site: OutageSite, { action, name, which }: Step): Promise<unk
         body: "A works.",
         components: { [a]: "operational" },
       });
+    case "reopen":
+      return site.post(`/${incident}/updates`, { status: "investigating", body: "Again." });
+    case "edit": {
+      const updates = listUpdateSummaries(ctx.db, incident);
+      const path = `/${incident}/updates/${updates[which % updates.length]?.id}`;
+      return site.post(path, { body: `Text ${ctx.clock.now()}.` }, "PATCH");
+    }
     case "rename":
       return site.post(`/${incident}`, { name: "Trouble" }, "PATCH");
     case "impact":
@@ -176,12 +191,50 @@ function violations(site: OutageSite): string[] {
   return found;
 }
 
+/** What people do to published incidents changes no status of the past. */
+const BY_PEOPLE: ReadonlySet<string> = new Set([
+  "update",
+  "resolve",
+  "operational",
+  "reopen",
+  "edit",
+  "rename",
+  "impact",
+  "delete",
+  "split",
+]);
+
+/** Returns the changes of the worst status that incidents gave each component, before `until` (unix ms). */
+function history(site: OutageSite, until: number): string[] {
+  const causes = listCauses(site.app.ctx.db, {}).filter(({ source }) => source === "incident");
+  return [...Map.groupBy(causes, ({ componentId }) => componentId)].flatMap(([id, own]) => {
+    const times = own.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt ?? until]);
+    const steps = [...new Set(times)]
+      .toSorted((one, other) => one - other)
+      .filter((at) => at < until)
+      .map((at) => {
+        const given = own.filter(
+          ({ startedAt, endedAt }) => startedAt <= at && (endedAt === null || at < endedAt),
+        );
+        return { at, status: worstStatus(given.map(({ status }) => status)) };
+      });
+    return steps
+      .filter(({ status }, index) => status !== steps[index - 1]?.status)
+      .map(({ at, status }) => `${id} ${at} ${status}`);
+  });
+}
+
 test("every outage is linked to one incident, and Allclear resolves none with an open outage", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
       await using site = await openOutageSite(MONITORS);
       for (const each of steps) {
+        const now = site.clock.now();
+        const before = history(site, now);
         await act(site, each);
+        if (BY_PEOPLE.has(each.action)) {
+          expect(history(site, now).toSorted(), JSON.stringify(each)).toEqual(before.toSorted());
+        }
         await site.clock.advance(each.seconds * SECOND_MS);
         expect(violations(site), JSON.stringify(each)).toEqual([]);
       }
