@@ -345,7 +345,9 @@ export const listTitleComponents = selectMany((orm, $: { incidentId: string; lim
     .select({
       name: components.name,
       badness: sql<number>`max(${badness(incidentOutages.status)})`,
-      count: sql<number>`count(*) OVER ()`,
+      // A window function takes twice as long.
+      count: sql<number>`(SELECT count(DISTINCT component_id) FROM incident_outages
+        WHERE incident_id = ${$.incidentId} AND kind = 'joined')`,
     })
     .from(incidentOutages)
     .innerJoin(components, eq(components.id, incidentOutages.componentId))
@@ -382,22 +384,21 @@ export const listMonitorsOfEvents = selectMany(
 );
 
 /**
- * Lists incidents whose update is due at `now` (unix ms), oldest first. One that is due after `latest`, the end of the
- * longest wait, has been planned before the clock was set back.
+ * Finds the incident whose update has been due for longest at `now` (unix ms). One that is due after `latest`, the end
+ * of the longest wait, was planned before the clock was set back.
  */
-export const listDueIncidents = selectMany(
-  (orm, $: { now: number; latest: number; limit: number }) =>
-    orm
-      .select()
-      .from(automaticIncidents)
-      .where(
-        and(
-          sql`${automaticIncidents.updateDueAt} IS NOT NULL`,
-          sql`(${automaticIncidents.updateDueAt} <= ${$.now} OR ${automaticIncidents.updateDueAt} > ${$.latest})`,
-        ),
-      )
-      .orderBy(asc(automaticIncidents.updateDueAt))
-      .limit($.limit),
+export const findDueIncident = selectOne((orm, $: { now: number; latest: number }) =>
+  orm
+    .select()
+    .from(automaticIncidents)
+    .where(
+      and(
+        sql`${automaticIncidents.updateDueAt} IS NOT NULL`,
+        sql`(${automaticIncidents.updateDueAt} <= ${$.now} OR ${automaticIncidents.updateDueAt} > ${$.latest})`,
+      ),
+    )
+    .orderBy(asc(automaticIncidents.updateDueAt))
+    .limit(1),
 );
 
 const AUTOMATIC = {

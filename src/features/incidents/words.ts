@@ -7,8 +7,8 @@ import { appendUpdate, prepareUpdate } from "./append-update";
 import {
   type AutomaticRow,
   findAutomatic,
+  findDueIncident,
   findNewestOutageStart,
-  listDueIncidents,
   listMonitorsOfEvents,
   saveAutomatic,
 } from "./outage-store";
@@ -25,8 +25,6 @@ const INTERVAL_MS = 5 * MINUTE_MS;
 const WORDS_MAX = UPDATES_MAX - 50;
 /** Number of components that a text names; further ones are counted. */
 const NAMES_MAX = 10;
-/** Number of incidents whose updates are written in one transaction. */
-const INCIDENTS_PER_BATCH = 20;
 
 /** A component of which the updates of an incident do not give the present status. */
 interface Waiting {
@@ -186,28 +184,21 @@ export function planWords(
   if (updateDueAt !== automatic.updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
 }
 
-/** Returns true if updates are due at `now` (unix ms). */
+/** Returns true if an update is due at `now` (unix ms). */
 export function hasDueWords(reader: Reader, now: number): boolean {
-  return listDueIncidents(reader, { now, latest: now + INTERVAL_MS, limit: 1 }).length > 0;
+  return findDueIncident(reader, { now, latest: now + INTERVAL_MS }) !== undefined;
 }
 
-/** Writes the updates that are due, at most 20. Returns true if there may be more. */
+/** Writes the update that has been due for longest. Returns true if others are due. */
 export function writeDueWords(ctx: Services, tx: Tx): boolean {
   const now = ctx.clock.now();
-  const due = listDueIncidents(tx, {
-    now,
-    latest: now + INTERVAL_MS,
-    limit: INCIDENTS_PER_BATCH,
-  });
-  for (const automatic of due) {
-    const incident = findIncident(tx, { id: automatic.incidentId });
-    if (incident && incident.row.status !== "resolved" && automatic.takenOverAt === null) {
-      ctx.outbox.group(tx, () =>
-        writeWords(ctx, tx, incident.row, { notify: true, isPaced: true }),
-      );
-    } else saveAutomatic(tx, { ...automatic, updateDueAt: null });
-  }
-  return due.length === INCIDENTS_PER_BATCH;
+  const automatic = findDueIncident(tx, { now, latest: now + INTERVAL_MS });
+  if (!automatic) return false;
+  const row = findIncident(tx, { id: automatic.incidentId })?.row;
+  if (row && row.status !== "resolved" && automatic.takenOverAt === null) {
+    ctx.outbox.group(tx, () => writeWords(ctx, tx, row, { notify: true, isPaced: true }));
+  } else saveAutomatic(tx, { ...automatic, updateDueAt: null });
+  return hasDueWords(tx, now);
 }
 
 function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: Words): string {

@@ -21,7 +21,7 @@ test("the statements of outages at transitions and ticks scan no table", async (
     outages.countOutages(reader, of);
     outages.listTitleComponents(reader, { ...of, limit: 3 });
     outages.listMonitorsOfEvents(reader, { ...of, componentIds: null });
-    outages.listDueIncidents(reader, { now: 0, latest: 0, limit: 1 });
+    outages.findDueIncident(reader, { now: 0, latest: 0 });
     outages.listJoinable(reader, { pageId: "page_0", draft: 0, from: 0, to: 1 });
     outages.listReopenable(reader, { pageId: "page_0", componentIds: ids, resolvedFrom: 0 });
     outages.findOutageOfMonitor(reader, of);
