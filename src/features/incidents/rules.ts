@@ -90,7 +90,7 @@ export function firstWritten<U extends { id: string }>(updates: readonly U[]): U
 }
 
 /** Maximum number of components in all updates of one incident, counted once per update. */
-const NAMINGS_MAX = 10 * NAMED_COMPONENTS_MAX;
+export const NAMINGS_MAX = 10 * NAMED_COMPONENTS_MAX;
 
 /** Returns the limit of an incident that one more update of `added` components would exceed, or undefined. */
 export function exceededLimit(
@@ -98,8 +98,12 @@ export function exceededLimit(
   added: number,
 ): "updates" | "components" | undefined {
   if (updates.length >= UPDATES_MAX) return "updates";
-  const named = updates.reduce((sum, { components }) => sum + components.length, 0);
-  return added > 0 && named + added > NAMINGS_MAX ? "components" : undefined;
+  return added > 0 && countNamings(updates) + added > NAMINGS_MAX ? "components" : undefined;
+}
+
+/** Counts the components in updates, once per update. */
+export function countNamings(updates: readonly Pick<UpdateFacts, "components">[]): number {
+  return updates.reduce((sum, { components }) => sum + components.length, 0);
 }
 
 /** Returns true if an added update resolves an open incident. `updates` are ordered newest first. */

@@ -13,7 +13,13 @@ import {
   saveAutomatic,
 } from "./outage-store";
 import { automationOf, listUpdateSummaries, type UpdateSummary } from "./records";
-import { type Automation, causesByUpdates, causesOfOutages } from "./rules";
+import {
+  type Automation,
+  causesByUpdates,
+  causesOfOutages,
+  countNamings,
+  NAMINGS_MAX,
+} from "./rules";
 import type { Services } from "./save-incident";
 import { findIncident, type IncidentRow } from "./store";
 
@@ -21,8 +27,8 @@ import { findIncident, type IncidentRow } from "./store";
 const GATHER_MS = MINUTE_MS;
 /** Distance of updates that name no further component and no worse status. */
 const INTERVAL_MS = 5 * MINUTE_MS;
-/** Number of updates from which Allclear writes none, so that people have room for theirs. */
-const WORDS_MAX = UPDATES_MAX - 50;
+/** Numbers of updates and of components in them from which Allclear writes none, so that people have room for theirs. */
+const WORDS_MAX = { updates: UPDATES_MAX - 50, namings: NAMINGS_MAX - NAMED_COMPONENTS_MAX };
 /** Number of components that a text names; further ones are counted. */
 const NAMES_MAX = 10;
 
@@ -96,7 +102,9 @@ export function writeWords(ctx: Services, tx: Tx, row: IncidentRow, words: Words
     .filter(({ componentId }) => words.moved?.has(componentId) !== false)
     .slice(0, NAMED_COMPONENTS_MAX);
   const now = ctx.clock.now();
-  const hasRoom = updates.length < WORDS_MAX;
+  const hasRoom =
+    updates.length < WORDS_MAX.updates &&
+    countNamings(updates) + waiting.length <= WORDS_MAX.namings;
   // Updates from before the clock was set back do not count.
   const writtenAt = updates.map(({ createdAt }) => createdAt).filter((at) => at <= now);
   const pacedAt = waiting.some(isUrgent) ? now : Math.max(...writtenAt) + INTERVAL_MS;

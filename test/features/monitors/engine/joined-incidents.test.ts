@@ -4,6 +4,7 @@ import { insertAllInto, mutate } from "../../../../src/db";
 import { components } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
 import { incidentOutages } from "../../../../src/db/tables/outages";
+import { getComponentRow } from "../../../../src/features/components";
 import {
   deleteIncident,
   findAutomatic,
@@ -17,6 +18,7 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../../../src/features/monitors";
+import { insertNamings } from "../../../../src/features/incidents/store";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { fails } from "../../../support/engine-site";
@@ -28,6 +30,7 @@ import {
 } from "../../../support/outage-site";
 
 const insertOutages = insertAllInto(incidentOutages);
+const insertComponents = insertAllInto(components);
 const reopenOutages = mutate((orm, _$: Record<string, never>) =>
   orm.update(incidentOutages).set({ endedAt: null }),
 );
@@ -350,6 +353,34 @@ describe("the updates of an automatic incident", () => {
     expect(failingMonitorIds.toSorted()).toEqual([site.id("a"), site.id("a2")].toSorted());
     await site.up("a", "a2");
     expect((await site.titles())[1]).toBe("A is unavailable: resolved");
+  });
+
+  test("updates that monitors cause leave people room to name components", async () => {
+    await using site = await openOutageSite({ a: AUTOMATIC, b: AUTOMATIC });
+    await site.down("a");
+    const [shown] = await site.incidents();
+    const named = { updateId: shown?.updates[0]?.id ?? "", incidentId: shown?.id ?? "", name: "X" };
+    const statuses = { oldStatus: "operational", newStatus: "operational" } as const;
+    await site.write((tx) => {
+      const { pageSlug: _, ...row } = getComponentRow(tx, site.component("F"));
+      const further = Array.from({ length: 8_999 }, (_, n) => `x${n}`);
+      insertComponents(
+        tx,
+        further.map((id) => ({ ...row, id, ref: id, deletedAt: 1 })),
+      );
+      insertNamings(
+        tx,
+        further.map((componentId) => ({ ...named, componentId, ...statuses })),
+      );
+    });
+    await site.down("b");
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(await site.titles()).toEqual(["Problems with A and B: investigating"]);
+    expect((await site.incidents())[0]?.updates).toHaveLength(1);
+    const components = { [site.component("B")]: "partial_outage" };
+    const answer = await site.post(`/${shown?.id}/updates`, { body: "We look.", components });
+    expect(answer.status).toBe(201);
+    expect((await site.incidents())[0]?.updates).toHaveLength(2);
   });
 
   test("a component that fails and recovers between two updates is not mentioned", async () => {
