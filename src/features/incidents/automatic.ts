@@ -112,7 +112,7 @@ export function joinAutomatic(ctx: Services, tx: Tx, incidentId: string, outage:
   const saved = saveFacts(ctx, tx, row, before, { startedAt, worst: isNew ? status : undefined });
   for (const componentId of changed) refreshCauses(ctx, tx, saved.row, componentId);
   const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
-  if (changed.length > 0) planWords(ctx, tx, saved.automatic, { mayBeUrgent: true, lastUpdateAt });
+  if (changed.length > 0) planWords(ctx, tx, saved.automatic, { isSoon: true, lastUpdateAt });
 }
 
 /** Returns true if an outage is the first of a component in an incident, or the first with so bad a status. */
@@ -227,7 +227,7 @@ export function endOutages(
       const { row } = saveFacts(ctx, tx, incident.row, automatic, { startedAt, worst: undefined });
       for (const { componentId } of changed) refreshCauses(ctx, tx, row, componentId);
       const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
-      planWords(ctx, tx, automatic, { mayBeUrgent: false, lastUpdateAt });
+      planWords(ctx, tx, automatic, { isSoon: false, lastUpdateAt });
     }
     if (!hasLeft) resolveIfOver(ctx, tx, incidentId);
   }

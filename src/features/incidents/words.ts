@@ -176,18 +176,19 @@ function isUrgent({ said, present }: Waiting): boolean {
 const badness = (status: ComponentStatus) => COMPONENT_STATUSES.indexOf(status);
 
 /**
- * Plans the next update of an incident: 60 s after the first component that waits. Changes that are no first naming
- * and not worse wait until 5 minutes after the newest update, and never longer if the clock was set back.
+ * Plans the next update of an incident: in 60 s if `isSoon`, for components that may be named for the first time or
+ * have become worse. Other changes wait until 5 minutes after the newest update, and never longer if the clock was set
+ * back.
  */
 export function planWords(
   ctx: Pick<Services, "clock">,
   tx: Tx,
   automatic: AutomaticRow,
-  { mayBeUrgent, lastUpdateAt }: { mayBeUrgent: boolean; lastUpdateAt: number },
+  { isSoon, lastUpdateAt }: { isSoon: boolean; lastUpdateAt: number },
 ): void {
   const now = ctx.clock.now();
   const soon = now + GATHER_MS;
-  const due = mayBeUrgent ? soon : Math.max(soon, Math.min(now, lastUpdateAt) + INTERVAL_MS);
+  const due = isSoon ? soon : Math.max(soon, Math.min(now, lastUpdateAt) + INTERVAL_MS);
   const updateDueAt = Math.min(automatic.updateDueAt ?? Number.POSITIVE_INFINITY, due);
   if (updateDueAt !== automatic.updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
 }

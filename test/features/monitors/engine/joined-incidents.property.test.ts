@@ -191,7 +191,7 @@ function violations(site: OutageSite): string[] {
   return found;
 }
 
-/** What people do to published incidents changes no status of the past. */
+/** Actions of people on published incidents, which change no status of the past. */
 const BY_PEOPLE: ReadonlySet<string> = new Set([
   "update",
   "resolve",
