@@ -121,7 +121,9 @@ function place(
       return isDraft && !isChanged(incident) && !findOpenOutage(tx, { incidentId });
     }
     const isOver = incident.status === "resolved";
-    const isRecent = resolvedAt !== null && startedAt - resolvedAt < REOPEN_MS;
+    // An outage may have begun before the end, and get its incident long after: when its monitor is changed.
+    const at = startedAt < (resolvedAt ?? 0) ? now : startedAt;
+    const isRecent = resolvedAt !== null && at - resolvedAt < REOPEN_MS;
     if (isOver ? !isRecent : findOpenOutage(tx, { incidentId })) return false;
     // A monitor that opens drafts reopens only incidents that its own outages belong to.
     const isOwn = findOutageOfMonitor(tx, { incidentId, monitorId: monitor.id }) !== undefined;

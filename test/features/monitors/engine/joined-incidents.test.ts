@@ -754,6 +754,23 @@ describe("a monitor that leaves", () => {
     expect(await site.titles()).toEqual(["A is unavailable: resolved"]);
   });
 
+  test("an outage that began before the incident ended reopens it only within half an hour", async () => {
+    for (const [minutes, count] of [
+      [20, 1],
+      [40, 2],
+    ] as const) {
+      await using site = await openOutageSite({ a: AUTOMATIC, a2: { open_incident: "never" } });
+      await site.down("a", "a2");
+      await site.up("a");
+      await site.clock.advance(minutes * MINUTE_MS);
+      await site.write((tx) =>
+        updateMonitor(site.app.ctx, tx, site.id("a2"), { open_incident: "automatic" }, CLI_ACTOR),
+      );
+      expect(await site.incidents()).toHaveLength(count);
+      expect((await site.titles())[0]).toBe("A is unavailable: investigating");
+    }
+  });
+
   test("a monitor that is set to open incidents while it is down opens one from the start of its outage", async () => {
     await using site = await openOutageSite({ a: { open_incident: "never" } });
     await site.down("a");
