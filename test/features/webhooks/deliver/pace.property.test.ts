@@ -78,6 +78,9 @@ function createReceivers(clock: ReturnType<typeof createTestClock>) {
     if (pause && pause.from < now && now < pause.until) early.push(`${pathname} at ${now}`);
     const { status, pauseS, latencyMs } = answers.get(pathname) ?? { status: 200, latencyMs: 0 };
     return new Promise<HttpAnswer>((resolve, reject) => {
+      const abort = () => reject(new Error("aborted"));
+      // A restart may have begun before the request.
+      if (signal?.aborted) abort();
       const end = () => {
         if (signal?.aborted) return;
         if (status === 429 || (status === 503 && pauseS !== undefined)) {
@@ -89,7 +92,7 @@ function createReceivers(clock: ReturnType<typeof createTestClock>) {
         const headers = new Headers(pauseS === undefined ? {} : { "retry-after": `${pauseS}` });
         resolve({ status, headers, body: new Uint8Array() } as unknown as HttpAnswer);
       };
-      signal?.addEventListener("abort", () => reject(new Error("aborted")));
+      signal?.addEventListener("abort", abort);
       if (latencyMs === 0) end();
       else clock.after(latencyMs, end);
     });
