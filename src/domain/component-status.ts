@@ -31,9 +31,14 @@ export const CAUSE_SOURCES = [
 
 export type CauseSource = (typeof CAUSE_SOURCES)[number];
 
+/** Returns a number that is greater for a worse status; 0 for `operational`. */
+export function badnessOf(status: ComponentStatus): number {
+  return COMPONENT_STATUSES.indexOf(status);
+}
+
 /** The worst of some statuses; `operational` when there are none. */
 export function worstStatus(statuses: Iterable<ComponentStatus>): ComponentStatus {
   let worst = 0;
-  for (const status of statuses) worst = Math.max(worst, COMPONENT_STATUSES.indexOf(status));
+  for (const status of statuses) worst = Math.max(worst, badnessOf(status));
   return COMPONENT_STATUSES[worst] ?? "operational";
 }

@@ -2,11 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { type Actor, authorOf } from "../../domain/actor";
-import {
-  type CauseSource,
-  COMPONENT_STATUSES,
-  type ComponentStatus,
-} from "../../domain/component-status";
+import { type CauseSource, badnessOf, type ComponentStatus } from "../../domain/component-status";
 import { touchPage } from "../pages";
 import { insertChanges } from "./cause-store";
 import { Component, presentComponent, Status } from "./model";
@@ -132,6 +128,5 @@ function eventData(
 }
 
 function worstOf(causes: Component["causes"]): Component["causes"] {
-  const badness = (status: ComponentStatus) => COMPONENT_STATUSES.indexOf(status);
-  return causes.toSorted((a, b) => badness(b.status) - badness(a.status)).slice(0, CAUSES_MAX);
+  return causes.toSorted((a, b) => badnessOf(b.status) - badnessOf(a.status)).slice(0, CAUSES_MAX);
 }

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
+import { badnessOf, type ComponentStatus } from "../../domain/component-status";
 import { MINUTE_MS, toIso } from "../../kernel/time";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline";
 import { appendUpdate, prepareUpdate } from "./append-update";
@@ -170,10 +170,8 @@ export function isAllclears(
 
 /** Returns true for a component that is named for the first time, or that has become worse. */
 function isUrgent({ said, present }: Waiting): boolean {
-  return said === undefined || badness(present) > badness(said);
+  return said === undefined || badnessOf(present) > badnessOf(said);
 }
-
-const badness = (status: ComponentStatus) => COMPONENT_STATUSES.indexOf(status);
 
 /**
  * Plans the next update of an incident: in 60 s if `isSoon`, for components that may be named for the first time or
@@ -219,7 +217,7 @@ function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: Words): s
     if (isFirstNaming === true) return "over";
     if (present === "operational") return each.said === undefined ? "short" : "recovered";
     if (said === "operational") return "failing";
-    return badness(present) > badness(said) ? "worse" : "better";
+    return badnessOf(present) > badnessOf(said) ? "worse" : "better";
   });
   const body = SENTENCES.flatMap(([kind, sentence]) => {
     const names = groups.get(kind)?.map(({ name }) => asMarkdown(name));

@@ -1,4 +1,4 @@
-import { type CauseSource, COMPONENT_STATUSES, worstStatus } from "../../domain/component-status";
+import { badnessOf, type CauseSource, worstStatus } from "../../domain/component-status";
 import { DAY_MS, startOfDay } from "../../kernel/time";
 import type { CauseInterval } from "../components";
 
@@ -56,7 +56,7 @@ function worstFirst(causes: readonly SourcedCause[]) {
     Map.groupBy(entries, ({ sourceId }) => sourceId),
     ([id, own]) => ({
       id,
-      severity: COMPONENT_STATUSES.indexOf(worstStatus(own.map(({ status }) => status))),
+      severity: badnessOf(worstStatus(own.map(({ status }) => status))),
       own: own.toSorted((a, b) => a.startedAt - b.startedAt),
     }),
   ).sort(

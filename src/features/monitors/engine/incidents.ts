@@ -1,6 +1,6 @@
 import type { AppContext } from "../../../context";
 import type { Reader, Tx } from "../../../db";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../../domain/component-status";
+import { badnessOf } from "../../../domain/component-status";
 import { DAY_MS, MINUTE_MS } from "../../../kernel/time";
 import { listIncidentCausesOf } from "../../components";
 import {
@@ -148,9 +148,8 @@ function isChanged(incident: ReturnType<typeof listReopenable>[number]): boolean
  * updated within the last 24 hours.
  */
 function findReporting(tx: Tx, { componentIds, status }: Outage, now: number): string | undefined {
-  const badness = (each: ComponentStatus) => COMPONENT_STATUSES.indexOf(each);
   const causes = listIncidentCausesOf(tx, componentIds).filter(
-    (cause) => badness(cause.status) >= badness(status),
+    (cause) => badnessOf(cause.status) >= badnessOf(status),
   );
   const bySource = Map.groupBy(causes, ({ incidentId }) => incidentId);
   return [...bySource]
