@@ -24,7 +24,7 @@ import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
 import { monitors, monitorStates } from "../../db/tables/monitors";
 import { automaticIncidents, incidentOutages } from "../../db/tables/outages";
-import { isPublished } from "./store";
+import { isOneOf, isPublished } from "./store";
 
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;
 export type OutageRow = typeof incidentOutages.$inferSelect;
@@ -106,12 +106,9 @@ export const saveAutomatic = mutate((orm, $: AutomaticRow) =>
     .where(eq(automaticIncidents.incidentId, $.incidentId)),
 );
 
-const isListed = (column: SQLiteColumn, ids: string) =>
-  sql`${column} IN (SELECT value FROM json_each(${ids}))`;
-
 /** Lists those incidents (`ids`: a JSON list) that Allclear opened. */
 export const listAutomatic = selectMany((orm, $: { ids: string }) =>
-  orm.select().from(automaticIncidents).where(isListed(automaticIncidents.incidentId, $.ids)),
+  orm.select().from(automaticIncidents).where(isOneOf(automaticIncidents.incidentId, $.ids)),
 );
 
 /** Lists the outages that joined incidents (`ids`: a JSON list), in the order of their components. */
@@ -128,7 +125,7 @@ export const listJoinedOutages = selectMany((orm, $: { ids: string }) =>
     })
     .from(incidentOutages)
     .innerJoin(components, eq(components.id, incidentOutages.componentId))
-    .where(and(isListed(incidentOutages.incidentId, $.ids), eq(incidentOutages.kind, "joined")))
+    .where(and(isOneOf(incidentOutages.incidentId, $.ids), eq(incidentOutages.kind, "joined")))
     .orderBy(asc(components.position), asc(components.id), asc(incidentOutages.startedAt)),
 );
 
@@ -487,10 +484,7 @@ export const moveOutages = mutate((orm, $: { from: string; to: string; monitorId
     .update(incidentOutages)
     .set({ incidentId: $.to })
     .where(
-      and(
-        eq(incidentOutages.incidentId, $.from),
-        isListed(incidentOutages.monitorId, $.monitorIds),
-      ),
+      and(eq(incidentOutages.incidentId, $.from), isOneOf(incidentOutages.monitorId, $.monitorIds)),
     ),
 );
 
@@ -536,7 +530,7 @@ export const countOutagesOfIncidents = selectMany((orm, $: { ids: string }) =>
     })
     .from(incidentOutages)
     .innerJoin(components, eq(components.id, incidentOutages.componentId))
-    .where(isListed(incidentOutages.incidentId, $.ids))
+    .where(isOneOf(incidentOutages.incidentId, $.ids))
     .groupBy(incidentOutages.incidentId),
 );
 

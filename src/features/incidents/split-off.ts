@@ -9,7 +9,8 @@ import { NAMED_COMPONENTS_MAX, Notify } from "../timeline";
 import { findComponents } from "../components";
 import { refreshCauses, saveFacts, titleOf } from "./automatic";
 import { createIncident } from "./create";
-import { findAutomatic, insertAutomatic, listOutagesOfIncident, moveOutages } from "./outage-store";
+import { findAutomatic, insertAutomatic, moveOutages } from "./outage-store";
+import { readOutages } from "./outage-view";
 import { getIncident, getIncidentRow, type IncidentRecord } from "./records";
 import { causesOfOutages } from "./rules";
 import type { Services } from "./save-incident";
@@ -50,11 +51,8 @@ export function splitOff(
     throw conflict("Only an incident that Allclear opened and no one has taken over can be split.");
   }
   if (row.status === "resolved") throw conflict("The incident is resolved, so it cannot be split.");
-  const outages = listOutagesOfIncident(tx, { incidentId });
-  const open = outages.filter(
-    ({ outage, isComponentDeleted }) => outage.endedAt === null && isComponentDeleted === 0,
-  );
-  const failing = new Set(open.map(({ outage }) => outage.monitorId));
+  const { outages, failingMonitorIds } = readOutages(tx, row);
+  const failing = new Set(failingMonitorIds);
   const errors = new FieldErrors();
   for (const [index, id] of input.monitors.entries()) {
     if (!failing.has(id)) errors.add(["monitors", index], "has no open outage in this incident");
