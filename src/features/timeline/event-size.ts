@@ -7,7 +7,7 @@ export const Truncated = Type.Optional(
   Type.Literal(true, { description: "Present if something was left out." }),
 );
 
-/** Returns the fields that the data of an event has beside those of its object. `title` names its update. */
+/** Returns the fields that the data of an event has in addition to those of its object. `title` names its update. */
 export function eventFields<Fields extends TProperties>(update: TObject<Fields>, title: string) {
   return {
     truncated: Truncated,

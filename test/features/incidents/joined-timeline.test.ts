@@ -111,7 +111,7 @@ describe("the causes of outages", () => {
 });
 
 describe("an incident that Allclear opened", () => {
-  test("has the causes of its outages, whatever its updates name", () => {
+  test("has the causes of its outages and not those that its updates name", () => {
     const all = [
       update("investigating", 100, FIRST),
       update("investigating", 170, { b: "major_outage" }),

@@ -532,7 +532,7 @@ describe("the mailings of a page", () => {
     },
   );
 
-  test("about statuses count for whoever set them", async () => {
+  test("about statuses count for the person, key or monitor that set them", async () => {
     await using site = await createMailingSite();
     await site.subscribe("anna", { events: ["status"] });
     const [api = "", web = ""] = [site.ids["API"], site.ids["Web"]];

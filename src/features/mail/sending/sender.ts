@@ -16,7 +16,7 @@ import { MailResults } from "./results";
 import { StartGate } from "./start-gate";
 
 const AGAIN_AFTER_MS = SECOND_MS;
-/** Time for which no further connections are opened after the relay refused one beside others. */
+/** Time for which no further connections are opened after the relay refused one while others were open. */
 const FEWER_MS = MINUTE_MS;
 /** Number of mails that begin in one turn of the event loop: some milliseconds of work. */
 const BEGUN_PER_TURN = 8;

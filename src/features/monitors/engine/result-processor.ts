@@ -113,7 +113,7 @@ export class ResultProcessor {
     return { ...begin, at, startedAt: Math.min(startedAt, begin.startedAt) };
   }
 
-  /** Returns true if a result would change the state of its monitor to one that people are told of. */
+  /** Returns true if a result would change the state of its monitor to `down`, `degraded` or `up`, which send events. */
   wouldChange(
     scheduled: ScheduledMonitor,
     { at, isInMaintenance }: Begin,

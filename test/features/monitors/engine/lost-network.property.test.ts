@@ -29,7 +29,7 @@ const story = fc.record({
 });
 
 test(
-  "an outage that lasts is reported within its threshold and the longest hold, whatever happens to network and process",
+  "an outage that lasts is reported within its threshold and the longest hold, with any losses of the network and restarts",
   async () => {
     await fc.assert(
       fc.asyncProperty(story, async ({ thresholds, isHanging, broken, before, after }) => {

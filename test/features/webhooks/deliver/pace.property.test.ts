@@ -127,7 +127,7 @@ async function run(site: DeliverySite, ids: string[], answers: Map<string, Answe
   }
 }
 
-test("whatever receivers answer, nothing is sent to them in their pauses, and at the end nothing waits", async () => {
+test("with any answers of receivers, nothing is sent to them in their pauses, and at the end nothing waits", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.tuple(...FORMATS.map(() => path)),
