@@ -146,8 +146,8 @@ describe("a decision of a bucket", () => {
         while (decision.isAllowed) decision = take(limit, now);
         const { refillInSeconds } = decision;
         expect(refillInSeconds).toBeOneOf(Array.from({ length: 60 }, (_, second) => second + 1));
-        // Requests of the meantime change nothing.
-        take(limit, now + refillInSeconds * 250);
+        // Requests before the refill, which comes in the last of the seconds, change nothing.
+        take(limit, now + (refillInSeconds - 1) * 500);
         const waited = now + refillInSeconds * 1_000;
         for (let left = limit - 1; left >= 0; left--) {
           expect(take(limit, waited)).toMatchObject({ isAllowed: true, remaining: left });
