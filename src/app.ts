@@ -1,5 +1,5 @@
 import type { AnyElysia } from "elysia";
-import type { AppContext } from "./context";
+import type { Ctx } from "./context";
 import type { Background } from "./background";
 import type { Passwords } from "./features/auth";
 import { createReadiness, type Readiness } from "./features/health";
@@ -81,7 +81,7 @@ export interface AppOptions {
  * for one are refused. On a replica, `elsewhere` sends requests to the primary.
  */
 export function createApp(
-  ctx: AppContext,
+  ctx: Ctx,
   {
     background = async () => (await import("./background")).createIdleBackground(ctx),
     passwords,

@@ -1,4 +1,4 @@
-import type { AppContext } from "./context";
+import type { Ctx } from "./context";
 import { createEgress, type Egress } from "./egress";
 import { type Alarms, createAlarms, type Fleet } from "./features/alarms";
 import { type Backups, createBackups } from "./features/backups";
@@ -65,7 +65,7 @@ interface RunningBackground extends Background {
 
 /** Creates monitoring that runs no checks, for processes other than primary servers. */
 export function createIdleBackground(
-  ctx: AppContext,
+  ctx: Ctx,
   monitoring: Monitoring = createIdleMonitoring(),
 ): Background {
   const egress = createEgress(ctx);
@@ -75,7 +75,7 @@ export function createIdleBackground(
 
 /** Starts checks, deliveries, mails, planned changes and the deletion of obsolete data. */
 export function startBackground(
-  ctx: AppContext,
+  ctx: Ctx,
   listener: Pick<Listener, "holdOpen">,
   observed: {
     /** Number of requests since the start. */

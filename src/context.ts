@@ -55,7 +55,7 @@ export interface NewerKeyState {
 }
 
 /** Dependencies of services in addition to their arguments. */
-export interface AppContext {
+export interface Ctx {
   config: Config;
   /** Public address from which links are built, without a trailing slash. */
   baseUrl: string;

@@ -1,4 +1,4 @@
-import type { AppContext } from "./context";
+import type { Ctx } from "./context";
 import { Problem } from "./errors";
 import { createSamplePage } from "./features/sample";
 import { issueSetUpLink, linkPath, SET_UP_LINK_MS } from "./features/users";
@@ -16,7 +16,7 @@ export interface FirstRun {
  * Stores the sample page and the set-up link of a first run. If changes cannot be stored, such as
  * on a full disk, they are stored later while the server runs.
  */
-export async function storeFirstRun(ctx: AppContext): Promise<FirstRun> {
+export async function storeFirstRun(ctx: Ctx): Promise<FirstRun> {
   const store = async () => {
     const token = await ctx.db.write((tx) => {
       createSamplePage(ctx, tx);

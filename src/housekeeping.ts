@@ -1,4 +1,4 @@
-import type { AppContext } from "./context";
+import type { Ctx } from "./context";
 import { returnFreePages, type Tx } from "./db";
 import { Problem } from "./errors";
 import { deleteAuditAddresses, deleteOldAudits } from "./events";
@@ -27,7 +27,7 @@ type Step = (tx: Tx) => boolean;
  * Each transaction changes a bounded number of rows, and a rest follows it. A run that is interrupted continues with
  * the next one, since what is left is found in the database.
  */
-export function startHousekeeping(ctx: AppContext): Timer {
+export function startHousekeeping(ctx: Ctx): Timer {
   let isCancelled = false;
   let timer = ctx.clock.after(FIRST_RUN_MS, () => void run());
 
@@ -71,7 +71,7 @@ export function startHousekeeping(ctx: AppContext): Timer {
 }
 
 /** Returns the steps of one run in order. Each is repeated until it returns false. */
-function stepsOf({ clock, config }: AppContext): Step[] {
+function stepsOf({ clock, config }: Ctx): Step[] {
   const now = clock.now();
   const eventsUntil = now - config.keepEventsDays * DAY_MS;
   const auditsUntil = now - config.keepAuditDays * DAY_MS;

@@ -1,5 +1,5 @@
 import { type Config, listenUrl } from "./config";
-import type { AppContext, Signals } from "./context";
+import type { Ctx, Signals } from "./context";
 import { createDb, type Db, OperatorError } from "./db";
 import {
   type DataDirectory,
@@ -36,7 +36,7 @@ const COMMAND_POLL_MS = 50;
 
 /** Open data directory, with the context for services. */
 export interface Installation {
-  ctx: AppContext;
+  ctx: Ctx;
   directory: DataDirectory;
   migration: MigrationReport | undefined;
   close(): void;
@@ -142,7 +142,7 @@ export function createContext(parts: {
   clock: Clock;
   log: Log;
   random: RandomBytes;
-}): AppContext {
+}): Ctx {
   const { config, db, clock, log, random } = parts;
   const newId = createIdFactory(clock, random, () => newestId(db));
   const changes = createChanges(clock);
@@ -162,8 +162,6 @@ export function createContext(parts: {
   signals.databaseChangedElsewhere.on(() => changes.emitForeign(db));
   signals.databaseReplaced.on(changes.forget);
   const outbox = createOutbox(clock, newId);
-  // Added here and not in `createApp`, so that changes by commands are delivered as well.
-  outbox.subscribe(enqueueDeliveries({ newId, signals }));
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
@@ -176,7 +174,7 @@ export function createContext(parts: {
   };
   const settings = { config, baseUrl, allowedNetworks, startedAt, ...ofFleet };
   const isPrimary = () => true;
-  const ctx: AppContext = {
+  const ctx: Ctx = {
     ...settings,
     outside: new OutsideAnswers(clock),
     db,
@@ -188,6 +186,8 @@ export function createContext(parts: {
     signals,
     isPrimary,
   };
+  // Added here and not in `createApp`, so that changes by commands are delivered as well.
+  outbox.subscribe(enqueueDeliveries(ctx));
   // Loaded with the first event, which shortens the start.
   const mailings = lazy(() => {
     const { recordMailings } = require("./features/mailings") as typeof MailingsModule;

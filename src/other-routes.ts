@@ -1,5 +1,5 @@
 import type { AnyElysia } from "elysia";
-import type { AppContext } from "./context";
+import type { Ctx } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
 import type { Sessions } from "./features/auth";
 import { importedHeartbeatRoutes } from "./features/compat/routes";
@@ -48,7 +48,7 @@ import { VERSION } from "./version";
 
 /** Dependencies that these routes share with the rest of the application. */
 interface Dependencies {
-  ctx: AppContext;
+  ctx: Ctx;
   requestContexts: RequestContexts;
   sessions: Sessions;
   usage: KeyUsage;

@@ -1,4 +1,4 @@
-import type { AppContext } from "./context";
+import type { Ctx } from "./context";
 import { createSessions } from "./features/auth";
 import { createIncidentCache } from "./features/incidents";
 import { createKeyDirectory } from "./features/keys";
@@ -21,7 +21,7 @@ export type Pages = ReturnType<typeof createPages>;
  * Creates the status pages with their documents, the pages for errors, and what all routes but health
  * checks share, such as the sources of callers.
  */
-export function createPages(ctx: AppContext, contexts: StoredContexts) {
+export function createPages(ctx: Ctx, contexts: StoredContexts) {
   const requestContexts = createRequestContexts(contexts);
   const sessions = createSessions(ctx);
   const readIncidents = createIncidentCache();

@@ -1,7 +1,7 @@
 import { type App, type AppOptions, createApp } from "./app";
 import type { Background, Simulation } from "./background";
 import { type Config, listenUrl, usesFleet } from "./config";
-import type { AppContext } from "./context";
+import type { Ctx } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
 import { drain } from "./features/health";
 import type { MetricFamily } from "./features/metrics";
@@ -140,10 +140,7 @@ export async function startServer(
 }
 
 /** Starts the parts for more than one machine; undefined if none is set up. */
-async function startFleet(
-  ctx: AppContext,
-  deps: FleetDependencies,
-): Promise<RunningFleet | undefined> {
+async function startFleet(ctx: Ctx, deps: FleetDependencies): Promise<RunningFleet | undefined> {
   if (!usesFleet(ctx.config) && !deps.primary) return undefined;
   return (await import("./fleet")).startFleet(ctx, deps);
 }
@@ -157,7 +154,7 @@ function nextTurn(): Promise<void> {
  * Signals commits by other processes, such as commands, within half a second. `begin` reads the versions of earlier
  * changes, so that a commit emits only its own signals. It takes a millisecond: call it once health checks are answered.
  */
-function watchForeignChanges(ctx: AppContext): Timer & { begin(): void } {
+function watchForeignChanges(ctx: Ctx): Timer & { begin(): void } {
   const atStart = ctx.db.foreignVersion();
   let version: number | undefined;
   function takeIn(current: number): void {
@@ -175,7 +172,7 @@ function watchForeignChanges(ctx: AppContext): Timer & { begin(): void } {
   return { begin: () => takeIn(atStart), cancel: () => poll.cancel() };
 }
 
-function warnAboutAddress({ baseUrl, config, db, log }: AppContext): void {
+function warnAboutAddress({ baseUrl, config, db, log }: Ctx): void {
   const isLocal = config.listen.host === "127.0.0.1" || config.listen.host === "::1";
   const isSet = config.baseUrl !== undefined || readPublicAddress(db) !== undefined;
   if (isSet || isLocal) return;

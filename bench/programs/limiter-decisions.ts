@@ -48,7 +48,8 @@ function memory(): { rss: number; heap: number } {
 
 function createMap(): BucketMap {
   return new BucketMap({
-    ctx: { clock: systemClock(), random: systemRandom },
+    clock: systemClock(),
+    random: systemRandom,
     capacity: BUCKETS,
     overflowLimit: LIMIT,
   });

@@ -4,7 +4,7 @@ import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
 import { type Entry, recordEntries } from "../../src/features/monitors/engine/record";
 import { MonitorRegistry } from "../../src/features/monitors/engine/monitor-registry";
 import type { ScheduledMonitor } from "../../src/features/monitors/engine/scheduled-monitor";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { type Figure, rounded } from "../support/figure";
 import { openData } from "../support/open-data";
 import { seed } from "../support/seed";
@@ -53,7 +53,7 @@ async function simulate(dataDir: string): Promise<number> {
   const begin = Date.now();
   let now = begin;
   const clock = { ...installation.ctx.clock, now: () => now };
-  const ctx: AppContext = { ...installation.ctx, clock };
+  const ctx: Ctx = { ...installation.ctx, clock };
   const registry = new MonitorRegistry();
   registry.refresh(ctx.db);
   const scheduled = [...registry];

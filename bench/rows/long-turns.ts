@@ -4,7 +4,7 @@ import { planMaintenance } from "../../src/features/maintenance";
 import { createMonitor } from "../../src/features/monitors";
 import { deletePage } from "../../src/features/page-deletion";
 import { createPage } from "../../src/features/pages";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { openConnection, requestText } from "../support/connection";
@@ -203,7 +203,7 @@ async function seedLargePage(dataDir: string): Promise<string[]> {
   }
 }
 
-function addPage(ctx: AppContext, slug: string): Promise<{ pageId: string; ids: string[] }> {
+function addPage(ctx: Ctx, slug: string): Promise<{ pageId: string; ids: string[] }> {
   return ctx.db.write((tx) => {
     const page = createPage(ctx, tx, { slug, name: "Large" }, CLI_ACTOR);
     const ids = Array.from({ length: COMPONENTS }, (_, position) => {
@@ -216,7 +216,7 @@ function addPage(ctx: AppContext, slug: string): Promise<{ pageId: string; ids: 
 }
 
 /** Adds a page with monitors, and with open incidents and pending maintenance of all components. */
-async function seedPageToDelete(ctx: AppContext): Promise<string> {
+async function seedPageToDelete(ctx: Ctx): Promise<string> {
   const page = "doomed";
   const { pageId, ids } = await addPage(ctx, page);
   const now = ctx.clock.now();

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { insertAllInto } from "../../src/db";
 import { subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { addressHmac, ensureMailKey } from "../../src/features/mail";
@@ -24,7 +24,7 @@ export interface NewSubscribers {
 
 /** Adds subscribers of incidents and maintenance: a quarter at one domain, the rest at 400. */
 export async function addSubscribers(
-  ctx: AppContext,
+  ctx: Ctx,
   { pageId, count, componentIds = [], name = "person", after = 0 }: NewSubscribers,
 ): Promise<void> {
   const now = ctx.clock.now();

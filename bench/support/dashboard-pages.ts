@@ -1,5 +1,5 @@
 import { createApp } from "../../src/app";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 
 /** One request for something that the dashboard shows. */
 export interface DashboardPage {
@@ -78,7 +78,7 @@ const LIST = "/admin/settings/keys";
  * Lists the pages of all GET routes of the dashboard, the list of keys first. The route table is
  * the source, so that new screens are included. Throws for a path with unknown parameters.
  */
-export async function listPages(ctx: AppContext, ids: DashboardIds): Promise<DashboardPage[]> {
+export async function listPages(ctx: Ctx, ids: DashboardIds): Promise<DashboardPage[]> {
   const app = createApp(ctx);
   await app.loadRoutes();
   app.usage.stop();

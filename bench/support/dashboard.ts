@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { startSession } from "../../src/features/auth";
 import { listGroups } from "../../src/features/components";
 import { createTemplate } from "../../src/features/incident-templates";
@@ -125,7 +125,7 @@ export async function seedDashboard(
 type PeopleIds = Pick<DashboardIds, "key" | "user" | "token">;
 
 /** Users with their sessions and keys, and somebody who is invited. */
-function seedPeople(ctx: AppContext): Promise<{ sessions: string[]; ids: PeopleIds }> {
+function seedPeople(ctx: Ctx): Promise<{ sessions: string[]; ids: PeopleIds }> {
   return ctx.db.write((tx) => {
     const users = Array.from({ length: USERS }, (_, n) => {
       const name = `${pick(NAMES, n)} ${pick(TEAMS, n * 3)}`;
@@ -155,7 +155,7 @@ function seedPeople(ctx: AppContext): Promise<{ sessions: string[]; ids: PeopleI
 
 /** Returns the ids for opening the screens of the seeded page, and creates missing objects. */
 function seedThings(
-  ctx: AppContext,
+  ctx: Ctx,
   { slug, componentIds }: Seed,
   { openIncidentId, scheduledId }: Past,
 ): Promise<Omit<DashboardIds, keyof PeopleIds>> {
@@ -215,7 +215,7 @@ function seedThings(
 type MailIds = Pick<DashboardIds, "subscriber" | "mailing" | "hold" | "report" | "suppressed">;
 
 /** Stores a relay, a subscriber whose mails bounced, a held mailing, and a report about an unknown mail. */
-function seedMail(ctx: AppContext, tx: Tx, about: { pageId: string; subjectId: string }): MailIds {
+function seedMail(ctx: Ctx, tx: Tx, about: { pageId: string; subjectId: string }): MailIds {
   const now = ctx.clock.now();
   const row = { id: ctx.newId("sub"), seq: 1, address: "maya@customer.example", mark: "maya" };
   storeSubscribers(tx, [row], about.pageId, now);

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { TakenMails } from "../programs/mail-relay";
 import { findPageBySlug } from "../../src/features/pages";
 import { addSubscribers, type NewSubscribers } from "./add-subscribers";
@@ -65,7 +65,7 @@ export function openMailData(dataDir: string): Installation {
 export async function createMailSite(
   workspace: Workspace,
   subscribers: number,
-  more: (page: Seed, ctx: AppContext) => Promise<void> = async () => {},
+  more: (page: Seed, ctx: Ctx) => Promise<void> = async () => {},
 ): Promise<MailSite> {
   const scopes = ["read:status", "write:incidents"] as const;
   const page = await seed(workspace.path("data"), { keys: 1, scopes: [...scopes] });

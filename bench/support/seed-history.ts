@@ -2,7 +2,7 @@ import { createComponent, createGroup } from "../../src/features/components";
 import { addUpdate, createIncident } from "../../src/features/incidents";
 import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
 import { createPage } from "../../src/features/pages";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db";
 import { CLI_ACTOR } from "../../src/domain/actor";
 
@@ -41,7 +41,7 @@ export interface HistoryOptions {
  * Writes a page of 200 components and incidents evenly spread over the past: each marked two components
  * for an hour and a half; the last five are open.
  */
-export async function seedHistory(ctx: AppContext, options: HistoryOptions): Promise<History> {
+export async function seedHistory(ctx: Ctx, options: HistoryOptions): Promise<History> {
   const slug = "large";
   const componentIds = await ctx.db.write((tx) => seedComponents(ctx, tx, slug));
   const incidentIds: string[] = [];
@@ -63,7 +63,7 @@ export async function seedHistory(ctx: AppContext, options: HistoryOptions): Pro
   return { slug, componentIds, incidentIds };
 }
 
-function seedComponents(ctx: AppContext, tx: Tx, slug: string): string[] {
+function seedComponents(ctx: Ctx, tx: Tx, slug: string): string[] {
   const page = createPage(ctx, tx, { slug, name: "Large Status" }, CLI_ACTOR);
   return Array.from({ length: GROUPS }, (_, group) => {
     const place = { position: group, managedBy: null };
@@ -78,7 +78,7 @@ function seedComponents(ctx: AppContext, tx: Tx, slug: string): string[] {
 }
 
 async function seedMaintenances(
-  ctx: AppContext,
+  ctx: Ctx,
   slug: string,
   componentIds: readonly string[],
   { days, maintenances = 0 }: HistoryOptions,
@@ -111,7 +111,7 @@ interface Told {
   updates: number;
 }
 
-function seedIncident(ctx: AppContext, tx: Tx, told: Told): string {
+function seedIncident(ctx: Ctx, tx: Tx, told: Told): string {
   const { ago, slug, startedAt, named, updates } = told;
   const [worse = "", better = ""] = named;
   const at = (update: number) => {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db";
 import { addUpdate, createIncident } from "../../src/features/incidents";
 import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
@@ -97,7 +97,7 @@ interface Told {
   isOver: boolean;
 }
 
-function tell(ctx: AppContext, tx: Tx, told: Told): string {
+function tell(ctx: Ctx, tx: Tx, told: Told): string {
   const { slug, name, components, from, minutes, isOver } = told;
   const at = (share: number) => new Date(from + minutes * share * MINUTE_MS).toISOString();
   const input = { page: slug, name, body: INVESTIGATING, started_at: at(0), components };
@@ -120,7 +120,7 @@ interface Plan {
 }
 
 /** Plans two hours of maintenance of two components. */
-function plan(ctx: AppContext, tx: Tx, { slug, componentIds, name, from }: Plan): string {
+function plan(ctx: Ctx, tx: Tx, { slug, componentIds, name, from }: Plan): string {
   const input = {
     page: slug,
     name,

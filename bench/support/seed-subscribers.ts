@@ -6,7 +6,7 @@ import {
   subscribers,
   subscriberChoices,
 } from "../../src/db/tables/mail";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { MailingState } from "../../src/domain/mail";
 import { startSession } from "../../src/features/auth";
@@ -76,7 +76,7 @@ export function storeSubscribers(
 
 /** Stores a mailing that wrote `count` mails. Returns its id. */
 export function storeMailing(
-  ctx: Pick<AppContext, "clock" | "newId">,
+  ctx: Ctx,
   tx: Tx,
   {
     pageId,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import {
   createLoginThrottle,
   createPasswords,
@@ -23,7 +23,7 @@ import { createWriteAs, createWriteOnceAs } from "./write-as";
 
 /** Dependencies that the dashboard shares with the rest of the application. */
 interface DashboardDependencies {
-  ctx: AppContext;
+  ctx: Ctx;
   requestContexts: RequestContexts;
   addresses: ClientAddresses;
   sessions: Sessions;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
 import type { Egress } from "../egress";
 import type { Fleet } from "../features/alarms";
@@ -15,7 +15,7 @@ import type { WriteAs, WriteOnceAs } from "./write-as";
 
 /** Dependencies of the dashboard's routes. */
 export interface AdminDependencies {
-  ctx: AppContext;
+  ctx: Ctx;
   requestContexts: RequestContexts;
   render: Renderer;
   flashes: Flashes;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import { type RequestContext, type Form, sessionOf } from "../http";
 import { MINUTE_MS } from "../kernel/time";
@@ -23,7 +23,7 @@ export interface Reveals {
   ): Promise<Reveal<Made>>;
 }
 
-export function createReveals(ctx: Pick<AppContext, "clock">, writeOnceAs: WriteOnceAs): Reveals {
+export function createReveals(ctx: Ctx, writeOnceAs: WriteOnceAs): Reveals {
   const held = new Map<string, Promise<Reveal<unknown>>>();
 
   async function revealOnce<Made>(

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import { type MadeOnce, makeOnce } from "../features/submissions";
 import { type RequestContext, type Form, sessionOf } from "../http";
@@ -21,7 +21,7 @@ export type WriteOnceAs = <Made>(
   make: (tx: Tx) => { made: Made; subjectId: string },
 ) => Promise<MadeOnce<Made>>;
 
-export function createWriteAs({ db }: Pick<AppContext, "db">): WriteAs {
+export function createWriteAs({ db }: Ctx): WriteAs {
   return (requestContext, change) =>
     db.write((tx) => {
       // The check uses the same connection, so it also sees earlier changes of this batch.
@@ -30,7 +30,7 @@ export function createWriteAs({ db }: Pick<AppContext, "db">): WriteAs {
     });
 }
 
-export function createWriteOnceAs(ctx: Pick<AppContext, "clock">, writeAs: WriteAs): WriteOnceAs {
+export function createWriteOnceAs(ctx: Ctx, writeAs: WriteAs): WriteOnceAs {
   return (requestContext, { digest }, make) =>
     writeAs(requestContext, (tx) =>
       makeOnce(ctx, tx, { sessionId: sessionOf(requestContext).id, digest }, () => make(tx)),
@@ -44,6 +44,6 @@ const FORM_TOKEN_LENGTH = 22;
  * Returns a random value that identifies one rendering of a form, so that a repeated submission is
  * recognised.
  */
-export function newFormToken({ random }: Pick<AppContext, "random">): string {
+export function newFormToken({ random }: Ctx): string {
   return encodeBase62(random(FORM_TOKEN_BYTES), FORM_TOKEN_LENGTH);
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { readConfig } from "../config";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { type Db, OperatorError, type Tx } from "../db";
 import { tryImportLock } from "../db/data-directory";
 import type { Actor } from "../domain/actor";
@@ -79,7 +79,7 @@ function preferAsVictim(): void {
 
 /** Imports for a user, who must still be an owner when it is written. Failures that people can mend are answers. */
 export async function answerImport(
-  ctx: AppContext,
+  ctx: Ctx,
   { kind, place, placeName, values, options, author }: ImportRequest,
   answer: (message: ImportMessage) => void,
 ): Promise<void> {
@@ -106,7 +106,7 @@ export async function answerImport(
 
 /** Writes the history of an import. Without it, the rest of the import stays. */
 async function withHistory(
-  ctx: AppContext,
+  ctx: Ctx,
   found: Found,
   options: ImportOptions,
   report: ImportReport,

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { optionNames } from "../config";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { CLI_ACTOR } from "../domain/actor";
 import { recordBackup } from "../features/backups";
 import { openForCommand } from "../installation";
@@ -26,7 +26,7 @@ export const backupCommand: Command = {
 };
 
 /** Records a backup for the dashboard. A failure, such as a full disk, is only reported: the file is valid. */
-async function record(ctx: AppContext, file: string, output: Output): Promise<void> {
+async function record(ctx: Ctx, file: string, output: Output): Promise<void> {
   try {
     const { size } = statSync(file);
     await ctx.db.write((tx) => recordBackup(ctx, tx, size, CLI_ACTOR));

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { OperatorError, type Tx } from "../db";
 import { CLI_ACTOR } from "../domain/actor";
 import {
@@ -120,7 +120,7 @@ export async function runRemove(invocation: Invocation): Promise<ExitCode> {
 
 /** Ends the active subscriptions of an address and returns their number. */
 function endSubscriptions(
-  ctx: AppContext,
+  ctx: Ctx,
   tx: Tx,
   { key }: MailAddress,
   page: PageRow | undefined,

@@ -1,5 +1,5 @@
 import { optionNames } from "../config";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Reader } from "../db";
 import { notFound } from "../errors";
 import { createPasswords, passwordError } from "../features/auth";
@@ -156,7 +156,7 @@ export const userCommands = [createCommand, listCommand, disableCommand, resetCo
 function withExisting(
   command: Command,
   invocation: Invocation,
-  work: (ctx: AppContext) => Promise<void>,
+  work: (ctx: Ctx) => Promise<void>,
 ): Promise<0> {
   const access = { canCreate: false, fields: FIELDS };
   return withInstallation(command, invocation, access, ({ ctx }) => work(ctx));
@@ -198,11 +198,11 @@ function getNamedUser(reader: Reader, invocation: Invocation): UserResource {
   return user;
 }
 
-function urlOf(ctx: AppContext, { purpose, token }: PasswordLink): string {
+function urlOf(ctx: Ctx, { purpose, token }: PasswordLink): string {
   return ctx.baseUrl + linkPath(purpose, token);
 }
 
-function printInvited(ctx: AppContext, invocation: Invocation, link: PasswordLink): void {
+function printInvited(ctx: Ctx, invocation: Invocation, link: PasswordLink): void {
   const { user } = link;
   if (invocation.isSet("json")) {
     printJson(invocation.output, { ...user, link: urlOf(ctx, link) });
@@ -212,7 +212,7 @@ function printInvited(ctx: AppContext, invocation: Invocation, link: PasswordLin
   printLink(ctx, invocation, link);
 }
 
-function printLink(ctx: AppContext, { output }: Invocation, link: PasswordLink): void {
+function printLink(ctx: Ctx, { output }: Invocation, link: PasswordLink): void {
   const lasts = describeDuration(link.expiresAt - ctx.clock.now());
   if (link.isMailed) output.err(`A mail with a link of its own goes to ${link.user.email}.`);
   output.err(`Send this link to the user to choose a password. It works once, for ${lasts}:`);

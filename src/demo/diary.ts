@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import type { Actor } from "../domain/actor";
 import type { ComponentStatus } from "../domain/component-status";
@@ -42,10 +42,7 @@ export interface DemoIncident {
 }
 
 /** Returns the actions of an incident with their times. */
-export function incidentEntries(
-  { ctx }: { ctx: AppContext },
-  incident: DemoIncident,
-): readonly Entry[] {
+export function incidentEntries({ ctx }: { ctx: Ctx }, incident: DemoIncident): readonly Entry[] {
   const { page, name, ago, more, source = "dashboard", postmortem } = incident;
   const [first, ...later] = incident.updates;
   let id = "";

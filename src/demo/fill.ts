@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import { CLI_ACTOR, userActor } from "../domain/actor";
 import type { UserResource } from "../features/users";
@@ -71,7 +71,7 @@ export async function fillDemo(
 }
 
 /** Creates a key of each scope and returns their values. */
-function addKeys(ctx: AppContext, tx: Tx): Record<Scope, string> {
+function addKeys(ctx: Ctx, tx: Tx): Record<Scope, string> {
   const values = SCOPE_NAMES.map((scope) => {
     const body = { name: `Demo ${scope}`, scopes: [scope], rate_limit: 600 };
     return [scope, createKey(ctx, tx, body, CLI_ACTOR).value] as const;
@@ -80,7 +80,7 @@ function addKeys(ctx: AppContext, tx: Tx): Record<Scope, string> {
 }
 
 /** Creates webhooks of two formats, and a first delivery for each. */
-function addWebhooks(ctx: AppContext, tx: Tx, owner: UserResource): void {
+function addWebhooks(ctx: Ctx, tx: Tx, owner: UserResource): void {
   const actor = userActor(owner);
   for (const input of [
     { url: `${RECEIVER}/on-call`, description: "On-call relay" },

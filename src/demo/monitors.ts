@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import type { Actor } from "../domain/actor";
 import {
@@ -31,7 +31,7 @@ interface Year {
 }
 
 /** Creates the monitors with their history. Returns those that wait for calls of a job. */
-export function addMonitors(ctx: AppContext, tx: Tx, year: Year): DemoJob[] {
+export function addMonitors(ctx: Ctx, tx: Tx, year: Year): DemoJob[] {
   const { pages, actor, now, fraction } = year;
   const jobs: DemoJob[] = [];
   for (const plan of MONITOR_PLANS) {

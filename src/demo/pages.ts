@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import type { Actor } from "../domain/actor";
 import { createComponent, createGroup } from "../features/components";
@@ -19,7 +19,7 @@ export interface PagePlan {
 }
 
 /** Creates a page with its groups and components. */
-export function addPage(ctx: AppContext, tx: Tx, plan: PagePlan, actor: Actor): DemoPage {
+export function addPage(ctx: Ctx, tx: Tx, plan: PagePlan, actor: Actor): DemoPage {
   const row = createPage(ctx, tx, plan.page, actor);
   const ids = new Map<string, string>();
   for (const [part, [title, names]] of Object.entries(plan.components).entries()) {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Actor } from "../domain/actor";
 import { advanceMaintenance, createSchedule, planMaintenance } from "../features/maintenance";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../kernel/time";
@@ -21,7 +21,7 @@ const OPEN_AGO = 140 * MINUTE_MS;
 const MAINTENANCE_MS = 2 * HOUR_MS;
 
 /** Returns the actions of a year, the oldest first: incidents, maintenance and a schedule. */
-export function diaryOf(ctx: AppContext, year: Year): Entry[] {
+export function diaryOf(ctx: Ctx, year: Year): Entry[] {
   const incidents = PAST_INCIDENTS.flatMap((past, index) =>
     incidentEntries({ ctx }, incidentOf(past, index, year)),
   );
@@ -61,7 +61,7 @@ function incidentOf(past: PastIncident, index: number, { pages, actor, today, fr
   return { ...incident, postmortem: { by, after: 30 * HOUR_MS, body: postmortem, publish: true } };
 }
 
-function maintenanceOf(ctx: AppContext, { pages, actor, today, fraction }: Year): Entry[] {
+function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry[] {
   const plan = ({ name, body, component }: Work, from: number): Entry => ({
     ago: today - from + 6 * DAY_MS,
     act: (tx) =>

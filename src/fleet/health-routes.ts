@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { formatTxid } from "../db/followed-files";
 import { type Problem, unavailable } from "../errors";
 import { type Readiness, requireReady } from "../features/health";
@@ -57,7 +57,7 @@ export function presentNode({ role, term, txid, asOf, schema }: NodeState, now: 
  * Adds the fields of the node to the other health checks too.
  */
 export function nodeHealthRoutes(
-  { clock, db }: Pick<AppContext, "clock" | "db">,
+  { clock, db }: Ctx,
   readiness: Readiness,
   state: () => NodeState,
 ): readonly PlainRoute[] {

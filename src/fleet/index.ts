@@ -12,7 +12,7 @@
  * `run-node.ts` runs a node in one role after another.
  */
 import type { App } from "../app";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Egress } from "../egress";
 import type { Alarms, Fleet, FleetState } from "../features/alarms";
 import type { MetricFamily } from "../features/metrics";
@@ -50,7 +50,7 @@ export interface PrimaryParts {
 
 /** Starts the parts that are set up. */
 export async function startFleet(
-  ctx: AppContext,
+  ctx: Ctx,
   { app, egress, alarms, primary }: FleetDependencies,
 ): Promise<RunningFleet> {
   const { addresses } = app;
@@ -78,7 +78,7 @@ export async function startFleet(
 
 /** Starts the mirror of the configuration; undefined without one. */
 async function startConfiguredMirror(
-  ctx: AppContext,
+  ctx: Ctx,
   app: Pick<App, "loadPages">,
   alarms: Alarms,
   primary: PrimaryParts | undefined,

@@ -1,6 +1,6 @@
 import { type Gateway, toProblem } from "../http";
 import type { Config, ListenAddress } from "../config";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { type Listener, listen } from "../listening";
 import { createUsageHandler } from "./usage-routes";
 import {
@@ -39,7 +39,7 @@ export function listenPrivately(address: ListenAddress, routes: PrivateRoutes): 
 
 /** Listens for the replicas of this server. Throws an OperatorError if the address cannot be used. */
 export function listenForReplicas(
-  ctx: AppContext,
+  ctx: Ctx,
   gateway: Gateway,
   handlers: NodeHandlers = {},
 ): Listener | undefined {

@@ -1,5 +1,5 @@
 import type { Config } from "../config";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Alarms } from "../features/alarms";
 import { findVersion } from "../events";
 import type { Clock } from "../kernel/clock";
@@ -16,7 +16,7 @@ const KEYS_KNOWN_MS = 2 * SECOND_MS;
 
 /** Connects a primary to the Valkey of its fleet. Undefined without --valkey, of which nothing is loaded then. */
 export async function openForPrimary(
-  { ctx, alarms, node }: { ctx: AppContext; alarms: Alarms; node: string },
+  { ctx, alarms, node }: { ctx: Ctx; alarms: Alarms; node: string },
   { isHeld, record, figures, upload }: Primaryship,
 ): Promise<PrimaryMemory | undefined> {
   if (!ctx.config.valkey) return undefined;
@@ -37,7 +37,7 @@ export async function openForReplica(
 }
 
 /** Lets a replica refuse keys whose change it has heard of, until it has applied the transactions. */
-export function useNewerKeys(ctx: AppContext, memory: ReplicaMemory | undefined): void {
+export function useNewerKeys(ctx: Ctx, memory: ReplicaMemory | undefined): void {
   if (!memory) return;
   const { states, applied } = memory.newerKeys;
   ctx.newerKeys = states;

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { schemaErrors } from "../errors";
 import { type KeyUse, storeKeyUses } from "../features/keys";
 import { findSetting, putSetting } from "../features/settings";
@@ -33,9 +33,7 @@ const FORGET_MS = 7 * DAY_MS;
 type Sequences = Record<string, { sequence: number; at: number }>;
 
 /** Handles `POST /fleet/v1/usage`. */
-export function createUsageHandler(
-  ctx: Pick<AppContext, "clock" | "db">,
-): (request: Request) => Promise<Response> {
+export function createUsageHandler(ctx: Ctx): (request: Request) => Promise<Response> {
   return async (request) => {
     const batch = (await request.json().catch(() => undefined)) as UsageBatch;
     if (schemaErrors(Batch, batch).length > 0) {
@@ -48,7 +46,7 @@ export function createUsageHandler(
 
 /** Stores a batch and its number in one transaction, so that a repeated batch counts once. */
 export function storeUsageBatch(
-  { clock, db }: Pick<AppContext, "clock" | "db">,
+  { clock, db }: Ctx,
   { node, sequence, rows }: UsageBatch,
 ): Promise<void> {
   return db.write((tx) => {

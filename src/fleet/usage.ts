@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { HourCounts, KeyUse } from "../features/keys";
 
 /** Rows that are kept while no primary takes them: one for each hour of a key's value. */
@@ -38,7 +38,7 @@ export interface UsageSender {
 
 /** `post` sends a batch to the primary. It rejects if the batch may not have been stored. */
 export function createUsageSender(
-  { log }: Pick<AppContext, "log">,
+  { log }: Ctx,
   node: string,
   post: (batch: UsageBatch) => Promise<void>,
 ): UsageSender {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { HeartbeatDirectory } from "../features/monitors";
@@ -39,10 +39,7 @@ export interface CallerSources {
  * Authorises requests by the declarations of their routes, without reading a body. `sources` is called only
  * for routes that need a credential.
  */
-export function createAuthorisation(
-  ctx: Pick<AppContext, "baseUrl" | "clock">,
-  sources: () => CallerSources,
-): Authorisation {
+export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Authorisation {
   function findCaller(context: GatewayContext, route: Route, now: number): Caller | Problem {
     const { request, domain } = context;
     try {
@@ -141,10 +138,7 @@ function signInRequired(): Problem {
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Returns 403 for a form that a page of another site sent: browsers add the session cookie to it. */
-function crossSiteProblem(
-  { baseUrl }: Pick<AppContext, "baseUrl">,
-  request: Request,
-): Problem | undefined {
+function crossSiteProblem({ baseUrl }: Ctx, request: Request): Problem | undefined {
   if (SAFE_METHODS.has(request.method) || isFromOwnPage(request, baseUrl)) return undefined;
   return new Problem(
     "cross_site_request",

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import type { Actor } from "../domain/actor";
 import { sendResource, sendWithVersionTag } from "./answers";
@@ -21,7 +21,7 @@ interface ChangeRequest {
  * `conditional: "if-match"`.
  */
 export function createChanges<Current extends { version: number }>(
-  { db }: Pick<AppContext, "db">,
+  { db }: Ctx,
   find: (tx: Tx, id: string, requestContext: RequestContext) => Current,
 ) {
   const write = <Result>(

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { type ClientAddress, parseClientAddress } from "../kernel/client-address";
 
 /** Requests with forwarding headers after which an untrusted peer is reported as a possible proxy. */
@@ -41,9 +41,7 @@ interface Hop {
 
 const UNKNOWN: ClientAddress = { ip: "0.0.0.0", network: "0.0.0.0" };
 
-export function createClientAddresses(
-  ctx: Pick<AppContext, "clock" | "config" | "log">,
-): ClientAddresses {
+export function createClientAddresses(ctx: Ctx): ClientAddresses {
   const trusted = ctx.config.trustedProxies;
   const hops = new LRUCache<string, Hop>({ max: PARSED_ADDRESSES });
   const suspicions = new LRUCache<string, number>({ max: PARSED_ADDRESSES });

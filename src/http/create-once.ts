@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Tx } from "../db";
 import { Problem } from "../errors";
 import { type Answer, answerOnce } from "../features/idempotency";
@@ -31,7 +31,7 @@ interface Made {
  * with the errors of `make`. Nothing is stored then.
  */
 export async function createOnce(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "db">,
+  ctx: Ctx,
   {
     request,
     requestContext,

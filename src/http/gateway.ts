@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { Problem } from "../errors";
 import type { KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
@@ -49,7 +49,7 @@ import {
 export type Gateway = (request: Request, peer: PeerOf) => Response | Promise<Response>;
 
 export interface GatewayDependencies {
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "log" | "outside" | "random">;
+  ctx: Ctx;
   routes: RouteTable;
   requestContexts: StoredContexts;
   domains: Domains;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { type Actor, userActor } from "../domain/actor";
 import type { Problem } from "../errors";
 import type { LiveSession } from "../features/auth";
@@ -149,7 +149,7 @@ export class GatewayContext implements RequestContext {
 }
 
 /** Returns a source of ids that are unique in this run of the server: random bytes and a count. */
-export function createRequestIds(random: AppContext["random"]): () => string {
+export function createRequestIds(random: Ctx["random"]): () => string {
   const beginning = `req_${Buffer.from(random(8)).toString("hex")}`;
   let count = 0;
   return () => beginning + (++count).toString(36);

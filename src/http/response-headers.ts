@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { PolicyName } from "../features/limits";
 import { type DomainPage, hostNameOf } from "../features/pages";
 import type { Operation } from "./operation";
@@ -21,7 +21,7 @@ const SHARED_HOST = /:\d+$|[/.]localhost$/;
  * subdomains. Without the option, localhost and a public address with a port get none, since it would hold for all
  * ports of the host.
  */
-export function createHsts(ctx: Pick<AppContext, "baseUrl" | "config">) {
+export function createHsts(ctx: Ctx) {
   const { hsts } = ctx.config;
   let base = "";
   let host = "";

@@ -1,6 +1,10 @@
-import type { AppContext } from "../context";
 import { isHttps, type LiveSession, SESSION_LIFETIME_MS, type Sessions } from "../features/auth";
 import { SECOND_MS } from "../kernel/time";
+
+/** The public address, which decides the name and the attributes of the cookie. */
+interface Address {
+  baseUrl: string;
+}
 
 /** Age of cookies: the longest lifetime of a session. The server decides when a session ends. */
 const MAX_AGE_SECONDS = SESSION_LIFETIME_MS / SECOND_MS;
@@ -8,13 +12,11 @@ const MAX_AGE_SECONDS = SESSION_LIFETIME_MS / SECOND_MS;
 /** Limit of cookies with the session's name that are read. */
 const COOKIES_MAX = 4;
 
-type PublicAddress = Pick<AppContext, "baseUrl">;
-
 /**
  * Returns the name of the session cookie. With HTTPS it has the prefix `__Host-`, so that no other host
  * and no plain connection can set it. Without HTTPS, browsers do not accept the prefix.
  */
-function cookieName({ baseUrl }: PublicAddress): string {
+function cookieName({ baseUrl }: Address): string {
   return isHttps(baseUrl) ? "__Host-allclear" : "allclear_session";
 }
 
@@ -23,7 +25,7 @@ function cookieName({ baseUrl }: PublicAddress): string {
  * routes with a role the gateway has already found the session.
  */
 export function findCurrentSession(
-  address: PublicAddress,
+  address: Address,
   sessions: Sessions,
   request: Request,
   now: number,
@@ -40,7 +42,7 @@ export function findCurrentSession(
  * the session is left.
  */
 export function findSessionOwner(
-  address: PublicAddress,
+  address: Address,
   sessions: Sessions,
   request: Request,
 ): string | undefined {
@@ -52,7 +54,7 @@ export function findSessionOwner(
 }
 
 /** Returns true if a request carries a session, live or not. */
-export function hasSessionCookie(address: PublicAddress, request: Request): boolean {
+export function hasSessionCookie(address: Address, request: Request): boolean {
   return sessionTokens(address, request).length > 0;
 }
 
@@ -60,7 +62,7 @@ export function hasSessionCookie(address: PublicAddress, request: Request): bool
  * Returns the values of the first cookies with the session's name. On plain HTTP, another program on the
  * same host can set one for a longer path, which browsers send first; it must not hide the live one.
  */
-function sessionTokens(address: PublicAddress, request: Request): string[] {
+function sessionTokens(address: Address, request: Request): string[] {
   const header = request.headers.get("cookie");
   if (header === null) return [];
   const start = `${cookieName(address)}=`;
@@ -73,15 +75,15 @@ function sessionTokens(address: PublicAddress, request: Request): string[] {
 }
 
 /** Returns the `Set-Cookie` header of a new session. */
-export function sessionCookie(address: PublicAddress, token: string): string {
+export function sessionCookie(address: Address, token: string): string {
   return `${cookieName(address)}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${attributes(address)}`;
 }
 
 /** Returns the `Set-Cookie` header that removes the cookie of an ended session. */
-export function endedSessionCookie(address: PublicAddress): string {
+export function endedSessionCookie(address: Address): string {
   return `${cookieName(address)}=; Max-Age=0; ${attributes(address)}`;
 }
 
-function attributes({ baseUrl }: PublicAddress): string {
+function attributes({ baseUrl }: Address): string {
   return `Path=/; HttpOnly; SameSite=Lax${isHttps(baseUrl) ? "; Secure" : ""}`;
 }

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { isHttps } from "../features/auth";
 import { DAY_MS, SECOND_MS } from "../kernel/time";
 
@@ -27,7 +27,7 @@ export function readTheme(request: Request): Theme {
  * Returns the `Set-Cookie` header that stores the theme of a browser. Only the dashboard gets the cookie, so
  * no public page depends on it.
  */
-export function themeCookie({ baseUrl }: Pick<AppContext, "baseUrl">, theme: Theme): string {
+export function themeCookie({ baseUrl }: Ctx, theme: Theme): string {
   const age = theme === "system" ? 0 : MAX_AGE_SECONDS;
   const secure = isHttps(baseUrl) ? "; Secure" : "";
   return `${NAME}=${theme}; Max-Age=${age}; Path=/admin; HttpOnly; SameSite=Lax${secure}`;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { sha256Hex } from "../kernel/hash";
 import { WHOLE_TURN } from "../kernel/in-slices";
 import { findMaintenances } from "../features/maintenance";
@@ -49,7 +49,7 @@ export interface MirrorDocument {
 export type Steps = Generator<MirrorDocument | number, void>;
 
 interface Dependencies {
-  ctx: AppContext;
+  ctx: Ctx;
   snapshots: Snapshots;
   readIncidents: ReadRecords;
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { Problem } from "../errors";
 import type { ReadRecords } from "../features/incidents";
 import { findDefaultPage, listAllPages } from "../features/pages";
@@ -12,7 +12,7 @@ import { type MirrorFiles, SHARED } from "./files";
 import { makeSharedDocuments } from "./shared-documents";
 
 export interface UpdateDependencies {
-  ctx: AppContext;
+  ctx: Ctx;
   snapshots: Snapshots;
   readIncidents: ReadRecords;
 }

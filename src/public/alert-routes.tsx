@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { maskAddress } from "../domain/mail-address";
 import { invalidFields } from "../errors";
 import { confirmAlerts, declineAlerts, openAlertLink } from "../features/webhooks";
@@ -20,7 +20,7 @@ const ENDS = {
 };
 
 /** `/mail/alerts/…`: the link by which an address confirms alerts for the team. Only its buttons change anything. */
-export function alertRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function alertRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   const { db } = ctx;
   const declared = (id: string, summary: string, more?: Parameters<typeof linkOperation>[3]) =>
     linkOperation(db, { id, summary }, openAlertLink, more);

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import { resolveComponentId } from "../features/components";
 import type { Snapshot, Snapshots } from "../features/status";
@@ -31,11 +31,7 @@ const EndpointBadge = Type.Object(
 );
 
 /** Routes of pictures and scripts of public pages for other sites. */
-export function badgeRoutes(
-  ctx: AppContext,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-) {
+export function badgeRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshots: Snapshots) {
   const serve = createFileServer(snapshots);
   const badgeOf = representOnce((snapshot: Snapshot) => picture(pageBadge(snapshot.document)));
   const endpointOf = publicJson((snapshot) => endpointBadge(pageBadge(snapshot.document)));

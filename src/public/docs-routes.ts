@@ -2,7 +2,7 @@ import interLicence from "@fontsource-variable/inter/LICENSE" with { type: "text
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { readComingFrom } from "../features/imports";
 import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
 import { lazy } from "../kernel/lazy";
@@ -52,7 +52,7 @@ function isReadByKey(described: OpenApi["paths"][string][string] | undefined): b
  * `openApi` makes the document of all routes. It is called at the first request, when all routes are known.
  */
 export function docsRoutes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   openApi: () => Generator<number, unknown>,
   assets: Assets,

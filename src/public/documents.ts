@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import { getIncidentPart, presentIncident } from "../features/incidents";
 import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
@@ -19,7 +19,7 @@ const ENTRIES_MAX = 100;
  * Creates the functions that render the documents below a status page. `renderingOf` returns the rendering
  * of a document that an open tab refreshes.
  */
-export function createDocuments(ctx: AppContext, renderingOf: (snapshot: Snapshot) => Rendering) {
+export function createDocuments(ctx: Ctx, renderingOf: (snapshot: Snapshot) => Rendering) {
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
   function incidentPage(id: string, before: string | undefined, snapshot: Snapshot) {
     const { document } = snapshot;

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import type { ReadRecords } from "../features/incidents";
 import type { Snapshot, Snapshots } from "../features/status";
@@ -24,7 +24,7 @@ const CALENDAR = "text/calendar";
 
 /** Routes of feeds and calendars of public pages. */
 export function feedRoutes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   snapshots: Snapshots,
   readIncidents: ReadRecords,

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import type { Snapshots } from "../features/status";
 import { type Operation, operation, type RequestContexts } from "../http";
@@ -12,11 +12,7 @@ import { createReads, type Read } from "./gatus/reads";
  * below `/compat/gatus/{slug}` for each, and at the root of custom domains. Errors have its texts. Pages that
  * are not public or not marked do not exist here.
  */
-export function gatusRoutes(
-  ctx: AppContext,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-) {
+export function gatusRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshots: Snapshots) {
   const routes = new Elysia().use(requestContexts.plugin);
   for (const read of createReads(ctx, snapshots)) {
     routes.get(`/compat/gatus${read.path}`, read.answer, declare(read, ""));

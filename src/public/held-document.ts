@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import type { Snapshot } from "../features/status";
 import { type Representation, RESULTS_CACHE } from "../http";
 import { makeInSlices } from "../kernel/in-slices";
@@ -22,7 +22,7 @@ interface Making<Query> {
  * made in slices, for each query, and again after 15 seconds.
  */
 export function holdDocument<Query>(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   make: (snapshot: Snapshot, query: Query) => Generator<number, unknown>,
 ): (snapshot: Snapshot, query: Query) => Representation | Promise<Representation> {
   const makings = new WeakMap<Snapshot, Map<string, Making<Query>>>();

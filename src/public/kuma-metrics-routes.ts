@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { NO_STORE, operation, type RequestContexts } from "../http";
 import { kumaMetrics } from "./kuma/metrics";
 
 /** `GET /compat/kuma/metrics`, for programs that read monitors from the metrics of Uptime Kuma. */
-export function kumaMetricsRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function kumaMetricsRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   return new Elysia().use(requestContexts.plugin).get(
     "/compat/kuma/metrics",
     async () => {

@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import {
   findCompatPage,
   findEntry,
@@ -59,7 +59,7 @@ type Answer = Response | Promise<Response>;
  * `/compat/kuma`. Errors have its bodies. Pages that are not public or not marked do not exist here.
  */
 export function kumaRoutes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   snapshots: Snapshots,
   readIncidents: ReadRecords,

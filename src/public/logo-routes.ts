@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import { readLogo } from "../features/pages";
@@ -20,7 +20,7 @@ import {
  * page is sent only to signed-in users, and must not be cached.
  */
 export function logoRoutes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   snapshots: Snapshots,
   sessions: Sessions,

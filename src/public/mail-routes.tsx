@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { invalidFields, Problem } from "../errors";
 import { readOpenIncidents } from "../features/status";
 import {
@@ -68,7 +68,7 @@ interface Call {
  * `/mail/…`: the links in mails. The token is the only authority. Reading changes nothing, since programs that
  * check mails follow all links; only a button does.
  */
-export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function mailRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   const { db } = ctx;
   const now = () => ctx.clock.now();
   const useOf = ({ requestContext: { domain } }: Call): LinkUse => ({ domain, now: now() });

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import { createEntryNamesCache, type Snapshot, type Snapshots } from "../features/status";
@@ -63,7 +63,7 @@ const EmbedQuery = Type.Object({ theme: Type.Optional(OneOf(EMBED_THEMES)) }, AN
 
 /** The pages that people read: `/` and `/status/{slug}` with what is below it. */
 export function publicRoutes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   snapshots: Snapshots,
   sessions: Sessions,

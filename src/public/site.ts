@@ -1,4 +1,4 @@
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { Snapshot, Snapshots } from "../features/status";
@@ -66,7 +66,7 @@ function versionText(version: string, cacheControl: string): Representation {
  * Creates the answers, with a cache for each snapshot. Without it, an unchanged public page takes 20 to
  * 100 times the processor time.
  */
-export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sessions): Site {
+export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): Site {
   const cache = new WeakMap<Snapshot, Map<string, Representation>>();
 
   function cached(snapshot: Snapshot, rest: string, make: () => SentPage): Representation {

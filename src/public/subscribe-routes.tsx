@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { parseMailAddress } from "../domain/mail-address";
 import { type FieldError, notFound } from "../errors";
 import type { Sessions } from "../features/auth";
@@ -35,7 +35,7 @@ const SHOWN = { 200: HTML_ANSWER, 308: MOVED };
 
 /** `/status/{slug}/subscribe`: all ways to subscribe to a page, and the form for e-mail. */
 export function subscribeRoutes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   snapshots: Snapshots,
   sessions: Sessions,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { uptimeOfDays } from "../features/components";
 import { INDICATORS, type Snapshot, type Snapshots } from "../features/status";
 import type { ComponentStatus } from "../domain/component-status";
@@ -34,11 +34,7 @@ const Summary = Type.Object(
 );
 
 /** `/status/{slug}/summary.json`. */
-export function summaryRoutes(
-  ctx: Pick<AppContext, "clock">,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-) {
+export function summaryRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshots: Snapshots) {
   const jsonOf = makeInSlices(function* (snapshot: Snapshot) {
     const { components, page } = snapshot.document;
     for (const { id } of components) {

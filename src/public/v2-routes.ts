@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { AppContext } from "../context";
+import type { Ctx } from "../context";
 import { notFound } from "../errors";
 import type { ReadRecords } from "../features/incidents";
 import type { Snapshots } from "../features/status";
@@ -13,7 +13,7 @@ import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
  * `/api/v1`.
  */
 export function v2Routes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   snapshots: Snapshots,
   readIncidents: ReadRecords,

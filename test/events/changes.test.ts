@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createIncident } from "../../src/features/incidents";
@@ -28,7 +28,7 @@ const KEY = { name: "One", scopes: ["read:status" as const] };
 const MONITOR = { type: "http" as const, name: "One", config: { url: "https://acme.test/" } };
 
 /** Records the change signals of a process, each with its value if it has one. */
-function record({ signals }: AppContext): string[] {
+function record({ signals }: Ctx): string[] {
   const emitted: string[] = [];
   for (const name of NAMES) {
     signals[name].on((value: unknown) => {
@@ -44,7 +44,7 @@ async function twoProcesses() {
   const { page, components } = await app.page({ slug: "acme" }, ["API"]);
   const { page: other } = await app.page({ slug: "other", name: "Other" }, ["Shop"]);
   const elsewhere = createContext(app.ctx);
-  const write = (ctx: AppContext) => (make: (ctx: AppContext, tx: Tx) => unknown) =>
+  const write = (ctx: Ctx) => (make: (ctx: Ctx, tx: Tx) => unknown) =>
     ctx.db.write((tx) => void make(ctx, tx));
   return {
     app,
@@ -67,7 +67,7 @@ interface Place {
 
 const CHANGES: readonly {
   what: string;
-  make: (ctx: AppContext, tx: Tx, place: Place) => unknown;
+  make: (ctx: Ctx, tx: Tx, place: Place) => unknown;
   emits: readonly string[];
 }[] = [
   {
@@ -199,7 +199,7 @@ describe("a change by this process", () => {
 
   test("a change between two by this process is not missed", async () => {
     await using both = await twoProcesses();
-    const create = (ctx: AppContext, tx: Tx) => createKey(ctx, tx, KEY, CLI_ACTOR);
+    const create = (ctx: Ctx, tx: Tx) => createKey(ctx, tx, KEY, CLI_ACTOR);
     await both.changeHere(create);
     await both.changeElsewhere(create);
     await both.changeHere(create);

@@ -8,6 +8,7 @@ import { sha256Hex } from "../../src/kernel/hash";
 import { HOUR_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { TEST_START } from "../support/clock";
+import { testContext } from "../support/context";
 import { createTestLog } from "../support/log";
 
 const HOUR = TEST_START - (TEST_START % HOUR_MS);
@@ -114,7 +115,7 @@ describe("usage that a replica gathers", () => {
   test("is merged by hour while the primary takes none, and sent again unchanged", async () => {
     const sent: UsageBatch[] = [];
     let isUp = false;
-    const sender = createUsageSender({ log }, "n1", async (batch) => {
+    const sender = createUsageSender(testContext({ log }), "n1", async (batch) => {
       sent.push(structuredClone(batch));
       if (!isUp) throw new Error("down");
     });
@@ -137,7 +138,7 @@ describe("usage that a replica gathers", () => {
     let isUp = false;
     let rows = 0;
     const logged = createTestLog("info");
-    const sender = createUsageSender(logged, "n1", async (batch) => {
+    const sender = createUsageSender(testContext(logged), "n1", async (batch) => {
       if (!isUp) throw new Error("down");
       rows += batch.rows.length;
       expect(batch.rows.length).toBeLessThanOrEqual(2_000);

@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { asc } from "drizzle-orm";
 import { type Acknowledge, type App, createApp } from "../../src/app";
 import { type Config, loadConfig } from "../../src/config";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { createDb, selectMany, type Tx } from "../../src/db";
 import { migrate } from "../../src/db/migrate";
 import { configure, openSqlite } from "../../src/db/open";
@@ -63,7 +63,7 @@ export interface CallOptions {
 
 export interface TestApp extends AsyncDisposable {
   app: App;
-  ctx: AppContext;
+  ctx: Ctx;
   clock: TestClock;
   /**
    * Sends one request through the gateway. Every JSON answer is checked against the schema of its
@@ -140,17 +140,17 @@ export async function createTestApp(
     databasePath?: string;
     logLevel?: LogLevel;
     /** Creates the monitoring that runs the checks; without it none run. */
-    monitoring?: (ctx: AppContext) => Monitoring;
+    monitoring?: (ctx: Ctx) => Monitoring;
     /** Writes backups; by default in this process, into a temporary folder. */
-    backups?: (ctx: AppContext) => Backups;
+    backups?: (ctx: Ctx) => Backups;
     /** Imports from other products; by default in this process, with a temporary data directory. */
-    imports?: (ctx: AppContext) => ImportJobs;
+    imports?: (ctx: Ctx) => ImportJobs;
     /** Creates the outgoing connections of the dashboard. */
-    egress?: (ctx: AppContext) => Egress;
+    egress?: (ctx: Ctx) => Egress;
     /** Parts for more than one machine; by default none. */
-    fleet?: (ctx: AppContext) => Fleet;
+    fleet?: (ctx: Ctx) => Fleet;
     /** Completes the answers of handlers, as on the primary of a fleet. */
-    acknowledge?: (ctx: AppContext) => Acknowledge;
+    acknowledge?: (ctx: Ctx) => Acknowledge;
     /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
@@ -240,14 +240,14 @@ export async function createTestApp(
 let testUsers = 0;
 
 /** Creates a user without a password, whose sessions are started by the test. */
-function addTestUser(ctx: AppContext, tx: Tx, role: Role): string {
+function addTestUser(ctx: Ctx, tx: Tx, role: Role): string {
   testUsers += 1;
   const user = { email: `${role}-${testUsers}@example.com`, name: `Test ${role}`, role };
   return createUser(ctx, tx, user, CLI_ACTOR).id;
 }
 
 /** Makes a request to an application. */
-export function requestOf(ctx: AppContext, path: string, given: CallOptions): Request {
+export function requestOf(ctx: Ctx, path: string, given: CallOptions): Request {
   const { key, host = "status.test" } = given;
   const headers = new Headers(given.headers);
   if (key !== undefined) headers.set("authorization", `Bearer ${key}`);

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { loadConfig } from "../../src/config";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { createDb, insertInto } from "../../src/db";
 import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
@@ -14,7 +14,7 @@ import { createTestLog, type LogLine } from "./log";
 
 /** A migrated database with a context but without a gateway, and its connection. */
 export interface AuthInstallation extends AsyncDisposable {
-  ctx: AppContext;
+  ctx: Ctx;
   clock: TestClock;
   sqlite: Database;
   logged: LogLine[];

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { conflict } from "../../src/errors";
 import { createSessions } from "../../src/features/auth";
 import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/keys";
@@ -86,7 +86,7 @@ export async function createCreatingApi({
  * Returns routes that create a thing. A thing is an API key, since it has a secret and an audit
  * entry.
  */
-function routesOf(ctx: AppContext, requestContexts: ReturnType<typeof createRequestContexts>) {
+function routesOf(ctx: Ctx, requestContexts: ReturnType<typeof createRequestContexts>) {
   const make = (tx: Parameters<typeof createKey>[1], name: string) =>
     createKey(ctx, tx, { name, scopes: ["read:analytics"] }, CLI_ACTOR);
   const declared = { summary: "Make one", tag: "Things", access: scope("write:incidents") };

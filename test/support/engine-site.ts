@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { Db, Tx } from "../../src/db";
 import type { Egress } from "../../src/egress";
 import { createAlarms } from "../../src/features/alarms";
@@ -48,7 +48,7 @@ export const hangs =
 
 /** A process: its timers end with it, and so does what it would still write. */
 interface Process {
-  ctx: AppContext;
+  ctx: Ctx;
   engine: Engine;
   /** In good order; not once it has ended. */
   stop(): Promise<void>;
@@ -146,7 +146,7 @@ export async function openEngineSite(
         });
       },
     };
-    const ctx: AppContext = { ...app.ctx, clock: own.clock, db };
+    const ctx: Ctx = { ...app.ctx, clock: own.clock, db };
     const alarms = createAlarms(ctx);
     const engine = createMonitoring(ctx, egress, {
       findProbe: () => ({ run }),

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { ImportedToken } from "../../src/features/monitors";
 import { insertMonitorToken } from "../../src/features/monitors/store";
 import { sha256 } from "../../src/kernel/hash";
@@ -17,7 +17,7 @@ export async function importJob(
 
 /** Gives a monitor tokens of other products. */
 export function giveImportedTokens(
-  ctx: AppContext,
+  ctx: Ctx,
   monitorId: string,
   tokens: readonly ImportedToken[],
 ): Promise<void> {

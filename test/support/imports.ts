@@ -1,10 +1,10 @@
 import { answerImport } from "../../src/cli/answer-import-run";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { createImportJobs, type ImportJobs, type RunImport } from "../../src/features/imports";
 import { temporaryFolder } from "./temporary-folder";
 
 /** Returns a function that imports in this process, since no other process can open a database in memory. */
-export function importHere(ctx: AppContext): RunImport {
+export function importHere(ctx: Ctx): RunImport {
   return async (request, progress) => {
     let result: Awaited<ReturnType<RunImport>> | undefined;
     await answerImport(ctx, request, (message) => {
@@ -18,7 +18,7 @@ export function importHere(ctx: AppContext): RunImport {
 
 /** Creates imports of the dashboard in a temporary data directory. */
 export function createTestImports(
-  ctx: AppContext,
+  ctx: Ctx,
   run: RunImport = importHere(ctx),
 ): Disposable & { imports: ImportJobs; directory: () => string } {
   let folder: ReturnType<typeof temporaryFolder> | undefined;

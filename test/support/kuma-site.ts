@@ -1,11 +1,11 @@
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { Found } from "../../src/features/imports/source";
 import { createMonitoring, type Monitoring } from "../../src/features/monitors";
 import { createTestClock } from "./clock";
 import { createImportSite } from "./import-site";
 
 /** Starts checks that always succeed and open no connection. */
-function startMonitoring(ctx: AppContext): Monitoring {
+function startMonitoring(ctx: Ctx): Monitoring {
   const run = () => Promise.resolve({ outcome: "ok", latencyMs: 1, message: null } as const);
   const engine = createMonitoring(ctx, undefined, { findProbe: () => ({ run }) });
   engine.start();

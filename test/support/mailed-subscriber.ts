@@ -1,4 +1,4 @@
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { insertInto, selectOne, type Tx } from "../../src/db";
 import { events } from "../../src/db/tables/events";
 import {
@@ -30,7 +30,7 @@ const findLastSeq = selectOne((orm, _$: Record<string, never>) =>
 
 /** Stores a subscriber of a page, with the next number. */
 export function storeSubscriber(
-  ctx: AppContext,
+  ctx: Ctx,
   tx: Tx,
   fields: { pageId: string; address: string } & Partial<SubscriberRow>,
 ): SubscriberRow {
@@ -49,7 +49,7 @@ export function storeSubscriber(
 
 /** Stores a mailing about an incident, with the mail of it to a subscriber. Returns the id of the mail. */
 export function storeMail(
-  ctx: AppContext,
+  ctx: Ctx,
   tx: Tx,
   { id: subscriberId, pageId, seq, address }: SubscriberRow,
   more: {
@@ -94,7 +94,7 @@ export function storeMail(
 }
 
 /** Stores a sign-up of a page that can be confirmed. */
-export function storeSignUp(ctx: AppContext, tx: Tx, pageId: string, address: string): void {
+export function storeSignUp(ctx: Ctx, tx: Tx, pageId: string, address: string): void {
   const now = ctx.clock.now();
   insertRequest(tx, {
     id: ctx.newId("mrq"),

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { insertInto, mutate, type Tx } from "../../src/db";
 import { mailings, mails, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import type { SubscriberEvent } from "../../src/domain/mail";
@@ -68,7 +68,7 @@ export interface MailingSite extends AsyncDisposable {
   count(author: AuthorKind, count: number, age?: number, state?: "done" | "held"): Promise<void>;
   setState(id: string, state: "held" | "expanding" | "stopped"): Promise<void>;
   /** Changes something in one transaction, and lets the worker finish. */
-  control(change: (ctx: AppContext, tx: Tx) => void): Promise<void>;
+  control(change: (ctx: Ctx, tx: Tx) => void): Promise<void>;
   /** Stops the worker, and starts another one, as a restart does. */
   stopWorker(): Promise<void>;
   startWorker(): Promise<void>;

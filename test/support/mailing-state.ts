@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { mutate } from "../../src/db";
 import { mailings } from "../../src/db/tables/mail";
 import type { MailingState } from "../../src/domain/mail";
@@ -10,7 +10,7 @@ const setState = mutate((orm, $: { id: string; state: MailingState }) =>
 );
 
 /** Sets the state of a mailing and wakes the sender, as holding, stopping and releasing do. */
-export function setMailingState(ctx: AppContext, id: string, state: MailingState): Promise<number> {
+export function setMailingState(ctx: Ctx, id: string, state: MailingState): Promise<number> {
   return ctx.db.write((tx) => {
     wakeSender(ctx, tx);
     return setState(tx, { id, state });

@@ -1,7 +1,7 @@
 import type { Heartbeat, Monitoring } from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { findMonitor, listAllMonitors } from "../../src/features/monitors/store";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { notFound } from "../../src/errors";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
@@ -67,7 +67,7 @@ export async function createMonitorApi(
 
 /** Creates a monitoring that stores a result for each check on demand and keeps heartbeats. */
 export function recordingMonitoring(
-  ctx: AppContext,
+  ctx: Ctx,
   heartbeats: MonitorApi["heartbeats"],
   checked: string[],
 ): Monitoring {

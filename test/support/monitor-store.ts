@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { createDb, type Reader, type Tx } from "../../src/db";
 import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
@@ -25,7 +25,7 @@ import { createTestLog, type LogLine } from "./log";
 
 /** A migrated database without an application, for the stores of monitors. */
 export interface MonitorStore extends Disposable {
-  ctx: AppContext;
+  ctx: Ctx;
   clock: TestClock;
   sqlite: Database;
   logged: readonly LogLine[];
@@ -75,7 +75,7 @@ export function openMonitorStore(path = ":memory:"): MonitorStore {
 
 /** Inserts a monitor with its state and first span, like the service. */
 export function addMonitor(
-  ctx: AppContext,
+  ctx: Ctx,
   tx: Tx,
   input: { name: string; componentIds: readonly string[]; createdAt: number },
 ): MonitorRow {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { getMonitorRecord, type Monitoring } from "../../src/features/monitors";
 import type { Step } from "../../src/egress";
 import { insertCheck } from "../../src/features/monitors/checks-store";
@@ -17,7 +17,7 @@ const STEPS: readonly Step[] = (
 ).map(([name, durationMs, detail]) => ({ name, durationMs, isOk: true, detail }));
 
 /** Creates a monitoring in which every target answers and checks run only on demand. */
-export function calmMonitoring(ctx: AppContext): Monitoring {
+export function calmMonitoring(ctx: Ctx): Monitoring {
   return {
     async checkNow(id, steps) {
       if (steps) setSteps(steps, STEPS);

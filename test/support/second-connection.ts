@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { createDb } from "../../src/db";
 import { openSqlite } from "../../src/db/open";
 import { createContext } from "../../src/installation";
@@ -9,7 +9,7 @@ import type { TestApp } from "./app";
 
 /** A second connection to an app's database, like that of a command beside a running server. */
 interface AnotherProcess extends AsyncDisposable {
-  ctx: AppContext;
+  ctx: Ctx;
   sqlite: Database;
 }
 

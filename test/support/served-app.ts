@@ -1,4 +1,4 @@
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import type { Fleet } from "../../src/features/alarms";
 import type { ImportJobs } from "../../src/features/imports";
 import type { Monitoring } from "../../src/features/monitors";
@@ -12,9 +12,9 @@ export interface ServeOptions {
   /** Host in `origin`, by default 127.0.0.1. The server listens on loopback in any case. */
   host?: string | undefined;
   /** Runs the checks; by default only on demand. */
-  monitoring?: (ctx: AppContext) => Monitoring;
+  monitoring?: (ctx: Ctx) => Monitoring;
   /** Imports from other products; by default in this process. */
-  imports?: ((ctx: AppContext) => ImportJobs) | undefined;
+  imports?: ((ctx: Ctx) => ImportJobs) | undefined;
   /** Parts for more than one machine; by default none. */
   fleet?: Fleet | undefined;
   /** Files of the test, by path. The application does not see their requests. */

@@ -4,6 +4,7 @@ import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { SupportedType } from "../../src/domain/monitor-state";
 import { testConfig } from "./app";
 import { createTestClock, type TestClock } from "./clock";
+import { testContext } from "./context";
 import { createTestEgress } from "./egress";
 import { createTestLog } from "./log";
 
@@ -27,7 +28,8 @@ export async function createRecordedChecks({
 }: Options = {}) {
   const { egress } = await createTestEgress({ ...NAMES, ...names }, { clock, env });
   const outside = new OutsideAnswers(clock);
-  const ctx = { clock, outside, config: testConfig(), log: createTestLog("silent").log };
+  const { log } = createTestLog("silent");
+  const ctx = testContext({ clock, outside, config: testConfig(), log });
   return async (type: SupportedType, config: MonitorConfig): Promise<readonly Step[]> => {
     const prober = new Prober(ctx, egress);
     const recorder = new StepRecorder(clock);

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../src/context";
+import type { Ctx } from "../../src/context";
 import { asc, eq } from "drizzle-orm";
 import { mutate, selectMany } from "../../src/db";
 import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tables/mail";
@@ -90,7 +90,7 @@ export const RELAY: StoredMailSettings = {
 
 /** Returns the path of a link to a sign-up or a subscriber. */
 export function linkPath(
-  { db }: Pick<AppContext, "db">,
+  { db }: Ctx,
   purpose: LinkPurpose,
   { id, tokenVersion: version }: { id: string; tokenVersion?: number },
 ): string {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   createComponent,
   listComponentsOfPage,
@@ -14,7 +14,7 @@ import { SEVERAL_FORM } from "./forms";
 import { readPageOfNew } from "./read";
 
 /** Adds the form that creates several components of a page in one transaction. */
-export function addSeveral(area: Area, ctx: AppContext): void {
+export function addSeveral(area: Area, ctx: Ctx): void {
   area.form("/several", {
     showSummary: "Show the form for several new components",
     summary: "Add several components",

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Problem } from "../../errors";
 import { isHttps, type Sessions } from "../../features/auth";
 import { canResetByMail, hasUsers } from "../../features/users";
@@ -29,11 +29,7 @@ type PageProps = SignInProps & { theme: Theme };
 export type SignInPages = ReturnType<typeof createSignInPages>;
 
 /** Creates the pages with the sign-in form. */
-export function createSignInPages(
-  ctx: Pick<AppContext, "baseUrl" | "config" | "db">,
-  sessions: Sessions,
-  routes: RouteTable,
-) {
+export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTable) {
   let isSetUp = false;
 
   /** Returns true once there is a user. The result is kept, since users are never deleted. */

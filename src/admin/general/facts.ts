@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { DiskSpace } from "../../db";
 import { SCHEMA_VERSION } from "../../db/migrations";
 import { type LastBackup, readLastBackup } from "../../features/backups";
@@ -21,7 +21,7 @@ export interface InstallationFacts {
   components: number;
 }
 
-export async function readFacts({ clock, db, startedAt }: AppContext): Promise<InstallationFacts> {
+export async function readFacts({ clock, db, startedAt }: Ctx): Promise<InstallationFacts> {
   const disk = await db.disk();
   const { sizeBytes, walBytes } = db.figures();
   return {

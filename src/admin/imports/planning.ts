@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { ImportSource } from "../../domain/import-sources";
 import { type FieldError, invalidFields } from "../../errors";
@@ -19,7 +19,7 @@ const ANSWER_AFTER_MS = 10_000;
 const GONE = "This file is not in the folder, or it has symbolic links. Select another one.";
 
 /** Returns functions that make the plan of a form, and that wait for a plan or an import. */
-export function createPlanning(ctx: Pick<AppContext, "clock" | "log">, imports: ImportJobs) {
+export function createPlanning(ctx: Ctx, imports: ImportJobs) {
   /** Waits for work, which goes on without the answer. */
   async function wait(settled: Promise<void>): Promise<void> {
     await within(ctx.clock, ANSWER_AFTER_MS, settled, (err) =>

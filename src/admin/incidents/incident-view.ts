@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import {
@@ -29,11 +29,7 @@ export interface IncidentView extends TimelineView, Detected {
 const WRITING = ["incident.create", "incident.add_update"];
 
 /** Reads one incident, including a draft. Throws `not_found`. */
-export function readIncidentView(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "db">,
-  reader: Reader,
-  id: string,
-): IncidentView {
+export function readIncidentView(ctx: Ctx, reader: Reader, id: string): IncidentView {
   const record = getIncident(reader, id, true);
   const { baseUrl, clock } = ctx;
   const { pageId } = record.row;
@@ -70,7 +66,7 @@ function readDetected(
  * Prepares the preview of an incident's page, from a transaction that is rolled back. A draft is
  * shown as if published.
  */
-export function previewIncident(ctx: AppContext, tx: Tx, id: string, actor: Actor): Previewed {
+export function previewIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): Previewed {
   if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
   const record = getIncident(tx, id, true);
   const incident = presentIncident(record, ctx.baseUrl);

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader } from "../../db";
 import {
   findSchedule,
@@ -30,11 +30,7 @@ const WRITING = ["plan", "add_update", "cancel", "start", "complete"].map(
 );
 
 /** Reads one maintenance. Throws `not_found`. */
-export function readMaintenanceView(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "db">,
-  reader: Reader,
-  id: string,
-): MaintenanceView {
+export function readMaintenanceView(ctx: Ctx, reader: Reader, id: string): MaintenanceView {
   const record = getMaintenanceRecord(reader, id);
   const maintenance = presentMaintenance(record, ctx.baseUrl);
   const view = readTimelineView(reader, record, WRITING);
@@ -50,11 +46,7 @@ export function readMaintenanceView(
 }
 
 /** Prepares the preview of a maintenance's page, from a transaction that is rolled back. */
-export function previewMaintenance(
-  { baseUrl }: Pick<AppContext, "baseUrl">,
-  reader: Reader,
-  id: string,
-): Previewed {
+export function previewMaintenance({ baseUrl }: Ctx, reader: Reader, id: string): Previewed {
   const record = getMaintenanceRecord(reader, id);
   const maintenance = presentMaintenance(record, baseUrl);
   return {

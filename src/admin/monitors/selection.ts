@@ -7,7 +7,7 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../features/monitors";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Actor } from "../../domain/actor";
 import { TAGS_MAX, withoutTag, withTag } from "../../domain/tags";
 import type { Tone } from "../../domain/tone";
@@ -30,7 +30,7 @@ type Result = boolean | "full" | "unsupported";
 /** Change of one selected monitor. */
 export interface SelectionChange {
   /** Returns true if the monitor was changed, or the reason for which it cannot be. */
-  change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): Result;
+  change(ctx: Ctx, tx: Tx, row: MonitorRow, actor: Actor): Result;
   /** Words after "2 monitors are" for changed, unchanged and unreached monitors. */
   words: { done: string; already: string; left: string };
   /** True if a monitor that does not exist any more needs no change, as when a form is repeated. */
@@ -135,7 +135,7 @@ export function selectedMonitors(reader: Reader, ids: readonly string[]): Monito
  * fails, the rest is counted as left. Rejects if the first one fails.
  */
 export async function changeMonitors(
-  ctx: AppContext,
+  ctx: Ctx,
   ids: readonly string[],
   { change, words, isGoneFine = false }: SelectionChange,
   actor: Actor,
@@ -196,11 +196,7 @@ function add(
  * Starts checks of monitors and returns without waiting for their results, which may take a minute.
  * Paused monitors and push monitors are counted, not checked.
  */
-export function checkMonitors(
-  ctx: AppContext,
-  monitoring: Monitoring,
-  ids: readonly string[],
-): Message {
+export function checkMonitors(ctx: Ctx, monitoring: Monitoring, ids: readonly string[]): Message {
   const counts = noCounts();
   const rows: MonitorRow[] = [];
   for (const id of ids) {

@@ -1,5 +1,5 @@
 import { type NewMonitor, scheduleOf } from "../../features/monitors";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret } from "../../ui";
 import { MONITORS_PATH, monitorPath } from "../paths";
@@ -10,11 +10,7 @@ import { JobCommands } from "./job-commands";
 import { intervalInWords } from "./words";
 
 /** Returns a screen with the token of a push monitor, or one that says it was already shown. */
-export function showToken(
-  { baseUrl }: Pick<AppContext, "baseUrl">,
-  reveal: Reveal<NewMonitor>,
-  title: string,
-): Screen {
+export function showToken({ baseUrl }: Ctx, reveal: Reveal<NewMonitor>, title: string): Screen {
   if ("shownBefore" in reveal) {
     return shownBefore({
       secret: "address",

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { MINUTE_MS } from "../../kernel/time";
 
 /** Typed secrets, which no page shows again. */
@@ -27,7 +27,7 @@ const HELD_MS = 30 * MINUTE_MS;
 /** Drafts held at most, since a text has up to 64,000 characters. */
 const DRAFTS_MAX = 100;
 
-export function createTypedSecrets({ clock }: Pick<AppContext, "clock">): TypedSecrets {
+export function createTypedSecrets({ clock }: Ctx): TypedSecrets {
   const held = new LRUCache<string, { secrets: Secrets; until: number }>({ max: DRAFTS_MAX });
   const keyOf = (sessionId: number, draft: string) => `${sessionId} ${draft}`;
   return {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { type Role, roleAllows } from "../../domain/role";
 import { findRelayRecord, mailReadiness, type RelayRecord } from "../../features/mail";
 import { countSubscribers, listCrowdedPages } from "../../features/subscribers";
@@ -29,7 +29,7 @@ const NONE: MailTroubles = { unreached: 0, crowded: [], held: NOTHING_HELD, rela
 
 /** Reads the troubles that roles from admin see. */
 export function readMailTroubles(
-  ctx: Pick<AppContext, "baseUrl" | "config" | "db">,
+  ctx: Ctx,
   { pages }: Pick<CurrentState, "pages">,
   { role, now }: { role: Role; now: number },
 ): MailTroubles {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader } from "../../db";
 import type { SubscriberEvent } from "../../domain/mail";
 import { findMailHold, mailReadiness } from "../../features/mail";
@@ -12,7 +12,6 @@ import type { PageRow } from "../../features/pages";
 import type { Form } from "../../http";
 import { plural } from "../../kernel/text";
 
-type Services = Pick<AppContext, "baseUrl" | "clock" | "config" | "db">;
 type MailedPage = Pick<PageRow, "id" | "visibility" | "isSample">;
 
 /** Sentences about the subscribers who get a mail. */
@@ -25,7 +24,7 @@ export interface AudienceNote {
 
 /** Returns the sentences for a mail about components; undefined if no subscriber can get one. */
 export function audienceNote(
-  ctx: Services,
+  ctx: Ctx,
   page: MailedPage,
   choice: SubscriberEvent,
   componentIds: readonly string[],
@@ -40,7 +39,7 @@ export function audienceNote(
  * names besides earlier ones.
  */
 export function audienceNoteOf(
-  ctx: Services,
+  ctx: Ctx,
   reader: Reader,
   page: MailedPage,
   subject: { id: string; kind: "incident" | "maintenance" },
@@ -52,7 +51,7 @@ export function audienceNoteOf(
   return audience && noteOf(audience, audience.namesNone, leftNote(ctx, reader, page));
 }
 
-function isMailed(ctx: Services, { visibility, isSample }: MailedPage): boolean {
+function isMailed(ctx: Ctx, { visibility, isSample }: MailedPage): boolean {
   return visibility === "public" && !isSample && mailReadiness(ctx).ready;
 }
 
@@ -60,7 +59,7 @@ function isMailed(ctx: Services, { visibility, isSample }: MailedPage): boolean 
 const LEFT_SHOWN = 20;
 
 /** Returns a sentence if mailings are held, or if people have few left today; else an empty text. */
-function leftNote({ clock }: Services, reader: Reader, { id: pageId }: MailedPage): string {
+function leftNote({ clock }: Ctx, reader: Reader, { id: pageId }: MailedPage): string {
   if (findMailHold(reader)) return " All mailings are held until an admin releases them.";
   const left = mailingsLeft(reader, { pageId, author: "person", now: clock.now() });
   if (left > LEFT_SHOWN) return "";

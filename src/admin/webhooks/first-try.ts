@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { DeliveryStatus } from "../../domain/webhook";
 import { type DeliveryRecord, getDelivery } from "../../features/webhooks";
 import { SECOND_MS } from "../../kernel/time";
@@ -20,7 +20,7 @@ export const TEST_RESULTS: Readonly<Record<DeliveryStatus, string>> = {
  * nothing delivers in this process.
  */
 export async function awaitFirstTry(
-  { clock, db, signals }: Pick<AppContext, "clock" | "db" | "signals">,
+  { clock, db, signals }: Ctx,
   webhookId: string,
   deliveryId: string,
 ): Promise<DeliveryRecord> {

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { redactText } from "../../domain/redact";
 import { IMPACT_TONES, TONES, type Tone } from "../../domain/tone";
@@ -57,13 +57,11 @@ interface RaisedAlarm extends StoredAlarm {
   ending: Timer | undefined;
 }
 
-type Services = Pick<AppContext, "baseUrl" | "clock" | "db" | "log" | "outbox">;
-
 /**
  * Creates the alarms of a process. Beginning and end of each are logged, and recorded as events `fleet.alarm`
  * with a row that survives a restart. While the database takes no changes, events wait in memory.
  */
-export function createAlarms(ctx: Services): Alarms {
+export function createAlarms(ctx: Ctx): Alarms {
   const { clock, log } = ctx;
   let recorded: StoredAlarms = readStoredAlarms(ctx.db);
   const raised = new Map<AlarmKind, RaisedAlarm>();
@@ -186,7 +184,7 @@ export const AlarmEventData = Type.Object(
 const SCREEN = "/admin/settings/fleet";
 
 function recordEvent(
-  ctx: Pick<Services, "baseUrl" | "outbox">,
+  ctx: Ctx,
   tx: Tx,
   { kind, state, detail, since }: AlarmChange,
   now: number,

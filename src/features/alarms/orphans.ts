@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { audit } from "../../events";
@@ -41,12 +41,7 @@ export function readUndismissed(reader: Reader): (setAside: SetAside) => boolean
  * Stores that the events of a database were dismissed. All nodes read it in the database that they share. Returns
  * false, and writes nothing, if they were dismissed before.
  */
-export function dismissOrphans(
-  ctx: Pick<AppContext, "clock">,
-  tx: Tx,
-  setAside: SetAside,
-  actor: Actor,
-): boolean {
+export function dismissOrphans(ctx: Ctx, tx: Tx, setAside: SetAside, actor: Actor): boolean {
   const { node, file, events } = setAside;
   if (!readUndismissed(tx)(setAside)) return false;
   const id = setAsideId(setAside);

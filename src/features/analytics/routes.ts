@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   type RequestContext,
   type RequestContexts,
@@ -77,7 +77,7 @@ function declare(id: string, summary: string, more: string, schema: TSchema) {
 }
 
 /** `/api/v1/analytics/…`: figures, as JSON or as CSV. */
-export function analyticsRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function analyticsRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1/analytics" })
     .use(requestContexts.plugin)
     .get(

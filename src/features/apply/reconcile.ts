@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { lazy } from "../../kernel/lazy";
 import { listAllTemplates, type TemplateRow } from "../incident-templates";
@@ -36,12 +36,7 @@ import { applyWebhooks } from "./webhooks";
  *
  * Throws an ApplyFileError with the line of an entry that cannot be applied.
  */
-export function applyFile(
-  ctx: AppContext,
-  tx: Tx,
-  file: ReadFile,
-  options: ApplyOptions,
-): ApplyOutcome {
+export function applyFile(ctx: Ctx, tx: Tx, file: ReadFile, options: ApplyOptions): ApplyOutcome {
   const run = new ApplyRun(ctx, tx, file, options);
   // First, so that entries can take the slugs and refs of deleted pages.
   handleLeftoverPages(run);

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { type FieldError, Problem } from "../../errors";
 import type { Actor } from "../../domain/actor";
@@ -66,7 +66,7 @@ export class ApplyRun {
   readonly deletedMonitors = new Map<string, string>();
 
   constructor(
-    readonly ctx: AppContext,
+    readonly ctx: Ctx,
     readonly tx: Tx,
     readonly file: ReadFile,
     readonly options: ApplyOptions,

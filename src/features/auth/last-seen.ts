@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { lazy } from "../../kernel/lazy";
 import { isTouchDue } from "./rules";
 import { touchSessionRow } from "./store";
@@ -16,7 +16,7 @@ interface Used {
  * Records the last use of each session in the background, at most once a minute per session, also
  * while writes fail.
  */
-export function createLastSeen(ctx: Pick<AppContext, "clock" | "db" | "log">) {
+export function createLastSeen(ctx: Ctx) {
   /**
    * Start of the last write for each session, by session id. A write in progress cannot be read
    * back yet.

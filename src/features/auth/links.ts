@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { isLinkLive } from "./rules";
 import {
@@ -34,7 +34,7 @@ export interface IssuedLink {
  * user. Throws if the user does not exist.
  */
 export function issueLink(
-  ctx: Pick<AppContext, "clock" | "random">,
+  ctx: Ctx,
   tx: Tx,
   link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
 ): IssuedLink {
@@ -45,7 +45,7 @@ export function issueLink(
 
 /** Issues a link as `issueLink` does, but keeps the earlier ones. */
 export function addLink(
-  ctx: Pick<AppContext, "clock" | "random">,
+  ctx: Ctx,
   tx: Tx,
   link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
 ): IssuedLink {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Role } from "../../domain/role";
 import { createLastSeen } from "./last-seen";
@@ -60,9 +60,7 @@ export interface Sessions {
   touch(session: LiveSession, now: number, ip: string): void;
 }
 
-export function createSessions(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">,
-): Sessions {
+export function createSessions(ctx: Ctx): Sessions {
   return {
     find(token, now) {
       const hash = hashToken(token);
@@ -82,12 +80,7 @@ export function createSessions(
  * Starts a session and returns its token, which is not stored. A user has at most 50 sessions; the
  * oldest ones end. A user agent is cut at 400 characters. Throws if the user does not exist.
  */
-export function startSession(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "random">,
-  tx: Tx,
-  userId: string,
-  origin: SessionOrigin,
-): string {
+export function startSession(ctx: Ctx, tx: Tx, userId: string, origin: SessionOrigin): string {
   const now = ctx.clock.now();
   const token = generateToken(ctx.random);
   deleteOldestSessions(tx, { userId, kept: SESSIONS_OF_A_USER - 1 });

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { type ClientAddress, siteOf, parseClientAddress } from "../../kernel/client-address";
 import { sha256Hex } from "../../kernel/hash";
 import { lazy } from "../../kernel/lazy";
@@ -39,13 +39,11 @@ export interface LoginThrottle {
   succeeded(email: string, address: ClientAddress): void;
 }
 
-export function createLoginThrottle(
-  ctx: Pick<AppContext, "clock" | "db" | "random">,
-): LoginThrottle {
+export function createLoginThrottle(ctx: Ctx): LoginThrottle {
   const { clock } = ctx;
   const knownSources = createKnownSources(ctx);
   const createBuckets = (limit: number) =>
-    lazy(() => new BucketMap({ ctx, capacity: REMEMBERED, overflowLimit: limit }));
+    lazy(() => new BucketMap({ ...ctx, capacity: REMEMBERED, overflowLimit: limit }));
   const addressBuckets = createBuckets(ATTEMPTS_A_MINUTE);
   const siteBuckets = createBuckets(ATTEMPTS_OF_A_SITE);
   const startedAt = clock.monotonic();
@@ -136,7 +134,7 @@ interface KnownSources {
  * Remembers at most 1,000 networks. They are read from stored sessions at most once a minute, so a
  * restart forgets only networks whose sessions have ended.
  */
-function createKnownSources({ clock, db }: Pick<AppContext, "clock" | "db">): KnownSources {
+function createKnownSources({ clock, db }: Ctx): KnownSources {
   const networks = lazy(() => new LRUCache<string, true>({ max: NETWORKS_REMEMBERED }));
   let readAt = Number.NEGATIVE_INFINITY;
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { type DiskSpace, readDiskSpace } from "../../db";
 import { formatBytes } from "../../kernel/numbers";
 import { describeDuration, MINUTE_MS, SECOND_MS } from "../../kernel/time";
@@ -61,10 +61,7 @@ const BUSY: BackupRejection = {
 };
 
 /** Creates the service that writes backups for downloads. */
-export function createBackups(
-  ctx: Pick<AppContext, "clock" | "config" | "db" | "log">,
-  options: BackupOptions = {},
-): Backups {
+export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
   const { clock, config, db, log } = ctx;
   const { copy = copyInProcess, holdOpen } = options;
   const { folder: folderOf = () => join(resolve(config.dataDir), "backups") } = options;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { audit } from "../../events";
@@ -18,12 +18,7 @@ export interface LastBackup {
 }
 
 /** Records a backup of `bytes`. A setting keeps it longer than the audit log, whose rows expire. */
-export function recordBackup(
-  ctx: Pick<AppContext, "clock">,
-  tx: Tx,
-  bytes: number,
-  actor: Actor,
-): void {
+export function recordBackup(ctx: Ctx, tx: Tx, bytes: number, actor: Actor): void {
   const now = ctx.clock.now();
   const last: LastBackup = { at: now, bytes, by: actor.label };
   putSetting(tx, { name: LAST_BACKUP, value: last, now });

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   findTokenOwner,
   isFromOutside,
@@ -27,7 +27,7 @@ const SCHEME = "Bearer ";
  * checks have the order of Gatus.
  */
 export function gatusResultRoutes(
-  ctx: Pick<AppContext, "db">,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   monitoring: Monitoring,
 ) {

@@ -1,6 +1,6 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   beginningOf,
   findTokenOwner,
@@ -53,7 +53,7 @@ interface Call {
  * The answers are those of the other product.
  */
 export function importedHeartbeatRoutes(
-  ctx: Pick<AppContext, "db">,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   monitoring: Monitoring,
 ) {

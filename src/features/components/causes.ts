@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { CauseSource, ComponentStatus } from "../../domain/component-status";
 import type { Actor } from "../../domain/actor";
@@ -16,8 +16,6 @@ import {
 } from "./cause-store";
 import { type ChangeReason, refreshStatuses, showNow } from "./refresh-statuses";
 import { type ComponentOnPage, type ComponentRow, findComponents, findComponent } from "./store";
-
-type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
 /**
  * Status that an incident or a maintenance gives a component for a period. Unix ms; open without an
@@ -45,7 +43,7 @@ const NO_BASELINES: ManualStatuses = { statuses: new Map(), at: 0 };
  * rows that differ are written: repeating the call changes nothing. The caller touches the page.
  */
 export function replaceCauses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   source: "incident" | "maintenance",
   sourceId: string,
@@ -59,7 +57,7 @@ export function replaceCauses(
 
 /** Replaces the causes that an incident gives one component, like `replaceCauses`. */
 export function replaceCausesOfComponent(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidentId: string,
   componentId: string,
@@ -72,7 +70,7 @@ export function replaceCausesOfComponent(
 }
 
 function replaceStored(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   { source, sourceId }: { source: "incident" | "maintenance"; sourceId: string },
   stored: readonly CauseRow[],
@@ -210,12 +208,7 @@ interface OpenCauses {
  * components that are no longer named. Each status is updated at once, with a recorded change and
  * an event, as `change` says. Repeating the call changes nothing.
  */
-export function openCauses(
-  ctx: Services,
-  tx: Tx,
-  causes: OpenCauses,
-  changeReason: ChangeReason,
-): void {
+export function openCauses(ctx: Ctx, tx: Tx, causes: OpenCauses, changeReason: ChangeReason): void {
   const { source, sourceId, status, from } = causes;
   const open = new Map(
     listOpenCausesOfSource(tx, { source, sourceId }).map((cause) => [cause.componentId, cause]),
@@ -236,7 +229,7 @@ export function openCauses(
 
 /** Ends the open causes of a source at `at` (unix ms), if there are any. */
 export function endCauses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   source: "monitor",
   sourceId: string,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import { audit } from "../../events";
@@ -12,8 +12,6 @@ import {
   updateComponentRow,
   updateGroupRow,
 } from "./store";
-
-type Services = Pick<AppContext, "clock" | "signals">;
 
 /** All groups and components of a page in the desired order. */
 export interface ComponentOrder {
@@ -36,7 +34,7 @@ export function nextPosition(siblings: readonly { position: number }[]): number 
  * component of the page exactly once and nothing else.
  */
 export function orderComponents(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   pageId: string,
   order: ComponentOrder,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { ComponentStatus } from "../../domain/component-status";
 import { toIso } from "../../kernel/time";
@@ -25,7 +25,7 @@ export function addPastCauses(tx: Tx, causes: readonly PastCause[]): void {
 
 /** Lets a component be known from an earlier day on, the first millisecond of which is `from`. */
 export function knowEarlier(
-  ctx: Pick<AppContext, "clock" | "newId" | "outbox" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   component: ComponentOnPage,
   from: number,

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { type Actor, authorOf } from "../../domain/actor";
 import { type CauseSource, badnessOf, type ComponentStatus } from "../../domain/component-status";
@@ -9,8 +9,6 @@ import { Component, presentComponent, Status } from "./model";
 import { readOpenCauses } from "./read";
 import { effectiveStatus } from "./rules";
 import { type ComponentOnPage, updateShownStatuses } from "./store";
-
-type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
 /** Source of a status change, recorded with the change. */
 export interface ChangeReason {
@@ -23,7 +21,7 @@ export interface ChangeReason {
 
 /** Refreshes statuses like `refreshStatuses` and touches their pages. */
 export function showNow(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   rows: readonly ComponentOnPage[],
   changeReason: ChangeReason,
@@ -39,7 +37,7 @@ export function showNow(
  * The caller touches the pages.
  */
 export function refreshStatuses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   rows: readonly ComponentOnPage[],
   changeReason: ChangeReason,

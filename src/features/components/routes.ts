@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader } from "../../db";
 import { FieldErrors, Problem } from "../../errors";
 import {
@@ -45,7 +45,7 @@ import {
 const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalProperties: false });
 
 /** `/api/v1/components`: components, their history, and their statuses. */
-export function componentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function componentRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   const { change } = createChanges(ctx, getNamedComponent);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)

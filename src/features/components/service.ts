@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, invalidFields, notFound, validate } from "../../errors";
 import { audit } from "../../events";
@@ -25,8 +25,6 @@ import {
   deleteGroupRowsOfPage,
 } from "./store";
 
-type Services = Pick<AppContext, "clock" | "newId" | "signals">;
-
 /** Position of a group or component, and its manager. */
 interface Placement {
   position: number;
@@ -38,7 +36,7 @@ interface Placement {
  * `validation_failed`, or `conflict` for a given ref that is taken.
  */
 export function createGroup(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   page: PageRow,
   input: GroupInput,
@@ -80,7 +78,7 @@ export function createGroup(
  * Changes a group; fields that the input leaves out stay. Throws as `createGroup`, and `not_found`.
  */
 export function updateGroup(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: Partial<GroupInput> & { position?: number },
@@ -107,7 +105,7 @@ export function updateGroup(
 }
 
 /** Deletes a group; its components stay, ungrouped. Throws `not_found`. */
-export function deleteGroup(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function deleteGroup(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const row = getGroupRow(tx, id);
   const now = ctx.clock.now();
   ungroupComponents(tx, { groupId: id, now });
@@ -118,7 +116,7 @@ export function deleteGroup(ctx: Services, tx: Tx, id: string, actor: Actor): vo
 
 /** Creates an operational component. Throws as `createGroup`, also for a group of another page. */
 export function createComponent(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   page: PageRow,
   input: ComponentInput,
@@ -160,7 +158,7 @@ export function createComponent(
 
 /** Changes a component but not its status. Throws as `createComponent`, and `not_found`. */
 export function updateComponent(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: Partial<ComponentInput> & { position?: number; groupId?: string | null },
@@ -195,7 +193,7 @@ export function updateComponent(
 }
 
 /** Deletes a component and ends its causes; its history stays. Throws `not_found`. */
-export function deleteComponent(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function deleteComponent(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const row = getComponentRow(tx, id);
   const now = ctx.clock.now();
   endAllCauses(tx, { componentId: id, endedAt: now });
@@ -231,11 +229,7 @@ function requireFreeRef(ref: string, holder: { name: string } | undefined): void
  * Deletes all components and groups of a page that is being deleted, and ends their causes. Their
  * history stays. No status change is recorded.
  */
-export function deleteComponentsOfPage(
-  ctx: Pick<AppContext, "clock" | "signals">,
-  tx: Tx,
-  pageId: string,
-): void {
+export function deleteComponentsOfPage(ctx: Ctx, tx: Tx, pageId: string): void {
   const now = ctx.clock.now();
   endCausesOfPage(tx, { pageId, endedAt: now });
   deleteComponentRowsOfPage(tx, { pageId, now });

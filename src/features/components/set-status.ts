@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import { recordAudits } from "../../events";
@@ -12,8 +12,6 @@ import { presentComponents } from "./read";
 import { type ChangeReason, showNow } from "./refresh-statuses";
 import type { ComponentOnPage, ComponentRow } from "./store";
 
-type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
-
 /**
  * Sets the manual statuses of components, all or none, as `setStatusesOfRows`. Returns the components in the
  * order of `statuses`, whose keys are references.
@@ -21,7 +19,7 @@ type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
  * Throws `validation_failed` with the errors of `resolveStatusKeys`.
  */
 export function setManualStatuses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   statuses: ReadonlyMap<string, ComponentStatus>,
   changeReason: ChangeReason,
@@ -41,7 +39,7 @@ export function setManualStatuses(
  * has the status is unchanged; each other one gets an audit row. Returns the components in the same order.
  */
 export function setStatusesOfRows(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   desired: readonly { row: ComponentOnPage; status: ComponentStatus }[],
   changeReason: ChangeReason,
@@ -74,7 +72,7 @@ export function resolveStatusKeys(
 
 /** Writes a row in the audit log for each changed component. The rows are those before the change. */
 function auditStatuses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   changes: readonly { row: ComponentRow; status: ComponentStatus }[],
   actor: Actor,

@@ -1,4 +1,6 @@
-import type { AppContext } from "../../context";
+import type { Config } from "../../config";
+import type { Clock } from "../../kernel/clock";
+import type { Log } from "../../kernel/log";
 import { isUnreadable, type Reader, type StorageFault, storageFaultOf } from "../../db";
 import { unavailable } from "../../errors";
 import { SECOND_MS } from "../../kernel/time";
@@ -30,7 +32,7 @@ export function createReadiness(): Readiness {
  * answered, so that load balancers notice before connections are refused.
  */
 export function drain(
-  { clock, config, log }: Pick<AppContext, "clock" | "config" | "log">,
+  { clock, config, log }: { clock: Clock; config: Config; log: Log },
   readiness: Readiness,
 ): Promise<void> {
   readiness.isDraining = true;

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { STORAGE_FAULTS, type StorageState } from "../../db";
 import { unavailable } from "../../errors";
 import { operation, type PlainRoute } from "../../http";
@@ -29,10 +29,7 @@ const Ready = Type.Object(
  * `/healthz` shows that the process answers, `/readyz` that it can serve pages, with the state of
  * the database, and `/readyz/write` that changes can be stored, by a write.
  */
-export function healthRoutes(
-  ctx: Pick<AppContext, "db" | "isPrimary">,
-  readiness: Readiness,
-): readonly PlainRoute[] {
+export function healthRoutes(ctx: Ctx, readiness: Readiness): readonly PlainRoute[] {
   const { db } = ctx;
 
   function presentReadiness({ fault, isDamaged }: StorageState) {

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { extname, isAbsolute, join, resolve } from "node:path";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { ImportSource } from "../../domain/import-sources";
 import { unavailable } from "../../errors";
 import { encodeBase62 } from "../../kernel/base62";
@@ -42,7 +42,7 @@ export interface ImportFiles {
 }
 
 export function createImportFiles(
-  { config, log, random }: Pick<AppContext, "config" | "log" | "random">,
+  { config, log, random }: Ctx,
   directoryOf = () => resolve(config.dataDir),
 ): ImportFiles {
   const uploads = () => join(directoryOf(), UPLOADS);

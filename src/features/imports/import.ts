@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { type Imported, type ImportReport, PRODUCTS } from "../../domain/import-report";
@@ -9,7 +10,7 @@ import { INTERNAL_TYPE, InternalPage } from "./internal-page";
 import { monitorWriter, parentsFirst, withOwnIds } from "./monitors";
 import { importObjects, type Writer } from "./objects";
 import { pageWriter } from "./pages";
-import { type ImportOptions, type ImportPart, ImportRun, type Services } from "./run";
+import { type ImportOptions, type ImportPart, ImportRun } from "./run";
 import type { Found, FoundObject, LeftOut } from "./source";
 import { silent } from "./silent";
 import { incidentWriter, maintenanceWriter, oldestFirst, scheduleWriter } from "./timeline";
@@ -34,7 +35,7 @@ const PARTS: Readonly<Record<Imported, ImportPart>> = {
  * installation.
  */
 export function importFound(
-  services: Services,
+  services: Ctx,
   tx: Tx,
   found: Found,
   options: ImportOptions,

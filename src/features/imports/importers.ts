@@ -1,4 +1,5 @@
-import type { AppContext } from "../../context";
+import type { Config } from "../../config";
+import type { Ctx } from "../../context";
 import type { ImportSource, OptionValues, SourceKind } from "../../domain/import-sources";
 import { OperatorError } from "../../db";
 import { createEgress } from "../../egress";
@@ -7,7 +8,10 @@ import { plural } from "../../kernel/text";
 import type { Found } from "./source";
 
 /** Parts of the context with which importers fetch a source. */
-export interface ReadContext extends Pick<AppContext, "allowedNetworks" | "clock" | "config"> {
+export interface ReadContext {
+  allowedNetworks: Ctx["allowedNetworks"];
+  clock: Ctx["clock"];
+  config: Config;
   /** Shows a line to a person who waits. */
   progress?: (line: string) => void;
   /**

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
 import type { ImportSource, OptionValues } from "../../domain/import-sources";
@@ -97,7 +97,7 @@ interface Running {
 
 /** Creates the imports of the dashboard. */
 export function createImportJobs(
-  ctx: Pick<AppContext, "clock" | "config" | "log" | "random">,
+  ctx: Ctx,
   { run = importInProcess(ctx), directory }: JobsOptions = {},
 ): ImportJobs {
   const files = createImportFiles(ctx, directory);

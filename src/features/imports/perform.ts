@@ -1,10 +1,11 @@
+import type { Ctx } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
 import { type Db, OperatorError } from "../../db";
 import type * as WriteHistory from "./history/write";
 import { createEgress } from "../../egress";
 import { sha256Hex } from "../../kernel/hash";
-import type { ImportOptions, Services } from "./run";
+import type { ImportOptions } from "./run";
 import type { Found } from "./source";
 
 /** Rolls back the transaction of a dry run and carries its report. */
@@ -33,7 +34,7 @@ export function digestOf({ items }: Pick<ImportReport, "items">): string {
  * was confirmed that differs.
  */
 export async function performImport(
-  ctx: Services,
+  ctx: Ctx,
   write: Db["write"],
   found: Found,
   options: ImportOptions,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeConfig } from "../../config";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { IMPORT_COMMAND } from "../../domain/import-sources";
 import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";
 import { parseJson } from "../../kernel/text";
@@ -39,10 +39,7 @@ function brokenOff({ options }: ImportRequest, reason = BROKEN_OFF): ImportResul
  * people: a process of its own delays no request, can be killed at any moment, and gives its memory back. The request goes through standard input, since
  * every process can read arguments.
  */
-export function importInProcess(
-  ctx: Pick<AppContext, "clock" | "config" | "log">,
-  memoryMaxBytes = MEMORY_MAX_BYTES,
-): RunImport {
+export function importInProcess(ctx: Ctx, memoryMaxBytes = MEMORY_MAX_BYTES): RunImport {
   return async (request, progress, signal) => {
     if (signal.aborted) return brokenOff(request);
     const { clock, config, log } = ctx;

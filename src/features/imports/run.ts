@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import {
@@ -52,19 +52,6 @@ export interface ImportOptions {
   receivers?: ReadonlyMap<string, readonly string[]>;
 }
 
-export type Services = Pick<
-  AppContext,
-  | "allowedNetworks"
-  | "baseUrl"
-  | "clock"
-  | "config"
-  | "db"
-  | "newId"
-  | "outbox"
-  | "random"
-  | "signals"
->;
-
 /** Object that one of the source became, to note for the next import. */
 export type NotedRef = Omit<RefRow, "sourceId" | "foreignType" | "foreignId">;
 
@@ -88,7 +75,7 @@ export class ImportRun {
 
   /** Throws `conflict` if the name of the source is that of another installation. */
   constructor(
-    readonly ctx: Services,
+    readonly ctx: Ctx,
     readonly tx: Tx,
     readonly actor: Actor,
     readonly options: ImportOptions,

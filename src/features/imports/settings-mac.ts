@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { findSetting, putSetting } from "../settings";
 
@@ -10,10 +10,7 @@ const KEY_BYTES = 32;
  * Returns a function that gives HMAC-SHA-256 of settings, by which an import sees what changed in a source. Settings
  * hold passwords, so the key is random. It is created with the first of them.
  */
-export function createSettingsMac(
-  ctx: Pick<AppContext, "clock" | "random">,
-  tx: Tx,
-): (settings: unknown) => Buffer {
+export function createSettingsMac(ctx: Ctx, tx: Tx): (settings: unknown) => Buffer {
   let key: string | undefined;
   return (settings) => {
     key ??= readKey(ctx, tx);
@@ -23,7 +20,7 @@ export function createSettingsMac(
   };
 }
 
-function readKey(ctx: Pick<AppContext, "clock" | "random">, tx: Tx): string {
+function readKey(ctx: Ctx, tx: Tx): string {
   const stored = findSetting(tx, { name: KEY })?.value;
   if (typeof stored === "string") return stored;
   const value = Buffer.from(ctx.random(KEY_BYTES)).toString("base64");

@@ -1,8 +1,8 @@
+import type { Ctx } from "../../context";
 import type { OutboxEvent } from "../../events";
-import type { Services } from "./run";
 
 /** Returns the services with an outbox whose events people are not notified of, whatever records them. */
-export function silent(ctx: Services): Services {
+export function silent(ctx: Ctx): Ctx {
   const { outbox } = ctx;
   const unheard = (event: OutboxEvent) => ({ ...event, data: { ...event.data, notify: false } });
   return {

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import type { ImportTarget } from "../../domain/import-report";
@@ -7,7 +8,6 @@ import { plural } from "../../kernel/text";
 import { findMonitor, resumeMonitor } from "../monitors";
 import { findWebhook, updateWebhook } from "../webhooks";
 import { targetOf } from "./here";
-import type { Services } from "./run";
 import { silent } from "./silent";
 import { findImport, listPausedRefs, type RefRow, saveRef } from "./store";
 
@@ -23,7 +23,7 @@ export interface Started {
  * Starts the monitors and webhooks that an import created switched off and that are as it left them. The audit log
  * has one entry. Throws `not_found`.
  */
-export function startImport(services: Services, tx: Tx, importId: string, author: Actor): Started {
+export function startImport(services: Ctx, tx: Tx, importId: string, author: Actor): Started {
   if (!findImport(tx, { id: importId })) throw notFound("import");
   const ctx = silent(services);
   const action = "import.start";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { NEWEST } from "../../domain/ids";
 import {
   listAddress,
@@ -18,7 +18,7 @@ import { IncidentTemplate, presentTemplate } from "./model";
 import { listTemplates } from "./records";
 
 /** `/api/v1/incident-templates`: for programs that open incidents. The dashboard and `apply` write them. */
-export function incidentTemplateRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function incidentTemplateRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" }).use(requestContexts.plugin).get(
     "/incident-templates",
     ({ query, request, requestContext }) => {

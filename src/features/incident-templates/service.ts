@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import type { NamedStatus } from "../../domain/component-status";
@@ -21,8 +21,6 @@ import {
   updateTemplateRow,
 } from "./store";
 
-type Services = Pick<AppContext, "clock" | "newId">;
-
 /** Maximum number of templates of one page, and of those for all pages. */
 export const TEMPLATES_PER_PAGE_MAX = 100;
 
@@ -41,7 +39,7 @@ type DesiredTemplate = Pick<
  * and for a page or an installation that has no room for another one.
  */
 export function createTemplate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: TemplateInput,
   actor: Actor,
@@ -83,7 +81,7 @@ export function createTemplate(
  * Throws as `createTemplate`, and `not_found`.
  */
 export function updateTemplate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: Partial<TemplateInput>,
@@ -125,7 +123,7 @@ export function updateTemplate(
 }
 
 /** Deletes a template for good; its ref is free. Throws `not_found`. */
-export function deleteTemplate(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function deleteTemplate(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const { row } = getTemplate(tx, id);
   deleteTemplateRow(tx, { id });
   audit(ctx, tx, actor, "incident_template.delete", id, `Deleted ${nameInWords(row)}`);

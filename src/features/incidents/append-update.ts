@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors } from "../../errors";
 import { audit, type OutboxEvent } from "../../events";
@@ -15,7 +16,7 @@ import {
   type UpdateSummary,
 } from "./records";
 import { exceededLimit, isResolving } from "./rules";
-import { saveIncident, type Services, validateDisplayAt } from "./save-incident";
+import { saveIncident, validateDisplayAt } from "./save-incident";
 import { type IncidentRow, insertNamings, insertUpdate, type NamingRow } from "./store";
 
 /** An update and its incident. */
@@ -38,7 +39,7 @@ interface PreparedUpdate {
  * for an incident that has no room for the update, unless the update resolves it or Allclear writes it.
  */
 export function prepareUpdate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidentId: string,
   input: AddUpdateBody,
@@ -62,7 +63,7 @@ export function prepareUpdate(
 
 /** Writes a prepared update. `monitors` are those that it is about, if Allclear writes it. */
 export function appendUpdate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   { incident, update }: PreparedUpdate,
   input: AddUpdateBody,
@@ -87,7 +88,7 @@ export function appendUpdate(
  * names and statuses, ordered by id. Adds the errors of `resolveNamedComponents`.
  */
 export function buildUpdate(
-  ctx: Services,
+  ctx: Ctx,
   reader: Reader,
   errors: FieldErrors,
   incident: { id: string; pageId: string | undefined },

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { notFound } from "../../errors";
 import { audit } from "../../events";
@@ -33,7 +34,7 @@ import {
 } from "./outage-store";
 import { getIncident, listUpdateSummaries } from "./records";
 import { causesOfOutages, impactOf } from "./rules";
-import { saveIncident, type Services } from "./save-incident";
+import { saveIncident } from "./save-incident";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
 import { displayTime, isAllclears, listInWords, planWords, writeWords } from "./words";
 
@@ -59,7 +60,7 @@ export function hasRoomForOutages(tx: Tx, incidentId: string, added: number): bo
 
 /** Opens an incident, or a draft, for an outage. `body` is the text of its first update. */
 export function openAutomatic(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   pageId: string,
   outage: Outage,
@@ -99,7 +100,7 @@ export function openAutomatic(
 }
 
 /** Adds an outage to an incident that Allclear opened. Its causes change at once, its updates later. */
-export function joinAutomatic(ctx: Services, tx: Tx, incidentId: string, outage: Outage): void {
+export function joinAutomatic(ctx: Ctx, tx: Tx, incidentId: string, outage: Outage): void {
   const { row } = requireIncident(tx, incidentId);
   const before = requireAutomatic(tx, incidentId);
   const { componentIds, status } = outage;
@@ -129,7 +130,7 @@ export function linkOutage(tx: Tx, incidentId: string, outage: Outage): void {
 
 /** Reopens an incident with an update that names the components of an outage. */
 export function reopenAutomatic(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidentId: string,
   outage: Outage,
@@ -154,7 +155,7 @@ export function reopenAutomatic(
 
 /** Moves an unchanged draft to another outage, so that publishing it does not affect earlier history. */
 export function moveDraft(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidentId: string,
   outage: Outage,
@@ -203,7 +204,7 @@ interface OutageEnd {
  * have no further open outage; drafts are never resolved.
  */
 export function endOutages(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitorId: string,
   { at, hasLeft }: OutageEnd,
@@ -237,7 +238,7 @@ export function endOutages(
  * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
  * names no components, so that no manual status is set. One before it names those that no update has named.
  */
-export function resolveIfOver(ctx: Services, tx: Tx, incidentId: string): void {
+export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
   const { row } = requireIncident(tx, incidentId);
   if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
   const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
@@ -261,7 +262,7 @@ export function resolveIfOver(ctx: Services, tx: Tx, incidentId: string): void {
  * status of further components; undefined if there are none, so that title and impact stay.
  */
 export function saveFacts(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   before: IncidentRow,
   automatic: AutomaticRow,
@@ -287,7 +288,7 @@ export function saveFacts(
 }
 
 /** Writes the causes that the outages of an incident give a component. A draft has none. */
-export function refreshCauses(ctx: Services, tx: Tx, row: IncidentRow, componentId: string): void {
+export function refreshCauses(ctx: Ctx, tx: Tx, row: IncidentRow, componentId: string): void {
   if (row.draft) return;
   const outages = listJoinedOfComponent(tx, { incidentId: row.id, componentId });
   const reason = { source: "incident", actor: SYSTEM_ACTOR, reason: row.name } as const;

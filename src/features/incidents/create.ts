@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
@@ -10,7 +11,7 @@ import { CreateIncidentBody } from "./bodies";
 import type { IncidentSource } from "./model";
 import { affectedBy, type IncidentRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
-import { applyCauses, type Services, validateTimes } from "./save-incident";
+import { applyCauses, validateTimes } from "./save-incident";
 import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
 import { buildUpdate, writeUpdate } from "./append-update";
 
@@ -23,7 +24,7 @@ import { buildUpdate, writeUpdate } from "./append-update";
  * incident of the page has. The conflict names a draft only if `canSeeDrafts`.
  */
 export function createIncident(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: CreateIncidentBody,
   source: IncidentSource,

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
@@ -15,14 +16,13 @@ import {
   withBody,
 } from "./records";
 import { timelineOf } from "./rules";
-import type { Services } from "./save-incident";
 import { deleteIncidentRows, listAllOpenRows } from "./store";
 
 /**
  * Deletes an incident and ends its causes now. Their past stays in the history of the components.
  * Throws `not_found`.
  */
-export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function deleteIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const incident = getIncidentRow(tx, id, true);
   const { row } = incident;
   const updates = listUpdateSummaries(tx, id);
@@ -41,12 +41,7 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
  * `deleteIncident`. The components of the page are deleted already, so there are no causes to end.
  * Drafts and resolved incidents were never announced or have ended; they stay.
  */
-export function deleteOpenIncidentsOfPage(
-  ctx: Services,
-  tx: Tx,
-  pageId: string,
-  actor: Actor,
-): void {
+export function deleteOpenIncidentsOfPage(ctx: Ctx, tx: Tx, pageId: string, actor: Actor): void {
   const openIncidents = listAllOpenRows(tx, { pageId });
   if (openIncidents.length === 0) return;
   const ids = openIncidents.map(({ row }) => row.id);
@@ -61,7 +56,7 @@ export function deleteOpenIncidentsOfPage(
 
 /** Deletes incidents, and records their audit rows and the events of published ones. */
 function deleteRows(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidents: readonly (IncidentWithPage & UpdateList)[],
   { actor, now }: { actor: Actor; now: number },

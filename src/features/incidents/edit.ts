@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, validate } from "../../errors";
 import { audit } from "../../events";
@@ -7,7 +8,7 @@ import { resolveIfOver } from "./automatic";
 import { requireFreeRef } from "./create";
 import { PutPostmortemBody, UpdateIncidentBody } from "./bodies";
 import { getIncident, type IncidentRecord, toRecord, type UpdateRecord } from "./records";
-import { type Services, saveIncident } from "./save-incident";
+import { saveIncident } from "./save-incident";
 import type { IncidentRow } from "./store";
 import { isAllclears, takeOver } from "./words";
 
@@ -21,7 +22,7 @@ import { isAllclears, takeOver } from "./words";
  * in use (as `createIncident` does) and for a `resolved_at` of an incident that is not resolved.
  */
 export function updateIncident(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: UpdateIncidentBody,
@@ -95,7 +96,7 @@ export function desiredRow(before: IncidentRow, input: UpdateIncidentBody): Inci
  * of a published post-mortem is recorded as an event. Throws `not_found`, or `validation_failed`.
  */
 export function putPostmortem(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: PutPostmortemBody,

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { EventType, OutboxEvent } from "../../events";
 import { type Actor, authorOf } from "../../domain/actor";
@@ -43,7 +43,7 @@ type EventRecord = Omit<IncidentRecord, "updates">;
  * the update is new. `actor` makes the change.
  */
 export function recordIncidentEvent(
-  ctx: Pick<AppContext, "outbox" | "baseUrl">,
+  ctx: Ctx,
   tx: Tx,
   type: EventType,
   record: EventRecord,

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
@@ -11,7 +12,7 @@ import { requireFreeRef } from "./create";
 import { recordIncidentEvent } from "./event";
 import { affectedBy, getIncidentRow, type UpdateRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
-import { applyCauses, type Services } from "./save-incident";
+import { applyCauses } from "./save-incident";
 import { deleteUpdates, type IncidentRow, insertIncident, updateIncidentRow } from "./store";
 import { writeUpdate } from "./append-update";
 
@@ -23,7 +24,7 @@ import { writeUpdate } from "./append-update";
  * Throws `not_found`, `validation_failed`, or `conflict` for an `external_ref` that another incident of the page has.
  */
 export function importIncident(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   pageId: string,
   input: ImportIncidentBody,
@@ -105,7 +106,7 @@ function requirePast({ started_at, updates }: ImportIncidentBody, now: number): 
 
 /** Returns the updates with new ids, in their order. Statuses are those that earlier updates left. */
 function readUpdates(
-  ctx: Pick<Services, "newId">,
+  ctx: Ctx,
   tx: Tx,
   { updates }: ImportIncidentBody,
   {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import {
   actorOf,
@@ -59,7 +59,7 @@ const ListQuery = Type.Object(
 type ListQuery = Static<typeof ListQuery>;
 
 /** Routes of `/api/v1/incidents`. */
-export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts, mailOf: MailOf) {
+export function incidentRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf) {
   const { change } = createChanges(ctx, getVisibleIncident);
   const mailOfRecord = (tx: Tx, { row }: IncidentRecord) =>
     mailOf(tx, { ...row, isDraft: row.draft });
@@ -208,7 +208,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
     );
 }
 
-function filtersOf({ db }: AppContext, query: ListQuery) {
+function filtersOf({ db }: Ctx, query: ListQuery) {
   const { status, open, since, until } = query;
   return {
     pageId: readPageFilter(db, query) ?? null,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { EventType, OutboxEvent } from "../../events";
@@ -27,8 +27,6 @@ import {
 } from "./rules";
 import { type IncidentRow, updateIncidentRow } from "./store";
 
-export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
-
 interface Change {
   /** The incident and its updates before the change. */
   before: IncidentWithPage & { updates: readonly UpdateSummary[] };
@@ -56,7 +54,7 @@ interface Change {
  * Records its event and one for each component whose status changes, unless it is a draft. Throws
  * `validation_failed` for impossible times.
  */
-export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow {
+export function saveIncident(ctx: Ctx, tx: Tx, change: Change): IncidentRow {
   const { before, updates = before.updates, input, actor, event } = change;
   const now = ctx.clock.now();
   const automation = automationOf(tx, before.row);
@@ -108,7 +106,7 @@ export function rowAfter(
 
 /** Applies the causes of a published incident. `by` is the actor, and whether people are notified. */
 export function applyCauses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   row: IncidentRow,
   updates: readonly UpdateSummary[],

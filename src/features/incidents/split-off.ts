@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
@@ -13,7 +14,6 @@ import { findAutomatic, insertAutomatic, moveOutages } from "./outage-store";
 import { readOutages } from "./outage-view";
 import { getIncident, getIncidentRow, type IncidentRecord } from "./records";
 import { causesOfOutages } from "./rules";
-import type { Services } from "./save-incident";
 import { displayTime, writeWords } from "./words";
 
 export const SplitOffBody = Type.Object(
@@ -38,7 +38,7 @@ export type SplitOffBody = Static<typeof SplitOffBody>;
  * an incident that is resolved or a person's, and if no monitor that fails would stay.
  */
 export function splitOff(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidentId: string,
   input: SplitOffBody,

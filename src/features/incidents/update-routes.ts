@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import {
   actorOf,
@@ -23,7 +23,7 @@ import type { IncidentRow } from "./store";
 import { addUpdate, editUpdate, getUpdate } from "./updates";
 
 /** Routes of `/api/v1/incidents/{id}/updates`. */
-export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts, mailOf: MailOf) {
+export function updateRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf) {
   const { change } = createChanges(ctx, getVisibleIncident);
   const mailOfRow = (tx: Tx, row: IncidentRow) => mailOf(tx, { ...row, isDraft: row.draft });
   return new Elysia()

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
@@ -13,7 +14,7 @@ import { findLastWritten } from "./outage-store";
 import { getIncident, type UpdateRecord } from "./records";
 import { requireUpdate, toMs, UPDATES_MAX } from "../timeline";
 import { firstWritten, timelineOf } from "./rules";
-import { saveIncident, type Services, validateDisplayAt } from "./save-incident";
+import { saveIncident, validateDisplayAt } from "./save-incident";
 import { updateUpdateRow } from "./store";
 import { takeOver } from "./words";
 
@@ -27,7 +28,7 @@ import { takeOver } from "./words";
  * has no room for the update, unless the update resolves it.
  */
 export function addUpdate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidentId: string,
   input: AddUpdateBody,
@@ -48,7 +49,7 @@ export function addUpdate(
  * room for one more update.
  */
 export function editUpdate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   incidentId: string,
   updateId: string,

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import { badnessOf, type ComponentStatus } from "../../domain/component-status";
@@ -20,7 +21,6 @@ import {
   countNamings,
   NAMINGS_MAX,
 } from "./rules";
-import type { Services } from "./save-incident";
 import { findIncident, type IncidentRow } from "./store";
 
 /** Time for which outages are gathered for one update, after the first that waits. */
@@ -89,7 +89,7 @@ interface Words {
  * Writes one update about the components that wait, and none if there are none or if the incident has no room. The
  * rest of more than 1,000 waits for the next update.
  */
-export function writeWords(ctx: Services, tx: Tx, row: IncidentRow, words: Words): void {
+export function writeWords(ctx: Ctx, tx: Tx, row: IncidentRow, words: Words): void {
   const automatic = findAutomatic(tx, { incidentId: row.id });
   const automation = automationOf(tx, row);
   if (!automatic || !automation) return;
@@ -134,7 +134,7 @@ export function writeWords(ctx: Services, tx: Tx, row: IncidentRow, words: Words
 }
 
 /** Returns the time for an update, or none for the current time if the clock was set back before it. Unix ms. */
-export function displayTime(ctx: Pick<Services, "clock">, at: number): { display_at?: string } {
+export function displayTime(ctx: Ctx, at: number): { display_at?: string } {
   return at <= ctx.clock.now() ? { display_at: toIso(at) } : {};
 }
 
@@ -143,7 +143,7 @@ export function displayTime(ctx: Pick<Services, "clock">, at: number): { display
  * wait. Returns false for any other incident.
  */
 export function takeOver(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   row: IncidentRow,
   words: Pick<Words, "notify" | "until">,
@@ -179,7 +179,7 @@ function isUrgent({ said, present }: Waiting): boolean {
  * back.
  */
 export function planWords(
-  ctx: Pick<Services, "clock">,
+  ctx: Ctx,
   tx: Tx,
   automatic: AutomaticRow,
   { isSoon, lastUpdateAt }: { isSoon: boolean; lastUpdateAt: number },
@@ -197,7 +197,7 @@ export function hasDueWords(reader: Reader, now: number): boolean {
 }
 
 /** Writes the update that has been due for longest. Returns true if others are due. */
-export function writeDueWords(ctx: Services, tx: Tx): boolean {
+export function writeDueWords(ctx: Ctx, tx: Tx): boolean {
   const now = ctx.clock.now();
   const automatic = findDueIncident(tx, { now, latest: now + INTERVAL_MS });
   if (!automatic) return false;

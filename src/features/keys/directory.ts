@@ -1,4 +1,4 @@
-import type { AppContext, NewerKeyState } from "../../context";
+import type { Ctx, NewerKeyState } from "../../context";
 import { sha256Hex } from "../../kernel/hash";
 import type { KeyState } from "./rules";
 import { findKeyValue, listKeys, listKeyValues } from "./store";
@@ -30,9 +30,7 @@ export interface KeyDirectory {
  * Creates the directory. It reads the keys at the first look-up, and again at the first one after
  * any has changed, here or in another process. Looking up a key throws while they cannot be read.
  */
-export function createKeyDirectory(
-  ctx: Pick<AppContext, "db" | "signals" | "newerKeys">,
-): KeyDirectory {
+export function createKeyDirectory(ctx: Ctx): KeyDirectory {
   let credentials: Map<string, Credential> | undefined;
   /** Version of other processes' commits at the time `credentials` was read. */
   let foreignVersion: number | undefined;
@@ -82,7 +80,7 @@ function earliest(a: number | null, b: number | null): number | null {
 }
 
 /** Reads all key values with their keys, by the hashes of the values. */
-export function listCredentials(db: AppContext["db"]): Map<string, Credential> {
+export function listCredentials(db: Ctx["db"]): Map<string, Credential> {
   const rows = new Map(listKeys(db, {}).map((row) => [row.id, row]));
   const cached = new Map<string, KeyEntry>();
   const credentials = new Map<string, Credential>();

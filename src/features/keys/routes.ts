@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { type RequestContexts, ANY_KEY, bearerOf, operation, sendUntagged } from "../../http";
 import type { Limiter } from "../limits";
 import { OwnKey } from "./model";
@@ -8,7 +8,7 @@ import type { KeyUsage } from "./usage";
 
 /** `GET /api/v1/key`: the record of the key that calls. */
 export function keyRoutes(
-  ctx: AppContext,
+  ctx: Ctx,
   requestContexts: RequestContexts,
   limiter: Limiter,
   usage: KeyUsage,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import {
   conflict,
@@ -40,10 +40,8 @@ export interface RevealedKey {
   value: string;
 }
 
-type Services = Pick<AppContext, "clock" | "newId" | "random" | "signals">;
-
 /** Creates a key. Throws `validation_failed` with all invalid fields. */
-export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Actor): RevealedKey {
+export function createKey(ctx: Ctx, tx: Tx, input: CreateKeyBody, actor: Actor): RevealedKey {
   const now = ctx.clock.now();
   const fields = validateCreateKey(input, now);
   if (fields.length > 0) throw invalidFields(fields);
@@ -76,7 +74,7 @@ export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Ac
 
 /** Changes a key's name or limit. Throws `not_found`, or `validation_failed`. */
 export function updateKey(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: UpdateKeyBody,
@@ -103,7 +101,7 @@ export function updateKey(
  * `not_found`, or `conflict` for a key that is expired or revoked.
  */
 export function rotateKey(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   overlap: Overlap,
@@ -135,7 +133,7 @@ export function rotateKey(
  * Ends all values of a key but the newest. Changes nothing if no older value works. Throws
  * `not_found`.
  */
-export function endOldValues(ctx: Services, tx: Tx, id: string, actor: Actor): KeyResource {
+export function endOldValues(ctx: Ctx, tx: Tx, id: string, actor: Actor): KeyResource {
   const row = getKeyRow(tx, id);
   const now = ctx.clock.now();
   const isLive = stateOfKey(row, now) === "live";
@@ -148,7 +146,7 @@ export function endOldValues(ctx: Services, tx: Tx, id: string, actor: Actor): K
 }
 
 /** Revokes a key, which cannot be undone. A second call changes nothing. Throws `not_found`. */
-export function revokeKey(ctx: Services, tx: Tx, id: string, actor: Actor): KeyResource {
+export function revokeKey(ctx: Ctx, tx: Tx, id: string, actor: Actor): KeyResource {
   const row = getKeyRow(tx, id);
   if (row.revokedAt === null) {
     updateKeyRow(tx, { ...row, revokedAt: ctx.clock.now(), version: row.version + 1 });
@@ -185,7 +183,7 @@ export function getKeyRow(reader: Reader, id: string): KeyRow {
   throw notFound(`key as ${id}`);
 }
 
-function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
+function addValue(ctx: Ctx, tx: Tx, keyId: string, now: number): string {
   const value = generateKeyValue(ctx.random);
   insertKeyValue(tx, {
     hash: hashKeyValue(value),

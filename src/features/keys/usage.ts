@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { ClientAddress } from "../../kernel/client-address";
 import type { Timer } from "../../kernel/clock";
 import { HOUR_MS, SECOND_MS, DAY_MS, startOfDay } from "../../kernel/time";
@@ -75,7 +75,7 @@ export interface KeyUsage {
 
 /** Gathers uses, and passes each batch to `store`, which by default writes it into the database. */
 export function createKeyUsage(
-  ctx: Pick<AppContext, "clock" | "db" | "log">,
+  ctx: Ctx,
   store: (uses: readonly KeyUse[]) => Promise<void> = (uses) =>
     ctx.db.write((tx) => storeKeyUses(tx, uses)),
 ): KeyUsage {

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { AppContext } from "../../context";
+import type { Clock } from "../../kernel/clock";
+import type { RandomBytes } from "../../kernel/random";
 import { lazy } from "../../kernel/lazy";
 import { MINUTE_MS } from "../../kernel/time";
 import { Buckets, type Decision, secondsToRefill } from "./bucket";
@@ -22,7 +23,7 @@ const FIRST_ROOM = 1_000;
  * up.
  */
 export class BucketMap {
-  readonly #clock: AppContext["clock"];
+  readonly #clock: Clock;
   readonly #capacity: number;
   readonly #overflowLimit: number;
   readonly #secret: string;
@@ -43,14 +44,15 @@ export class BucketMap {
   #rejected = 0;
 
   constructor(options: {
-    ctx: Pick<AppContext, "clock" | "random">;
+    clock: Clock;
+    random: RandomBytes;
     capacity: number;
     overflowLimit: number;
   }) {
-    this.#clock = options.ctx.clock;
+    this.#clock = options.clock;
     this.#capacity = options.capacity;
     this.#overflowLimit = options.overflowLimit;
-    this.#secret = Buffer.from(options.ctx.random(16)).toString("hex");
+    this.#secret = Buffer.from(options.random(16)).toString("hex");
     const room = Math.min(FIRST_ROOM, this.#capacity);
     this.#numbers = new LRUCache({ max: room });
     this.#buckets = new Buckets(room);

@@ -1,4 +1,6 @@
-import type { AppContext } from "../../context";
+import type { Config } from "../../config";
+import type { Clock } from "../../kernel/clock";
+import type { RandomBytes } from "../../kernel/random";
 import type { ClientAddress } from "../../kernel/client-address";
 import { lazy } from "../../kernel/lazy";
 import type { Decision } from "./bucket";
@@ -79,17 +81,24 @@ export interface BucketFigures {
 const HEALTH_CHECKERS_MAX = 10_000;
 const SESSIONS_MAX = 10_000;
 
+/** What limits need of the process. */
+interface LimiterParts {
+  clock: Clock;
+  config: Config;
+  random: RandomBytes;
+}
+
 /**
  * Creates limits in memory, with one bucket map per kind of caller, so that none displaces another.
  */
-export function createLimiter(ctx: Pick<AppContext, "clock" | "config" | "random">): LocalLimiter {
-  const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
+export function createLimiter({ clock, config, random }: LimiterParts): LocalLimiter {
+  const { publicRateLimit, bucketCapacity: capacity } = config;
   const healthLimit = POLICIES.health.perMinute;
   const sessionLimit = POLICIES.session.perMinute;
   const heartbeatLimit = POLICIES.heartbeat.perMinute;
   // Created on first use, which shortens the start.
   const callers = (room: number) =>
-    lazy(() => new BucketMap({ ctx, capacity: room, overflowLimit: publicRateLimit }));
+    lazy(() => new BucketMap({ clock, random, capacity: room, overflowLimit: publicRateLimit }));
   const keys = callers(capacity);
   const sessions = callers(Math.min(capacity, SESSIONS_MAX));
   const heartbeats = callers(capacity);

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { queueMailAgain } from "./direct-store";
 import { type NewMail, wakeSender } from "./queue";
@@ -10,11 +10,7 @@ interface DirectMail extends Omit<NewMail, "mailingId" | "subscriberId" | "copy"
 }
 
 /** Queues a mail with a known id. One that has ended is queued again and keeps its `Message-ID`. */
-export function queueDirectly(
-  ctx: Pick<AppContext, "clock" | "signals">,
-  tx: Tx,
-  { recipient, ...mail }: DirectMail,
-): void {
+export function queueDirectly(ctx: Ctx, tx: Tx, { recipient, ...mail }: DirectMail): void {
   const now = ctx.clock.now();
   if (findMail(tx, mail)) queueMailAgain(tx, { ...mail, now });
   else {

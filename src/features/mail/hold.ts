@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../../domain/mail";
@@ -26,7 +26,7 @@ export function findMailHold(reader: Reader): MailHold | undefined {
 
 /** Holds all mailings until an admin releases them. Returns false if they are held already. */
 export function holdAllMailings(
-  ctx: Pick<AppContext, "clock" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   { reason, since }: Pick<MailHold, "reason" | "since">,
 ): boolean {
@@ -39,11 +39,7 @@ export function holdAllMailings(
 }
 
 /** Releases all mailings. Returns false if they were not held. */
-export function releaseAllMailings(
-  ctx: Pick<AppContext, "clock" | "signals">,
-  tx: Tx,
-  actor: Actor,
-): boolean {
+export function releaseAllMailings(ctx: Ctx, tx: Tx, actor: Actor): boolean {
   if (!findMailHold(tx)) return false;
   const now = ctx.clock.now();
   const value = listMailHolds(tx).map((hold) => ({ ...hold, endedAt: hold.endedAt ?? now }));
@@ -69,7 +65,7 @@ export function suppressionsOfHold(
  * of addresses.
  */
 export function undoSuppressions(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   hold: MailHold,
   mailIds: ReadonlySet<string>,

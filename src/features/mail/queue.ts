@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { MailClass } from "../../domain/mail";
 import type { MailAddress } from "../../domain/mail-address";
@@ -42,8 +42,6 @@ export interface NewMail {
   expiresAt: number;
 }
 
-type Services = Pick<AppContext, "clock" | "newId" | "signals">;
-
 const NO_COUNTS: MailingCounts = {
   written: 0,
   sent: 0,
@@ -58,7 +56,7 @@ const NO_COUNTS: MailingCounts = {
  * Queues mails and wakes the sender after the commit. Mails of a mailing are added to its number
  * of written mails. Returns the ids.
  */
-export function enqueueMails(ctx: Services, tx: Tx, mails: readonly NewMail[]): string[] {
+export function enqueueMails(ctx: Ctx, tx: Tx, mails: readonly NewMail[]): string[] {
   const now = ctx.clock.now();
   const rows = mails.map((mail) => {
     const { recipient, subscriberId, mailingId, dueAt, ...rest } = mail;
@@ -99,7 +97,7 @@ interface MailsOfMailing extends Required<Pick<NewMail, "batch" | "mailingId">> 
 }
 
 /** Queues mails like `enqueueMails`, without reading their recipients. */
-export function enqueueMailsTo(ctx: Services, tx: Tx, { seqs, ...shared }: MailsOfMailing): void {
+export function enqueueMailsTo(ctx: Ctx, tx: Tx, { seqs, ...shared }: MailsOfMailing): void {
   if (seqs.length === 0) return;
   const written = insertMailsTo(tx, {
     ...shared,
@@ -111,7 +109,7 @@ export function enqueueMailsTo(ctx: Services, tx: Tx, { seqs, ...shared }: Mails
 }
 
 /** Wakes the sender after the commit: mails were queued, held, released or cancelled. */
-export function wakeSender(ctx: Pick<AppContext, "signals">, tx: Tx): void {
+export function wakeSender(ctx: Ctx, tx: Tx): void {
   tx.afterCommit(() => ctx.signals.mailsQueued.emit());
 }
 
@@ -119,23 +117,14 @@ export function wakeSender(ctx: Pick<AppContext, "signals">, tx: Tx): void {
  * Cancels at most `limit` pending mails of a mailing and returns their number. Mails that are being sent stay
  * sent if the relay accepts them.
  */
-export function cancelMailsOfMailing(
-  ctx: Pick<AppContext, "clock">,
-  tx: Tx,
-  mailingId: string,
-  limit: number,
-): number {
+export function cancelMailsOfMailing(ctx: Ctx, tx: Tx, mailingId: string, limit: number): number {
   const cancelled = cancelOfMailing(tx, { mailingId, now: ctx.clock.now(), limit });
   addToMailing(tx, { ...NO_COUNTS, id: mailingId, cancelled });
   return cancelled;
 }
 
 /** Cancels the pending mails of a subscriber, such as after unsubscribing. Returns their number. */
-export function cancelMailsOfSubscriber(
-  ctx: Pick<AppContext, "clock">,
-  tx: Tx,
-  subscriberId: string,
-): number {
+export function cancelMailsOfSubscriber(ctx: Ctx, tx: Tx, subscriberId: string): number {
   const pending = listPendingOfSubscriber(tx, { subscriberId, subjectId: null });
   return endMails(ctx, tx, pending, "cancelled");
 }
@@ -145,7 +134,7 @@ export function cancelMailsOfSubscriber(
  * first.
  */
 export function supersedeMails(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   { subscriberId, subjectId, by }: { subscriberId: string; subjectId: string; by: string },
 ): string[] {
@@ -160,7 +149,7 @@ export function supersedeMails(
  * Returns their number.
  */
 export function supersedeMailing(
-  { clock }: Pick<AppContext, "clock">,
+  { clock }: Ctx,
   tx: Tx,
   mailingId: string,
   { by, seqs }: { by: string; seqs: readonly number[] },
@@ -177,7 +166,7 @@ export function hasExpired(reader: Reader, now: number): boolean {
 }
 
 /** Ends up to `limit` mails whose time is over, due or not. Returns their number. */
-export function expireMails(ctx: Pick<AppContext, "clock">, tx: Tx, limit: number): number {
+export function expireMails(ctx: Ctx, tx: Tx, limit: number): number {
   return endMails(ctx, tx, listExpiredMails(tx, ctx.clock.now(), limit), "expired");
 }
 
@@ -219,7 +208,7 @@ export function countMails(tx: Tx, mails: readonly CountedMail[]): void {
 }
 
 function endMails(
-  { clock }: Pick<AppContext, "clock">,
+  { clock }: Ctx,
   tx: Tx,
   rows: readonly PendingMail[],
   status: FinalStatus,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { findSetting, putSetting } from "../settings";
 import { type MailSettings, readMailSettings } from "./settings";
 
@@ -12,14 +12,14 @@ interface RelayOffers extends Relay {
 }
 
 /** True if the relay takes addresses with characters outside ASCII before the @, as of the last connection. */
-export function relayTakesUtf8(ctx: Pick<AppContext, "config" | "db">): boolean {
+export function relayTakesUtf8(ctx: Ctx): boolean {
   const settings = readMailSettings(ctx);
   return settings !== undefined && readOffers(ctx, settings)?.smtpUtf8 === true;
 }
 
 /** Stores what a relay offers, if that is not what is known of it. A failure only delays that. */
 export async function noteRelayOffers(
-  ctx: Pick<AppContext, "clock" | "db" | "log">,
+  ctx: Ctx,
   { host, port }: Relay,
   extensions: ReadonlySet<string>,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function noteRelayOffers(
 }
 
 /** Returns what is known of a relay; undefined if the last connection was to another one. */
-function readOffers({ db }: Pick<AppContext, "db">, relay: Relay): RelayOffers | undefined {
+function readOffers({ db }: Ctx, relay: Relay): RelayOffers | undefined {
   const value = findSetting(db, { name: RELAY_OFFERS })?.value as RelayOffers | undefined;
   return value?.host === relay.host && value.port === relay.port ? value : undefined;
 }

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { invalidFields } from "../../errors";
 import { jsonOrRawBody, NO_STORE, operation, type RequestContexts } from "../../http";
 import type { Finding } from "./reports/finding";
@@ -17,7 +17,7 @@ const DESCRIPTION =
   "Takes a report as it came by mail (`message/rfc822`): a delivery status (RFC 3464) or a complaint (RFC 5965). The mail is found by its envelope sender, by the envelope id, or by the `Message-ID` of the returned message; an address in it changes nothing. A service sends up to 500 reports as JSON, by mail or by address. Delays, receipts and automatic replies are ignored. Sending a report again changes nothing.";
 
 /** `/api/v1/mail/bounces`: reports about mails that came back, with the token in the path or as bearer. */
-export function mailReportRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function mailReportRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   async function take(body: Parameters<typeof readJsonReports>[0] | Uint8Array): Promise<Response> {
     const findings = body instanceof Uint8Array ? await readRaw(body) : readJson(body);
     for (let from = 0; from < findings.length; from += REPORTS_PER_BATCH) {

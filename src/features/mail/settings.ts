@@ -7,7 +7,7 @@ import {
   setterOf,
   type TlsMode,
 } from "../../config";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { conflict, invalidFields } from "../../errors";
@@ -64,7 +64,7 @@ export function mailSetters(config: Config): string[] {
 }
 
 /** Returns the settings in force; undefined without a relay. */
-export function readMailSettings(ctx: Pick<AppContext, "config" | "db">): MailSettings | undefined {
+export function readMailSettings(ctx: Ctx): MailSettings | undefined {
   return mailSetters(ctx.config).length > 0
     ? configuredSettings(ctx.config)
     : storedSettings(readStoredMailSettings(ctx.db));
@@ -74,7 +74,7 @@ export function readMailSettings(ctx: Pick<AppContext, "config" | "db">): MailSe
  * Returns the settings if mail can be sent: there are a relay, a sender, and a public address other than the
  * listen address.
  */
-export function mailReadiness(ctx: Pick<AppContext, "baseUrl" | "config" | "db">): MailReadiness {
+export function mailReadiness(ctx: Ctx): MailReadiness {
   const settings = readMailSettings(ctx);
   const missing: MissingForMail[] = [];
   if (!settings) missing.push("relay", "from");
@@ -91,12 +91,7 @@ export function readStoredMailSettings(reader: Reader): StoredMailSettings | und
  * Stores the dashboard's settings. Returns false if that changed nothing. Throws `validation_failed` with all
  * errors, and `conflict` if flags or variables rule them.
  */
-export function setMailSettings(
-  ctx: Pick<AppContext, "clock" | "config" | "signals">,
-  tx: Tx,
-  input: MailSettingsInput,
-  actor: Actor,
-): boolean {
+export function setMailSettings(ctx: Ctx, tx: Tx, input: MailSettingsInput, actor: Actor): boolean {
   requireNoSetters(ctx.config);
   const before = readStoredMailSettings(tx);
   const isKept = input.user !== null && input.password === null && before?.password != null;
@@ -122,11 +117,7 @@ export function setMailSettings(
 }
 
 /** Removes the dashboard's settings. Returns false without any. Throws `conflict` if flags or variables rule them. */
-export function removeMailSettings(
-  ctx: Pick<AppContext, "clock" | "config" | "signals">,
-  tx: Tx,
-  actor: Actor,
-): boolean {
+export function removeMailSettings(ctx: Ctx, tx: Tx, actor: Actor): boolean {
   requireNoSetters(ctx.config);
   if (!findSetting(tx, { name: MAIL })) return false;
   deleteSetting(tx, { name: MAIL });

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { parseStoredAddress } from "../../domain/mail-address";
 import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
@@ -22,8 +22,6 @@ import { findUndo } from "./undo-store";
 /** Page of suppressions that count for the installation. */
 const ALL_PAGES = "";
 
-type Services = Pick<AppContext, "clock" | "random">;
-
 /** Suppression to be made. */
 interface NewSuppression {
   addressHmac: string;
@@ -38,7 +36,7 @@ interface NewSuppression {
 
 /** Stops mails of a kind to an address: see `isStoppedBy`. */
 export function suppress(
-  { clock }: Pick<AppContext, "clock">,
+  { clock }: Ctx,
   tx: Tx,
   { addressHmac: hmac, reason, pageId = ALL_PAGES, mailId, note }: NewSuppression,
 ): void {
@@ -137,7 +135,7 @@ export function resetFailures(
 
 /** Counts a final failure that is not about the address. The third one suppresses it, if a week lies between. */
 export function addFailure(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   { subscriberId }: Addressed,
   cause: { mailId: string; note: string },
@@ -157,7 +155,7 @@ export function addFailure(
  * subscriber bounced at least a day ago.
  */
 export function addBounce(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   { subscriberId, recipient }: Addressed,
   isCertain: boolean,
@@ -175,17 +173,13 @@ export function addBounce(
 }
 
 /** Returns the mark of a mail's recipient. */
-export function markOfRecipient(
-  ctx: Services,
-  tx: Tx,
-  { subscriberId, recipient }: Addressed,
-): string {
+export function markOfRecipient(ctx: Ctx, tx: Tx, { subscriberId, recipient }: Addressed): string {
   const subscriber = subscriberId === null ? undefined : findFailuresOf(tx, { subscriberId });
   return subscriber?.addressHmac ?? markOfAddress(ctx, tx, recipient);
 }
 
 /** Returns the mark of an address in any spelling. */
-export function markOfAddress(ctx: Services, tx: Tx, address: string): string {
+export function markOfAddress(ctx: Ctx, tx: Tx, address: string): string {
   return addressHmac(ensureMailKey(ctx, tx), parsedKeyOf(address));
 }
 

@@ -1,11 +1,11 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { ComposedMail } from "./compose";
 import type { MailSettings } from "./settings";
 import type { MailRow } from "./queue-store";
 
 /** Facts that templates may use besides the mail itself. */
 export interface TemplateEnvironment {
-  ctx: AppContext;
+  ctx: Ctx;
   /** Settings with which the mail is sent. */
   settings: MailSettings;
 }

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { type MailAddress, maskAddress, parseMailAddress } from "../../domain/mail-address";
@@ -37,12 +37,7 @@ export function describeMissing(missing: readonly MissingForMail[]): string {
  * Charges and audits a test mail, in a transaction before it is sent. Throws `validation_failed` for an
  * invalid address, `conflict` if mail is not ready, and `rate_limited` with `Retry-After`.
  */
-export function beginTestMail(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "db">,
-  tx: Tx,
-  address: string,
-  actor: Actor,
-): BegunTestMail {
+export function beginTestMail(ctx: Ctx, tx: Tx, address: string, actor: Actor): BegunTestMail {
   const readiness = mailReadiness(ctx);
   if (!readiness.ready) {
     throw conflict(`Mail needs ${describeMissing(readiness.missing)} first.`);

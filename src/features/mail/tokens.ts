@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { findSetting, putSetting } from "../settings";
 
@@ -29,7 +29,7 @@ export function findMailKey(reader: Reader): MailKey | undefined {
 }
 
 /** Returns the key of the installation, which it creates at first. */
-export function ensureMailKey(ctx: Pick<AppContext, "clock" | "random">, tx: Tx): MailKey {
+export function ensureMailKey(ctx: Ctx, tx: Tx): MailKey {
   const found = findMailKey(tx);
   if (found) return found;
   const bytes = Buffer.from(ctx.random(KEY_BYTES));

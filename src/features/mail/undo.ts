@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
@@ -143,7 +143,7 @@ export function getSuppressed(
  * `validation_failed`, and `conflict` if an admin cannot end it, or not yet.
  */
 export function undoSuppression(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   of: { addressHmac: string; reason: string; request: string },
   actor: Actor,

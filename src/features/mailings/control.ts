@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Db, Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { conflict } from "../../errors";
@@ -10,8 +10,6 @@ import { listHeld } from "./list-store";
 import { getMailing } from "./lists";
 import { findMailing, findNewestBegun, type MailingRow, setProgress } from "./store";
 
-type Services = Pick<AppContext, "clock" | "signals">;
-
 /** Number of held mailings that one transaction releases. */
 const RELEASED_PER_BATCH = 250;
 
@@ -19,7 +17,7 @@ const RELEASED_PER_BATCH = 250;
  * Stops a mailing. The sender cancels its mails that have not begun. Throws `not_found`, or `conflict` if it has
  * ended.
  */
-export function stopMailing(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function stopMailing(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const mailing = getMailing(tx, id);
   requireOpen(mailing);
   setProgress(tx, { ...mailing, state: "stopped" });
@@ -31,7 +29,7 @@ export function stopMailing(ctx: Services, tx: Tx, id: string, actor: Actor): vo
  * Releases a held mailing. Throws `not_found`, or `conflict` if it is not held, if its time is over, or if a newer
  * mailing about the same object has begun, which it would contradict.
  */
-export function releaseMailing(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function releaseMailing(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const mailing = getMailing(tx, id);
   requireOpen(mailing);
   if (mailing.state !== "held") throw conflict("The mailing is not held.");
@@ -49,7 +47,7 @@ export function releaseMailing(ctx: Services, tx: Tx, id: string, actor: Actor):
  * go first, since what begins meanwhile contains the texts of older ones. Returns their number.
  */
 export async function releaseHeldMailings(
-  ctx: Services & Pick<AppContext, "db">,
+  ctx: Ctx,
   page: { id: string; name: string },
   write: Db["write"],
   actor: Actor,
@@ -75,7 +73,7 @@ export async function releaseHeldMailings(
 }
 
 /** Releases those of some mailings that are held, and neither late nor outdated. Returns their number. */
-function releaseSome({ clock }: Services, tx: Tx, ids: readonly string[]): number {
+function releaseSome({ clock }: Ctx, tx: Tx, ids: readonly string[]): number {
   const now = clock.now();
   // A component whose status changes all day is the subject of thousands.
   const newestBegun = new Map<string, string>();

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { ComponentStatus } from "../../domain/component-status";
 import { findComponent } from "../components";
@@ -31,12 +31,10 @@ const BATCH = 2_000;
 /** Template of all mails of mailings. */
 export const MAILING_TEMPLATE = "mailing";
 
-type Services = Pick<AppContext, "clock" | "newId" | "signals">;
-
 /**
  * Writes the mails of up to 500 subscribers for the oldest due mailing. `domain` is that of the sender's address; undefined while mail is not ready. Returns true if there may be more.
  */
-export function advanceMailings(ctx: Services, tx: Tx, domain: string | undefined): boolean {
+export function advanceMailings(ctx: Ctx, tx: Tx, domain: string | undefined): boolean {
   const mailing = findExpanding(tx, { now: ctx.clock.now() });
   if (!mailing) return false;
   const page = findPage(tx, { id: mailing.pageId });
@@ -59,7 +57,7 @@ interface Beginning {
 
 /** Begins a mailing. Returns undefined if it is over, or if a newer one contains its text. */
 function begin(
-  { clock }: Services,
+  { clock }: Ctx,
   tx: Tx,
   mailing: MailingRow,
   { page, reach, domain }: Beginning,
@@ -150,7 +148,7 @@ export function readStatusChange(
   return { name: component.name, status: component.status, before, at: event.at };
 }
 
-function writeMails(ctx: Services, tx: Tx, mailing: MailingRow, reach: readonly string[]): boolean {
+function writeMails(ctx: Ctx, tx: Tx, mailing: MailingRow, reach: readonly string[]): boolean {
   const { id: mailingId, subjectId, kind } = mailing;
   const candidates = listCandidates(tx, {
     pageId: mailing.pageId,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { AuthorKind } from "../../domain/actor";
 import type { EventSubscriber, RecordedEvent } from "../../events";
@@ -37,17 +37,13 @@ import {
 } from "./store";
 import { findLastSubscriber } from "./subscriber-store";
 
-type Services = Pick<AppContext, "newId" | "signals">;
-
 const SUBJECTS = /^(?:incident|maintenance|component)\./;
 
 /**
  * Writes one mailing for each event that subscribers get mails of, in the transaction of the change. What
  * happens while mail is not ready is not mailed later.
  */
-export function recordMailings(
-  ctx: Services & Pick<AppContext, "baseUrl" | "config" | "db">,
-): EventSubscriber {
+export function recordMailings(ctx: Ctx): EventSubscriber {
   return (tx, groups) => {
     const relevant = groups.flat().filter(({ type }) => SUBJECTS.test(type));
     if (relevant.length === 0) return;
@@ -81,7 +77,7 @@ interface Circumstances {
 }
 
 function recordMailing(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   event: RecordedEvent & { pageId: string },
   { relevant, maxSeq, isReady, takeOne }: Circumstances,
@@ -150,7 +146,7 @@ export function mailingsLeft(
  * mailing is written at the end of the transaction, by the same rules.
  */
 export function mailOfChange(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "db" | "outbox">,
+  ctx: Ctx,
   tx: Tx,
   { id: subjectId, pageId, isDraft = false }: WrittenSubject,
 ): WrittenMail {
@@ -177,7 +173,7 @@ export function mailOfChange(
   return { state: "held", reason: "All mailings are held until an admin releases them." };
 }
 
-function wake({ signals }: Services, tx: Tx): void {
+function wake({ signals }: Ctx, tx: Tx): void {
   tx.afterCommit(() => signals.mailingsRecorded.emit());
 }
 

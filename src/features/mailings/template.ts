@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { countChanges, type Db, type Reader } from "../../db";
 import {
   type ComposedMail,
@@ -116,7 +116,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
   };
 
   function compose(
-    { db, baseUrl }: AppContext,
+    { db, baseUrl }: Ctx,
     mailing: MailingRow,
     page: PageRow,
     earlier: readonly MailingRow[],

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { DAY_MS, SECOND_MS } from "../../kernel/time";
 import { mailReadiness, wakeSender } from "../mail";
@@ -25,7 +25,7 @@ interface RunningMailings {
  * Starts writing the mails of due mailings, one transaction for up to 500 subscribers. Continues at the cursor
  * after a restart. Failed writes are repeated.
  */
-export function startMailings(ctx: AppContext): RunningMailings {
+export function startMailings(ctx: Ctx): RunningMailings {
   let running: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = false;
@@ -107,7 +107,7 @@ export function startMailings(ctx: AppContext): RunningMailings {
 }
 
 /** Returns the domain of the sender's address; undefined while mail is not ready. */
-function senderDomain(ctx: AppContext): string | undefined {
+function senderDomain(ctx: Ctx): string | undefined {
   const readiness = mailReadiness(ctx);
   return readiness.ready ? readiness.settings.from.address.split("@").at(-1) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { conflict } from "../../errors";
 import { audit, type EventType } from "../../events";
@@ -25,8 +25,6 @@ import {
 } from "./store";
 import { insertMaintenanceUpdate, listFirstUpdates } from "./update-store";
 
-export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
-
 /** Fields of a new update. */
 export interface NewUpdate {
   status: MaintenanceStatus;
@@ -37,12 +35,7 @@ export interface NewUpdate {
 }
 
 /** Writes an update. */
-export function addUpdateRow(
-  ctx: Services,
-  tx: Tx,
-  maintenanceId: string,
-  update: NewUpdate,
-): void {
+export function addUpdateRow(ctx: Ctx, tx: Tx, maintenanceId: string, update: NewUpdate): void {
   const createdAt = ctx.clock.now();
   insertMaintenanceUpdate(tx, { id: ctx.newId("upd"), maintenanceId, ...update, createdAt });
 }
@@ -62,7 +55,7 @@ export function withStatus(
 }
 
 /** Writes a changed row with a new version, and a new version of its page's content. */
-export function saveChange(ctx: Services, tx: Tx, row: MaintenanceRow): void {
+export function saveChange(ctx: Ctx, tx: Tx, row: MaintenanceRow): void {
   updateMaintenanceRow(tx, { ...row, version: row.version + 1, updatedAt: ctx.clock.now() });
   touchPage(ctx, tx, row.pageId);
 }
@@ -83,7 +76,7 @@ interface CausesChange {
  * in progress. Earlier causes stay as history. Deleted components get no new cause.
  */
 export function refreshCauses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   row: MaintenanceRow,
   { at, actor, notify, unmarkedSince = null }: CausesChange,
@@ -125,7 +118,7 @@ interface ChangeRecord {
 }
 
 /** Records the event and audit row of a change that is written, and returns the maintenance. */
-export function recordChange(ctx: Services, tx: Tx, id: string, change: ChangeRecord): Maintenance {
+export function recordChange(ctx: Ctx, tx: Tx, id: string, change: ChangeRecord): Maintenance {
   const maintenance = getMaintenance(ctx, tx, id);
   recordMaintenanceEvent(ctx, tx, change.event, maintenance, change);
   audit(ctx, tx, change.actor, change.action, id, change.summary);
@@ -134,7 +127,7 @@ export function recordChange(ctx: Services, tx: Tx, id: string, change: ChangeRe
 
 /** Writes an update and the row of its maintenance, and records the change. Returns the maintenance. */
 export function applyUpdate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   after: MaintenanceRow,
   update: NewUpdate,

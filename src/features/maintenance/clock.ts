@@ -1,9 +1,9 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
-import { applyUpdate, plannedNotify, refreshCauses, type Services, withStatus } from "./change";
+import { applyUpdate, plannedNotify, refreshCauses, withStatus } from "./change";
 import { recordMaintenanceEvent } from "./event";
 import { findNextDue } from "./list-store";
 import { getMaintenance, getMaintenanceRecord } from "./records";
@@ -45,7 +45,7 @@ interface Step extends DueTransition {
  * due: after a change of a page, at the time of the next transition, or after the clock was set back. Failed writes
  * are retried at the next tick.
  */
-export function startMaintenanceClock(ctx: AppContext): Timer {
+export function startMaintenanceClock(ctx: Ctx): Timer {
   let isRunning = false;
   let isCancelled = false;
   let isFailing = false;
@@ -122,7 +122,7 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
  * author of the plan: reminders, starts and ends, each at its planned time. At most 50, fewer if they
  * change many components. Returns true if more can be due.
  */
-export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean {
+export function advanceMaintenance(ctx: Ctx, tx: Tx, now: number): boolean {
   const steps = dueSteps(tx, now);
   const taken = new Set<string>();
   let changed = 0;
@@ -162,7 +162,7 @@ const isEnd = ({ kind }: DueTransition) => kind === "complete";
 const ORDER: readonly DueTransition["kind"][] = ["start", "complete", "reminder"];
 
 /** Makes one transition, and returns the number of components that it can change. */
-function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
+function takeStep(ctx: Ctx, tx: Tx, step: Step, now: number): number {
   const { id, kind, at, isMissedEntirely } = step;
   const { row, updates, components } = getMaintenanceRecord(tx, id);
   const actor = { ...SYSTEM_ACTOR, author: row.author };

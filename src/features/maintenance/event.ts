@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { EventType } from "../../events";
 import { type Actor, authorOf } from "../../domain/actor";
@@ -28,7 +28,7 @@ export const MaintenanceEventData = Type.Object(
  * new. `actor` makes the change.
  */
 export function recordMaintenanceEvent(
-  ctx: Pick<AppContext, "outbox">,
+  ctx: Ctx,
   tx: Tx,
   type: EventType,
   maintenance: Maintenance,

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
@@ -9,7 +10,6 @@ import { touchPage } from "../pages";
 import { InstantText } from "../../kernel/schema";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline";
 import { chooseComponents, replaceChosen } from "./affected-components";
-import type { Services } from "./change";
 import { recordMaintenanceEvent } from "./event";
 import { MaintenanceUpdate, PlanMaintenanceBody } from "./model";
 import { readTimes, REMIND_MINUTES_BEFORE } from "./plan";
@@ -45,7 +45,7 @@ type ImportMaintenanceBody = Static<typeof ImportMaintenanceBody>;
  * Throws `not_found`, or `validation_failed` with every invalid field.
  */
 export function importMaintenance(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   pageId: string,
   input: ImportMaintenanceBody,

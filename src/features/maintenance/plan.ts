@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { type Actor, authorOf } from "../../domain/actor";
@@ -9,7 +10,6 @@ import {
   refreshCauses,
   requireNotEnded,
   saveChange,
-  type Services,
   usualNotify,
   recordChange,
 } from "./change";
@@ -32,7 +32,7 @@ export const REMIND_MINUTES_BEFORE = 60;
  * `validation_failed` with every invalid field.
  */
 export function planMaintenance(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: PlanMaintenanceBody,
   actor: Actor,
@@ -89,7 +89,7 @@ export function planMaintenance(
  * `validation_failed`, or `conflict` for a change that its status forbids.
  */
 export function updateMaintenance(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: UpdateMaintenanceBody,

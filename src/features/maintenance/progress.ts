@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { type EventType, recordAudits } from "../../events";
@@ -10,7 +11,6 @@ import {
   type NewUpdate,
   refreshCauses,
   requireNotEnded,
-  type Services,
   usualNotify,
   withStatus,
 } from "./change";
@@ -34,7 +34,7 @@ import { insertMaintenanceUpdates, listFirstUpdates } from "./update-store";
  * for a maintenance that is over, and for one without room for an update that does not end it.
  */
 export function addMaintenanceUpdate(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: AddMaintenanceUpdateBody,
@@ -60,7 +60,7 @@ export function addMaintenanceUpdate(
  * `validation_failed`, or `conflict` if the maintenance is over.
  */
 export function cancelMaintenance(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   actor: Actor,
@@ -76,7 +76,7 @@ export function cancelMaintenance(
 }
 
 function changeStatus(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   row: MaintenanceRow,
   update: NewUpdate,
@@ -144,7 +144,7 @@ function eventOf(from: MaintenanceStatus, to: MaintenanceStatus): EventType {
  * Cancels every pending maintenance of a page that is about to be deleted. People are notified of each as
  * they were of its plan. The components of the page are deleted already, so there are no causes to end.
  */
-export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
+export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor: Actor): void {
   const pending = listPending(tx, {
     pageId,
     search: null,

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import {
   actorOf,
@@ -66,11 +66,7 @@ const ListQuery = Type.Object(
 );
 
 /** Routes of `/api/v1/maintenance`. */
-export function maintenanceRoutes(
-  ctx: AppContext,
-  requestContexts: RequestContexts,
-  mailOf: MailOf,
-) {
+export function maintenanceRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf) {
   const { change } = createChanges(ctx, (tx, id) => getMaintenanceRecord(tx, id).row);
   const mailOfResource = (tx: Tx, { id, page_id: pageId }: Maintenance) =>
     mailOf(tx, { id, pageId });

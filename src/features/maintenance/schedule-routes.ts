@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   actorOf,
   createChanges,
@@ -40,7 +40,7 @@ const READ = { tag: "Maintenance", access: scope("read:status") };
 const WRITE = { tag: "Maintenance", access: scope("write:maintenance") };
 
 /** Routes of `/api/v1/maintenance-schedules`, within those of `/api/v1`. */
-export function scheduleRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function scheduleRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   const { change, remove } = createChanges(ctx, (tx, id) => getSchedule(tx, id).row);
   return new Elysia()
     .use(requestContexts.plugin)

@@ -1,9 +1,9 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { SupportedType } from "../../domain/monitor-state";
 import { listComponentsOfPage } from "../components";
-import type { Services } from "./changes";
 import { createMonitor } from "./create";
 import { listAllDependencies } from "./dependency-store";
 import { type DeclaredMonitor, namesOf, settingsOf, desiredConfig } from "./declared";
@@ -75,9 +75,9 @@ interface MonitorPlan {
   current: Readonly<Record<string, unknown>>;
   desired: Readonly<Record<string, unknown>>;
   /** Throws as `createMonitor` does. */
-  create(ctx: Services, tx: Tx, assignment: MonitorAssignment, actor: Actor): MonitorRow;
+  create(ctx: Ctx, tx: Tx, assignment: MonitorAssignment, actor: Actor): MonitorRow;
   /** Throws as `updateMonitor` does. */
-  update(ctx: Services, tx: Tx, assignment: MonitorAssignment, actor: Actor): MonitorRow;
+  update(ctx: Ctx, tx: Tx, assignment: MonitorAssignment, actor: Actor): MonitorRow;
 }
 
 /**

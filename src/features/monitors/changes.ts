@@ -1,15 +1,10 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { touchPage } from "../pages";
 import type { AffectedComponent } from "./records";
 import type { MonitorRow } from "./store";
-
-export type Services = Pick<
-  AppContext,
-  "baseUrl" | "clock" | "newId" | "outbox" | "random" | "signals"
->;
 
 /** Actions on monitors in the audit log. */
 type MonitorAction =
@@ -23,7 +18,7 @@ type MonitorAction =
 
 /** Writes the audit row of a change, and after the commit signals that monitors changed. */
 export function recordMonitorChange(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   row: MonitorRow,
   change: { action: MonitorAction; summary: string; actor: Actor },
@@ -36,7 +31,7 @@ export function recordMonitorChange(
  * Marks the pages of components as changed, since another monitor's checks are shown from now on.
  */
 export function touchPagesOf(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   components: readonly Pick<AffectedComponent, "pageId">[],
 ): void {

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
@@ -5,7 +6,7 @@ import type { MonitorType } from "../../domain/monitor-state";
 import { freeRef, type ManagedMetadata } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
-import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
+import { recordMonitorChange, touchPagesOf } from "./changes";
 import { readParents, saveParents } from "./dependencies";
 import { beginTimeline } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";
@@ -71,7 +72,7 @@ export function readNewMonitor(
  * `validation_failed` that names every invalid field, or `conflict` for a ref that is taken.
  */
 export function createMonitor(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: CreateMonitorBody,
   actor: Actor,
@@ -89,7 +90,7 @@ export function createMonitor(
 
 /** Stores a valid new monitor and starts its timeline. Throws `conflict` for a ref that is taken. */
 export function insertNewMonitor(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: Pick<MonitorRow, "name" | "type" | "paused"> & ReturnType<typeof readNewMonitor>,
   actor: Actor,

@@ -1,8 +1,8 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
 import { recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
-import type { Services } from "./changes";
 import {
   clearUnreachableVia,
   deleteDependencies,
@@ -156,7 +156,7 @@ export function saveParents(tx: Tx, monitorId: string, parentIds: readonly strin
 }
 
 /** Removes a monitor that is deleted from the dependencies of others, and its own. */
-export function removeFromDependencies(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function removeFromDependencies(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   saveParents(tx, id, []);
   const dependents = listDependents(tx, { parentId: id });
   if (dependents.length === 0) return;

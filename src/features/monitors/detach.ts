@@ -1,7 +1,7 @@
+import type { Ctx } from "../../context";
 import { changedRow, type Tx } from "../../db";
 import { recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
-import type { Services } from "./changes";
 import { endNoDataOfPage } from "./checks-store";
 import { pauseUnwatching } from "./engine/manual-transitions";
 import type { MonitorRecord } from "./records";
@@ -18,7 +18,7 @@ import {
  * deletion. Returns the monitors that were paused.
  */
 export function detachMonitorsOfPage(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   detached: { monitors: readonly MonitorRecord[]; pageId: string; actor: Actor },
   keepsRunning: (row: MonitorRow) => boolean,

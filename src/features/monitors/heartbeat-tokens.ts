@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { encodeBase62 } from "../../kernel/base62";
 import { sha256, sha256Hex } from "../../kernel/hash";
@@ -23,11 +23,7 @@ const SHAPE = /^[0-9A-Za-z]{43}$/;
  * Gives a push monitor a generated token, which replaces the earlier one. Returns the token: show it
  * once and never store it.
  */
-export function giveToken(
-  ctx: Pick<AppContext, "clock" | "random">,
-  tx: Tx,
-  monitorId: string,
-): string {
+export function giveToken(ctx: Ctx, tx: Tx, monitorId: string): string {
   const token = encodeBase62(ctx.random(TOKEN_BYTES), TOKEN_LENGTH);
   const kind = "native";
   deleteMonitorTokens(tx, { monitorId, kind });
@@ -78,7 +74,7 @@ export function findTokenOwner(
 
 /** Gives a push monitor the tokens that no monitor has yet. Returns their number. */
 export function addImportedTokens(
-  ctx: Pick<AppContext, "clock" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   monitorId: string,
   tokens: readonly ImportedToken[],
@@ -129,9 +125,7 @@ export interface TokenOwner {
  * monitors changed, here or in another process. An unknown token is looked up in the database if another process has
  * written since: it may be of a monitor that the process has just created. `find` throws while they cannot be read.
  */
-export function createHeartbeatDirectory(
-  ctx: Pick<AppContext, "db" | "signals">,
-): HeartbeatDirectory {
+export function createHeartbeatDirectory(ctx: Ctx): HeartbeatDirectory {
   const owners = new Map<TokenKind, OwnersOfKind>();
   const forget = () => owners.clear();
   ctx.signals.monitorsChanged.on(forget);

@@ -1,7 +1,7 @@
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import { openCauses } from "../components";
-import type { Services } from "./changes";
 import { insertSpan, type SpanRow } from "./checks-store";
 import { deleteSpans } from "./past-store";
 import { saveReminder } from "./reminder-store";
@@ -23,7 +23,7 @@ export interface PastState {
  * Lets a new monitor that is not paused go on in a state, so that people are notified of the end of a known outage,
  * and not of its start. This itself notifies nobody, and gives its components the status.
  */
-export function continueFrom(ctx: Services, tx: Tx, monitor: MonitorRow, past: PastState): void {
+export function continueFrom(ctx: Ctx, tx: Tx, monitor: MonitorRow, past: PastState): void {
   const { num: monitorNum, id: sourceId, name, onDown: status, createdAt: from } = monitor;
   const { state, since, at, message } = past;
   replaceSpans(tx, monitorNum, [{ startedAt: from, endedAt: null, state, message }]);

@@ -1,8 +1,8 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { CreateMonitorBody } from "./bodies";
-import type { Services } from "./changes";
 import { validateNewMonitor } from "./create";
 import { readParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
@@ -28,7 +28,7 @@ export function validateReplacingMonitor(reader: Reader, input: ReplacingMonitor
  * Throws `not_found`, `validation_failed` that names every invalid field, or `conflict` for another type.
  */
 export function replaceMonitor(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: ReplacingMonitor,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { restAfter } from "../../kernel/rests";
 import { MINUTE_MS } from "../../kernel/time";
@@ -19,7 +19,7 @@ interface Writing {
  * Rolls up the results of completed hours in small steps, and deletes old results and rollups: at
  * the start what is left of earlier hours, then once a minute. Failed writes are repeated.
  */
-export function startRollUps(ctx: AppContext, writing: Writing): Timer {
+export function startRollUps(ctx: Ctx, writing: Writing): Timer {
   const kept = retentionOf(ctx.config);
   let isCancelled = false;
   let isFailing = false;

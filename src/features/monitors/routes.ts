@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   actorOf,
   type RequestContexts,
@@ -54,11 +54,7 @@ const ListQuery = Type.Object(
 const DECLARED = { tag: "Monitors", access: scope("manage:monitors") };
 
 /** `/api/v1/monitors` and `/api/v1/heartbeats`. */
-export function monitorRoutes(
-  ctx: AppContext,
-  requestContexts: RequestContexts,
-  monitoring: Monitoring,
-) {
+export function monitorRoutes(ctx: Ctx, requestContexts: RequestContexts, monitoring: Monitoring) {
   const { change, remove } = createChanges(ctx, (tx, id) => getMonitorByReference(tx, id).row);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)

@@ -1,8 +1,9 @@
+import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { TokenKind } from "../../domain/monitor-state";
-import { recordMonitorChange, type Services } from "./changes";
+import { recordMonitorChange } from "./changes";
 import type { NewMonitor } from "./create";
 import { deleteToken, listTokensOf } from "./heartbeat-store";
 import { giveToken } from "./heartbeat-tokens";
@@ -42,7 +43,7 @@ export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
  * `not_found`, or `conflict` for other types.
  */
 export function rotateToken(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   actor: Actor,
@@ -62,13 +63,7 @@ export function rotateToken(
 }
 
 /** Ends a token of a monitor, which is refused from now on. Throws `not_found`. */
-export function endToken(
-  ctx: Services,
-  tx: Tx,
-  id: string,
-  key: string,
-  actor: Actor,
-): MonitorRecord {
+export function endToken(ctx: Ctx, tx: Tx, id: string, key: string, actor: Actor): MonitorRecord {
   const { row } = getMonitorRecord(tx, id);
   const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => keyOf(hash) === key);
   if (!token) throw notFound("token");

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, type FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
@@ -8,7 +9,6 @@ import {
   OptionalReferences,
   type UpdateMonitorBody,
 } from "./bodies";
-import type { Services } from "./changes";
 import { type AppliedIds, insertNewMonitor, readNewMonitor } from "./create";
 import { originOf, probeOf } from "./probes";
 import type { UnsupportedConfig } from "./probes/unsupported";
@@ -40,7 +40,7 @@ const UnsupportedMonitorBody = creationOf(
  * that is taken.
  */
 export function createUnsupportedMonitor(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: UnsupportedMonitor,
   actor: Actor,

@@ -1,10 +1,11 @@
+import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateMonitorBody } from "./bodies";
 import { removeFromWebhooks } from "../webhooks";
-import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
+import { recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
 import { type AppliedIds, requireFreeRef } from "./create";
 import { readParents, removeFromDependencies, saveParents } from "./dependencies";
@@ -57,7 +58,7 @@ export function validateMonitorChange(reader: Reader, id: string, input: UpdateM
  * that is taken.
  */
 export function updateMonitor(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: UpdateMonitorBody,
@@ -82,7 +83,7 @@ interface MonitorChange {
 
 /** Writes a valid change of a monitor, if it changes anything. Throws `conflict` for a ref that is taken. */
 export function saveMonitor(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   before: MonitorRecord,
   { desired, componentIds, parentIds }: MonitorChange,
@@ -165,7 +166,7 @@ function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly str
  * The statuses that it gives its components end now and stay in their history. Other monitors no longer
  * depend on it, and webhooks no longer name it. Throws `not_found`.
  */
-export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function deleteMonitor(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const { row: before, components } = getMonitorRecord(tx, id);
   const now = ctx.clock.now();
   // Secrets are erased.
@@ -189,7 +190,7 @@ export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): 
  * Pauses a monitor; the statuses that it gives its components end. A paused monitor stays
  * unchanged. Throws `not_found`.
  */
-export function pauseMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): MonitorRecord {
+export function pauseMonitor(ctx: Ctx, tx: Tx, id: string, actor: Actor): MonitorRecord {
   return setPaused(ctx, tx, id, true, actor);
 }
 
@@ -197,17 +198,11 @@ export function pauseMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): M
  * Resumes a monitor: it is checked at once, and earlier results do not count. A running monitor
  * stays unchanged. Throws `not_found`, or `conflict` for a type that this version cannot check.
  */
-export function resumeMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): MonitorRecord {
+export function resumeMonitor(ctx: Ctx, tx: Tx, id: string, actor: Actor): MonitorRecord {
   return setPaused(ctx, tx, id, false, actor);
 }
 
-function setPaused(
-  ctx: Services,
-  tx: Tx,
-  id: string,
-  paused: boolean,
-  actor: Actor,
-): MonitorRecord {
+function setPaused(ctx: Ctx, tx: Tx, id: string, paused: boolean, actor: Actor): MonitorRecord {
   const before = getMonitorRecord(tx, id);
   if (before.row.paused === paused) return before;
   requireSupported(before.row);

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { StepRecorder } from "../../egress";
 import { conflict } from "../../errors";
 import {
@@ -40,11 +40,7 @@ const CHANGE = { ...DECLARED, conditional: "if-match" } as const;
 const CHANGED = { 200: { description: "The monitor as it is now.", schema: Monitor } };
 
 /** `/api/v1/monitors/{id}/…`: pause, resume, another token, a check now, and past checks. */
-export function verbRoutes(
-  ctx: AppContext,
-  requestContexts: RequestContexts,
-  monitoring: Monitoring,
-) {
+export function verbRoutes(ctx: Ctx, requestContexts: RequestContexts, monitoring: Monitoring) {
   const { change } = createChanges(ctx, (tx, id) => getMonitorByReference(tx, id).row);
   return new Elysia()
     .use(requestContexts.plugin)

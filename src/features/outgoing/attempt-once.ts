@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 
 /** Attempt to send something: the id of the delivery or mail, and the number of the attempt, from 1. */
 interface AttemptName {
@@ -11,7 +11,7 @@ interface AttemptName {
  * noted: undefined for a result that does not count. One without a noted outcome is sent again.
  */
 export async function attemptOnce<T>(
-  { attempts }: Pick<AppContext, "attempts">,
+  { attempts }: Ctx,
   { id, attempt }: AttemptName,
   send: () => Promise<T>,
   outcomeOf: (result: T) => object | undefined,

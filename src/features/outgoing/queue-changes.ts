@@ -1,15 +1,15 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { repeatWithRests } from "../../kernel/rests";
 
 /** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */
 export class QueueChanges {
-  readonly #ctx: Pick<AppContext, "clock" | "db" | "log">;
+  readonly #ctx: Ctx;
   #underWay = 0;
   #isStopped = false;
 
   constructor(
-    ctx: Pick<AppContext, "clock" | "db" | "log">,
+    ctx: Ctx,
     /** Log line of a failed change. */
     readonly failed: string,
     /** Called after each change. */

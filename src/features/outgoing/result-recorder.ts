@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { Problem } from "../../errors";
 import type { Timer } from "../../kernel/clock";
@@ -35,7 +35,7 @@ interface Unwritten<Result, Recorded> {
  * could not be written.
  */
 export class ResultRecorder<Result, Recorded> {
-  readonly #ctx: Pick<AppContext, "clock" | "db" | "log">;
+  readonly #ctx: Ctx;
   readonly #options: RecorderOptions<Result, Recorded>;
   #gathered: Unwritten<Result, Recorded>[] = [];
   #writing = 0;
@@ -44,10 +44,7 @@ export class ResultRecorder<Result, Recorded> {
   #timer: Timer | undefined;
   #isStuck = false;
 
-  constructor(
-    ctx: Pick<AppContext, "clock" | "db" | "log">,
-    options: RecorderOptions<Result, Recorded>,
-  ) {
+  constructor(ctx: Ctx, options: RecorderOptions<Result, Recorded>) {
     this.#ctx = ctx;
     this.#options = options;
   }

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { DAY_MS, SECOND_MS } from "../../kernel/time";
 import type { QueueChanges } from "./queue-changes";
@@ -20,7 +20,7 @@ interface Queue {
 
 /** Begins the attempts of a queue at most once per turn of the event loop, and waits for them at the end. */
 export class SendingLoop {
-  readonly #ctx: Pick<AppContext, "clock" | "isPrimary" | "log">;
+  readonly #ctx: Ctx;
   readonly #queue: Queue;
   readonly #underWay = new Set<Promise<void>>();
   readonly #aborter = new AbortController();
@@ -30,7 +30,7 @@ export class SendingLoop {
   #isStopped = false;
   #whenIdle: (() => void)[] = [];
 
-  constructor(ctx: Pick<AppContext, "clock" | "isPrimary" | "log">, queue: Queue) {
+  constructor(ctx: Ctx, queue: Queue) {
     this.#ctx = ctx;
     this.#queue = queue;
   }

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { Timer } from "../../kernel/clock";
 import { repeatWithRests } from "../../kernel/rests";
@@ -24,7 +24,7 @@ interface WaitingRows {
 
 /** Works on rows a moment after they were written, and on those that an earlier process left. */
 export function startWaitingRows(
-  ctx: Pick<AppContext, "clock" | "db" | "log">,
+  ctx: Ctx,
   { signal, hasWaiting, work, failed }: WaitingRows,
 ): Timer {
   let timer: Timer | undefined;

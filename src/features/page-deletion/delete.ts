@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx, Reader } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { deleteComponentsOfPage } from "../components";
@@ -59,7 +59,7 @@ const NO_EXEMPTIONS: Exemptions = {
  * An exempt monitor is not paused, and other exempt objects are not deleted. Throws `not_found`.
  */
 export function deletePage(
-  ctx: AppContext,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   actor: Actor,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, invalidFields } from "../../errors";
 import { hostNameOf, toDomain } from "./address";
@@ -10,7 +10,7 @@ import { listPagesWithDomains } from "./store";
  * `conflict` for a domain of another page.
  */
 export function takeDomains(
-  ctx: Pick<AppContext, "baseUrl">,
+  ctx: Ctx,
   tx: Tx,
   texts: readonly string[],
   pageId: string | undefined,
@@ -49,7 +49,7 @@ export interface Domains {
  * a change of a page's addresses or of the public address, but not of a page's content. Without
  * custom domains a look-up is two comparisons.
  */
-export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals">): Domains {
+export function createDomains(ctx: Ctx): Domains {
   let pagesByDomain: ReadonlyMap<string, DomainPage> = new Map();
   let isStale = true;
   const drop = () => (isStale = true);

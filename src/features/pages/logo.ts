@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { audit } from "../../events";
@@ -19,8 +19,6 @@ export const LOGO_MAX_BYTES = 131_072;
 /** Maximum width and height in pixels. */
 const LOGO_MAX_SIDE = 2_000;
 
-type Services = Pick<AppContext, "clock" | "signals">;
-
 interface LogoInput {
   bytes: Uint8Array;
   /** Media type that the sender declares. Only the bytes decide. */
@@ -33,7 +31,7 @@ interface LogoInput {
  * pixels per side.
  */
 export function putLogo(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   pageId: string,
   { bytes }: LogoInput,
@@ -50,7 +48,7 @@ export function putLogo(
 }
 
 /** Removes a page's logo, if it has one. Throws `not_found`. */
-export function deleteLogo(ctx: Services, tx: Tx, pageId: string, actor: Actor): PageRow {
+export function deleteLogo(ctx: Ctx, tx: Tx, pageId: string, actor: Actor): PageRow {
   const page = getPage(tx, pageId);
   if (page.logo === null) return page;
   deleteLogoRow(tx, { pageId });
@@ -68,7 +66,7 @@ export function readLogo(
 }
 
 function change(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   page: PageRow,
   logo: string | null,

@@ -1,18 +1,16 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { getPage, touchPage } from "./service";
 import { deletePageSlugs, listAllPages, type PageRow, updatePageRow } from "./store";
 
-type Services = Pick<AppContext, "clock" | "signals">;
-
 /**
  * Removes a page: it is not found from now on, its slugs are free, and another page becomes the
  * default. Its components, incidents, maintenance, monitors and webhooks are not changed:
  * `page-deletion` ends them first. Throws `not_found`.
  */
-export function removePage(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function removePage(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   // First, since it raises the content version of the row that is read below.
   touchPage(ctx, tx, id);
   const row = getPage(tx, id);
@@ -40,7 +38,7 @@ export function findNextDefaultPage(reader: Reader, removedId: string): PageRow 
 }
 
 /** Makes another page the default, which is served at `/`. */
-function promoteNextDefault(ctx: Services, tx: Tx, removedId: string): void {
+function promoteNextDefault(ctx: Ctx, tx: Tx, removedId: string): void {
   const next = findNextDefaultPage(tx, removedId);
   if (!next) return;
   const now = ctx.clock.now();

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, type FieldError, invalidFields, notFound, schemaErrors } from "../../errors";
 import { audit } from "../../events";
@@ -24,8 +24,6 @@ import {
   updatePageRow,
 } from "./store";
 
-type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "signals">;
-
 /** Properties of a page in addition to its fields: the manager, and if it is the sample page. */
 interface PageMetadata {
   managedBy?: Manager;
@@ -40,7 +38,7 @@ interface PageMetadata {
  * taken.
  */
 export function createPage(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: PageInput,
   actor: Actor,
@@ -100,7 +98,7 @@ export function createPage(
  * or a custom domain that is taken.
  */
 export function updatePage(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: Partial<PageInput>,
@@ -150,7 +148,7 @@ export function updatePage(
  * `validation_failed` with pointers to the settings.
  */
 export function updatePageMail(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: PageMailInput,
@@ -162,7 +160,7 @@ export function updatePageMail(
 }
 
 /** Marks the content of a page as changed, in the transaction of the change. */
-export function touchPage(ctx: Pick<Services, "signals">, tx: Tx, id: string): void {
+export function touchPage(ctx: Ctx, tx: Tx, id: string): void {
   ctx.signals.pageChanged.raise(tx, id);
 }
 
@@ -207,7 +205,7 @@ function requireFreeRef(tx: Tx, ref: string): void {
   if (findPageByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another page.`);
 }
 
-function takeSlug(ctx: Services, tx: Tx, slug: string, pageId: string): void {
+function takeSlug(ctx: Ctx, tx: Tx, slug: string, pageId: string): void {
   // An earlier slug still belongs to the page and has a row.
   if (requireFreeSlug(tx, slug, pageId)) return;
   insertPageSlug(tx, { slug, pageId, createdAt: ctx.clock.now() });
@@ -222,14 +220,14 @@ function requireFreeSlug(tx: Tx, slug: string, pageId: string | undefined): bool
   return holder !== undefined;
 }
 
-function releaseDefault(ctx: Services, tx: Tx): void {
+function releaseDefault(ctx: Ctx, tx: Tx): void {
   const holder = findDefaultPage(tx, {});
   if (!holder) return;
   clearDefault(tx, { now: ctx.clock.now() });
   touchPage(ctx, tx, holder.id);
 }
 
-function eraseSamples(ctx: Services, tx: Tx): void {
+function eraseSamples(ctx: Ctx, tx: Tx): void {
   for (const page of listAllPages(tx, {})) {
     if (!page.isSample) continue;
     erasePage(tx, { id: page.id });

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
 import { audit } from "../../events";
@@ -22,13 +22,7 @@ export function listOldSlugs(reader: Reader, page: { id: string; slug: string })
  * Releases an earlier slug of a page: it no longer leads to the page, and any page may take it.
  * Throws `not_found` for a slug of another page, `conflict` for the current one.
  */
-export function releaseSlug(
-  ctx: Pick<AppContext, "clock" | "signals">,
-  tx: Tx,
-  pageId: string,
-  slug: string,
-  actor: Actor,
-): void {
+export function releaseSlug(ctx: Ctx, tx: Tx, pageId: string, slug: string, actor: Actor): void {
   const page = getPage(tx, pageId);
   if (slug === page.slug) {
     throw conflict(`The slug ${slug} is the current one and cannot be released.`);

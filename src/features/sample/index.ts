@@ -1,5 +1,5 @@
 /** Sample page of a first start, so that `/` shows something. Creating the first page deletes it. */
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import { createComponent, createGroup, setManualStatuses } from "../components";
@@ -13,7 +13,7 @@ const GROUPS = [
 const AFFECTED = "Search";
 
 /** Creates the sample page if there is no page at all. */
-export function createSamplePage(ctx: AppContext, tx: Tx): void {
+export function createSamplePage(ctx: Ctx, tx: Tx): void {
   if (listAllPages(tx, {}).length > 0) return;
   const page = createPage(
     ctx,

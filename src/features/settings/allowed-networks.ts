@@ -1,5 +1,5 @@
 import { formatNetwork, type Network, parseNetworks } from "../../config";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { networkError } from "../../egress";
@@ -15,8 +15,6 @@ const NETWORKS_MAX = 100;
 const QUOTED_MAX = 3;
 const QUOTED_LENGTH_MAX = 50;
 
-type Follower = Pick<AppContext, "allowedNetworks" | "config" | "db" | "signals">;
-
 /** Returns the networks that owners allowed in the dashboard, in canonical spelling. */
 export function readAllowedNetworks(reader: Reader): string[] {
   const value = findSetting(reader, { name: ALLOWED_NETWORKS })?.value;
@@ -28,12 +26,7 @@ export function readAllowedNetworks(reader: Reader): string[] {
  * the commit, webhooks may reach them, unless `--outbound-allow` is given. Throws `validation_failed` at
  * `#/allowed_networks`.
  */
-export function setAllowedNetworks(
-  ctx: Follower & Pick<AppContext, "clock">,
-  tx: Tx,
-  text: string,
-  actor: Actor,
-): boolean {
+export function setAllowedNetworks(ctx: Ctx, tx: Tx, text: string, actor: Actor): boolean {
   const fields = validateAllowedNetworks(text);
   if (fields.length > 0) throw invalidFields(fields);
   const networks = [...new Set(linesOf(text).flatMap(parseNetworks).map(formatNetwork))];
@@ -52,7 +45,7 @@ function summaryOf(networks: readonly string[]): string {
 }
 
 /** Applies the current allowed networks: `--outbound-allow`, else the setting. */
-export function followAllowedNetworks(ctx: Follower): void {
+export function followAllowedNetworks(ctx: Ctx): void {
   ctx.allowedNetworks = ctx.config.outboundAllow ?? parseStored(readAllowedNetworks(ctx.db));
 }
 

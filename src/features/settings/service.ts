@@ -1,5 +1,5 @@
 import { listenUrl, parseBaseUrl } from "../../config";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { type FieldError, invalidFields } from "../../errors";
 import { audit } from "../../events";
@@ -8,8 +8,6 @@ import { followAllowedNetworks } from "./allowed-networks";
 import { findSetting, putSetting } from "./store";
 
 const PUBLIC_ADDRESS = "public_address";
-
-type Follower = Pick<AppContext, "baseUrl" | "config" | "db" | "signals">;
 
 /** Returns the stored public address without a final slash; undefined if none is set. */
 export function readPublicAddress(reader: Reader): string | undefined {
@@ -22,12 +20,7 @@ export function readPublicAddress(reader: Reader): string | undefined {
  * commit, links are built from it, unless `--base-url` is given. Throws `validation_failed` at
  * `#/public_address`.
  */
-export function setPublicAddress(
-  ctx: Follower & Pick<AppContext, "clock">,
-  tx: Tx,
-  text: string,
-  actor: Actor,
-): string {
+export function setPublicAddress(ctx: Ctx, tx: Tx, text: string, actor: Actor): string {
   const fields = validatePublicAddress(text);
   if (fields.length > 0) throw invalidFields(fields);
   const address = parseBaseUrl(text);
@@ -44,13 +37,13 @@ export function setPublicAddress(
  * Applies the current public address to links: `--base-url`, else the setting, else the listen
  * address.
  */
-function followPublicAddress(ctx: Follower): void {
+function followPublicAddress(ctx: Ctx): void {
   const { config } = ctx;
   ctx.baseUrl = config.baseUrl ?? readPublicAddress(ctx.db) ?? listenUrl(config.listen);
 }
 
 /** Applies the settings of the dashboard. Called at the start, and when another process changed them. */
-export function followSettings(ctx: AppContext): void {
+export function followSettings(ctx: Ctx): void {
   followPublicAddress(ctx);
   followAllowedNetworks(ctx);
 }

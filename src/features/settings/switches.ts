@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { audit } from "../../events";
@@ -23,7 +23,7 @@ export function declareSwitch({ name, initial = false, action, summarize }: Swit
     return (findSetting(reader, { name })?.value ?? initial) === true;
   }
 
-  function set(ctx: Pick<AppContext, "clock">, tx: Tx, value: boolean, actor: Actor): boolean {
+  function set(ctx: Ctx, tx: Tx, value: boolean, actor: Actor): boolean {
     if (read(tx) === value) return false;
     putSetting(tx, { name, value, now: ctx.clock.now() });
     audit(ctx, tx, actor, action, name, summarize(value));

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { notFound } from "../../errors";
 import {
   type RequestContext,
@@ -27,11 +27,7 @@ import type { Snapshot } from "./snapshot";
 import type { Snapshots } from "./snapshots";
 
 /** `GET /api/v1/status` and `GET /api/v1/status/{slug}`. */
-export function statusRoutes(
-  ctx: AppContext,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-) {
+export function statusRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshots: Snapshots) {
   const jsonOf = representOnce(
     (snapshot: Snapshot) =>
       new Representation(JSON.stringify(snapshot.document), {

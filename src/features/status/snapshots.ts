@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { isUnreadable } from "../../db";
 import { runInSlices, WHOLE_TURN } from "../../kernel/in-slices";
 import { findComponentAt, listComponentsOfPage } from "../components";
@@ -48,7 +48,7 @@ interface DefaultPage {
  * write does. Unknown slugs are not cached. The default page is kept until any page changes.
  */
 export function createSnapshots(
-  ctx: AppContext,
+  ctx: Ctx,
   readIncidents: ReadRecords = createIncidentCache(),
 ): Snapshots {
   const bySlug = new Map<string, Snapshot>();

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import {
   addressHmac,
@@ -20,8 +20,6 @@ import {
 } from "./request-store";
 import { findSubscriberByAddress, type SubscriberRow } from "./store";
 
-type Services = Pick<AppContext, "clock" | "newId" | "random">;
-
 /** Returns the text to which a person agrees by confirming, as it is shown and stored. */
 export function consentText(page: Pick<PageRow, "name">): string {
   return `Messages about ${page.name} will be sent to this address. Every message has a link to unsubscribe.`;
@@ -33,7 +31,7 @@ export function consentText(page: Pick<PageRow, "name">): string {
  * has ended, or if the address gets no mail.
  */
 export function confirmSignUp(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   { request, page }: RequestLink,
   ip: string,
@@ -69,7 +67,7 @@ export function confirmSignUp(
 
 /** Stops all sign-up mails to the address of a sign-up, for every page, and ends its open sign-ups. */
 export function declineSignUps(
-  ctx: Pick<AppContext, "clock" | "random">,
+  ctx: Ctx,
   tx: Tx,
   { addressKey }: Pick<RequestRow, "addressKey">,
 ): void {

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { Actor } from "../../domain/actor";
@@ -38,7 +38,7 @@ type ConsentResult =
  * not brought back. `actor` is null for an import, which has an audit entry of its own.
  */
 export function addConsentedSubscriber(
-  ctx: Pick<AppContext, "clock" | "newId" | "random">,
+  ctx: Ctx,
   tx: Tx,
   { pageId, address, choices, source, consent }: ConsentedAddress,
   actor: Actor | null,

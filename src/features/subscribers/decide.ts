@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
 import { DAY_MS } from "../../kernel/time";
@@ -34,10 +34,7 @@ export type SignUpResult = (typeof SIGN_UP_RESULTS)[number];
 /**
  * Decides which mails the oldest waiting sign-ups get, and queues them. Returns the result of each.
  */
-export function decideSignUps(
-  ctx: Pick<AppContext, "clock" | "newId" | "random" | "signals">,
-  tx: Tx,
-): SignUpResult[] {
+export function decideSignUps(ctx: Ctx, tx: Tx): SignUpResult[] {
   const waiting = listWaitingRequests(tx, { limit: REQUESTS_PER_BATCH });
   if (waiting.length === 0) return [];
   const key = ensureMailKey(ctx, tx);

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { storeTargets } from "./choices";
@@ -27,7 +27,7 @@ type Consent = Pick<SubscriberRow, "confirmedAt" | "consentSource" | "consentTex
  * consent ends a suppression, which replaces the earlier one.
  */
 export function enrol(
-  ctx: Pick<AppContext, "clock" | "newId">,
+  ctx: Ctx,
   tx: Tx,
   { pageId, address, addressKey, choices }: Enrolment,
   {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { type MailAddress, maskAddress } from "../../domain/mail-address";
@@ -31,7 +31,7 @@ interface Erasure {
  * kept without the address.
  */
 export function eraseAddress(
-  ctx: Pick<AppContext, "clock" | "random">,
+  ctx: Ctx,
   tx: Tx,
   { address, key }: Pick<MailAddress, "address" | "key">,
   page: PageRow | undefined,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { audit } from "../../events";
@@ -34,7 +34,7 @@ export function listSubscribedPages(reader: Reader): PageRow[] {
 
 /** Records an export. Called before its first line is sent. */
 export function recordExport(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   { page, isSuppressed }: ExportSelection,
   actor: Actor,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Db, Reader, Tx } from "../../db";
 import { type Actor } from "../../domain/actor";
 import type { ConsentSource } from "../../domain/mail";
@@ -17,11 +17,6 @@ import { existingChoices, readChoosable } from "./choices";
 import { addConsentedSubscriber } from "./consent";
 import type { ImportFile, ImportRow } from "./import-file";
 import { inviteSubscriber } from "./team";
-
-type Services = Pick<
-  AppContext,
-  "baseUrl" | "clock" | "config" | "db" | "newId" | "random" | "signals"
->;
 
 /** Limit of one transaction, so that other work and other processes get their turn. */
 const ROWS_PER_CHUNK = 100;
@@ -69,11 +64,7 @@ class DryRun extends Error {
  * Throws `conflict` if a page takes no subscribers from the team: the sample page, and for a confirmation
  * every page whose confirmations are not sent.
  */
-export function requireImportable(
-  ctx: Pick<AppContext, "baseUrl" | "config" | "db">,
-  page: PageRow,
-  isConfirmed: boolean,
-): void {
+export function requireImportable(ctx: Ctx, page: PageRow, isConfirmed: boolean): void {
   if (page.isSample) throw conflict("The sample page has no subscribers.");
   if (!isConfirmed) return;
   if (!takesSubscribers(page)) {
@@ -90,7 +81,7 @@ export function requireImportable(
  * in the middle, it can be run again. Throws `conflict`.
  */
 export async function importSubscribers(
-  ctx: Services,
+  ctx: Ctx,
   { page, file, consent, source, isDryRun }: Import,
   { chunkMs, write, between }: ImportSteps,
   actor: Actor,
@@ -144,7 +135,7 @@ async function runChunk(
 
 /** Imports lines from the one at `first` until the chunk is full. Returns the result of each. */
 function importChunk(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   rows: readonly ImportRow[],
   first: number,
@@ -196,7 +187,7 @@ function isStopped(reader: Reader, hmac: string, pageId: string): boolean {
 }
 
 /** Returns the milliseconds between two confirmations. */
-function spacingOf(ctx: Services): number {
+function spacingOf(ctx: Ctx): number {
   const readiness = mailReadiness(ctx);
   const rate = (readiness.ready && readiness.settings.ratePerMinute) || UNLIMITED_RATE;
   return MINUTE_MS / (rate * SHARE_OF_RATE);

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { cancelMailsOfSubscriber, eraseReportsAbout, removeNotesOfMails, suppress } from "../mail";
@@ -13,11 +13,9 @@ import {
   updateSubscriberRow,
 } from "./store";
 
-type Services = Pick<AppContext, "clock">;
-
 /** Changes the choices of a subscriber. */
 export function changeChoices(
-  { clock }: Services,
+  { clock }: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   { scope, events, targets }: RequestedChoices,
@@ -32,7 +30,7 @@ export function changeChoices(
  * Ends the subscription of a subscriber's address to the page, also one that was made later, and cancels its
  * pending mails. Links for managing become invalid. Calling it again changes nothing.
  */
-export function unsubscribe(ctx: Services, tx: Tx, subscriber: SubscriberRow): void {
+export function unsubscribe(ctx: Ctx, tx: Tx, subscriber: SubscriberRow): void {
   const { pageId, addressHmac } = subscriber;
   const now = ctx.clock.now();
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
@@ -55,7 +53,7 @@ export function unsubscribe(ctx: Services, tx: Tx, subscriber: SubscriberRow): v
  * Deletes everything that is stored about a subscriber of a page, but for a mark by which a restored backup
  * erases the address again.
  */
-export function eraseSubscriber(ctx: Services, tx: Tx, subscriber: SubscriberRow): void {
+export function eraseSubscriber(ctx: Ctx, tx: Tx, subscriber: SubscriberRow): void {
   const { pageId, addressHmac } = subscriber;
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
     deleteReportsOf(tx, { subscriberId: row.id });

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import type { SuppressionReason } from "../../domain/mail";
@@ -36,14 +36,12 @@ export function suppressionsOfSubscriber(
     .map((row) => ({ ...row, undo: undoOf(reader, row, now) }));
 }
 
-type Services = Pick<AppContext, "clock">;
-
 /**
  * Ends a suppression of a subscriber's address. `request` are the person's words, needed if the person had
  * declined. Throws `validation_failed`, and `conflict` if an admin cannot end it, or not yet.
  */
 export function reactivateSubscriber(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   { reason, request = "" }: { reason: SuppressionReason; request?: string },
@@ -61,7 +59,7 @@ export function reactivateSubscriber(
 
 /** Stops all mail to a subscriber's address but account mail, on every page. */
 export function blockSubscriber(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   note: string,

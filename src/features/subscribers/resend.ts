@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { maskAddress } from "../../domain/mail-address";
@@ -18,7 +18,7 @@ const RESENT_WITHIN_MS = DAY_MS;
  * repeated ones, so it has a `Message-ID` of its own. Throws `conflict` if it would not be sent.
  */
 export function resendMail(
-  ctx: Pick<AppContext, "clock" | "newId" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   mailId: string,

@@ -1,10 +1,8 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { startWaitingRows } from "../outgoing";
 import { decideSignUps, type SignUpResult } from "./decide";
 import { listWaitingRequests } from "./request-store";
-
-type Services = Pick<AppContext, "clock" | "db" | "log" | "newId" | "random" | "signals">;
 
 /** Counters of the sign-ups since the start. */
 export interface SignUpFigures {
@@ -12,7 +10,7 @@ export interface SignUpFigures {
 }
 
 /** Decides about sign-ups a moment after they arrive, and about those that an earlier process left. */
-export function startSignUps(ctx: Services): Timer & SignUpFigures {
+export function startSignUps(ctx: Ctx): Timer & SignUpFigures {
   const counts = new Map<SignUpResult, number>();
   const worker = startWaitingRows(ctx, {
     signal: ctx.signals.signUpsRequested,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { MailAddress } from "../../domain/mail-address";
@@ -42,7 +42,7 @@ interface SignUp {
  * of the address. Throws `rate_limited`.
  */
 export function requestSubscription(
-  ctx: Pick<AppContext, "clock" | "newId" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   { pageId, address, choices, client, isByProgram }: SignUp,
 ): void {

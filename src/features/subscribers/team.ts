@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { Actor } from "../../domain/actor";
@@ -39,7 +39,7 @@ export type InvitationResult =
  * clients, pages and the installation do not. `actor` is null for an import, which has an audit entry of its own.
  */
 export function inviteSubscriber(
-  ctx: Pick<AppContext, "clock" | "newId" | "random" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   { pageId, address, choices, source, dueAt }: Invitation,
   actor: Actor | null,
@@ -93,7 +93,7 @@ export function getSubscriber(reader: Reader, id: string): SubscriberRow {
 
 /** Changes the choices of a subscriber. Returns false if they are as before. */
 export function updateSubscriber(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   choices: RequestedChoices,
@@ -118,7 +118,7 @@ export function updateSubscriber(
  * everything about the subscriber is deleted.
  */
 export function removeSubscriber(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   { erase }: { erase: boolean },
@@ -136,12 +136,7 @@ export function removeSubscriber(
  * Makes all links to manage a subscription invalid that were sent so far, also those of confirmed sign-ups.
  * Links to unsubscribe stay valid.
  */
-export function invalidateLinks(
-  ctx: Pick<AppContext, "clock">,
-  tx: Tx,
-  subscriber: SubscriberRow,
-  actor: Actor,
-): void {
+export function invalidateLinks(ctx: Ctx, tx: Tx, subscriber: SubscriberRow, actor: Actor): void {
   const { addressKey, pageId, tokenVersion, version } = subscriber;
   updateSubscriberRow(tx, {
     ...subscriber,
@@ -163,7 +158,7 @@ function masked({ address }: Pick<SubscriberRow, "address">): string {
 
 /** Writes the audit entry of a change to a subscriber. */
 export function auditSubscriber(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   actor: Actor,
   subscriber: Pick<SubscriberRow, "id" | "address" | "pageId">,

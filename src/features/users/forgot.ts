@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { type ClientAddress, networksOfSite } from "../../kernel/client-address";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
@@ -13,7 +13,7 @@ import {
   insertPasswordRequest,
   listWaitingPasswordRequests,
 } from "./forgot-store";
-import { listMailsTo, mailUser, type MailServices } from "./mails";
+import { listMailsTo, mailUser } from "./mails";
 import { EMAIL_MAX_LENGTH } from "./model";
 import { canonicalEmail, emailError, isLive } from "./rules";
 import { findUserRowByEmail } from "./store";
@@ -40,7 +40,7 @@ export const { read: areResetMailsOn, set: setResetMails } = declareSwitch({
 });
 
 /** Returns true if users who forgot their password can get a link by mail. */
-export function canResetByMail(ctx: Pick<AppContext, "baseUrl" | "config" | "db">): boolean {
+export function canResetByMail(ctx: Ctx): boolean {
   return areResetMailsOn(ctx.db) && mailReadiness(ctx).ready;
 }
 
@@ -58,7 +58,7 @@ export function forgottenEmail(typed: string): { email: string } | { error: stri
  * and nothing was stored.
  */
 export function requestPassword(
-  ctx: Pick<AppContext, "clock" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   { email, client }: { email: string; client: ClientAddress },
 ): number {
@@ -87,7 +87,7 @@ export function hasPasswordRequests(reader: Reader): boolean {
  * Queues the mails for the oldest waiting requests, and removes their addresses. Users without a password get
  * none: their invitation lets them choose one.
  */
-export function decidePasswordRequests(ctx: MailServices, tx: Tx): void {
+export function decidePasswordRequests(ctx: Ctx, tx: Tx): void {
   const now = ctx.clock.now();
   for (const { id, address, requestedAt } of listWaitingPasswordRequests(tx, {
     limit: REQUESTS_PER_BATCH,

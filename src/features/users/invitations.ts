@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, Problem, validate } from "../../errors";
 import { audit } from "../../events";
@@ -16,13 +16,11 @@ import {
   endLinks,
 } from "../auth";
 import { type NewUser, presentUser, UserChange, type UserResource } from "./model";
-import { mailChangedPassword, mailUser, type MailServices } from "./mails";
+import { mailChangedPassword, mailUser } from "./mails";
 import { isLive } from "./rules";
 import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers } from "./service";
 import { openSession } from "./sign-in";
 import { findUser, type UserRow } from "./store";
-
-type Services = MailServices & Pick<AppContext, "random">;
 
 /** Lifetime of the link that creates the first user. */
 export const SET_UP_LINK_MS = HOUR_MS;
@@ -53,10 +51,7 @@ interface SignedIn {
  * Issues the link that creates the first user and returns its token, valid for an hour; it replaces
  * the earlier one. Undefined if there is a user already.
  */
-export function issueSetUpLink(
-  ctx: Pick<AppContext, "clock" | "random">,
-  tx: Tx,
-): string | undefined {
+export function issueSetUpLink(ctx: Ctx, tx: Tx): string | undefined {
   if (hasUsers(tx)) return undefined;
   return issueLink(ctx, tx, { purpose: "setup", lastsMs: SET_UP_LINK_MS }).token;
 }
@@ -67,7 +62,7 @@ export function issueSetUpLink(
  * `validation_failed` with all invalid fields.
  */
 export function setUpOwner(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   token: string,
   input: { email: string; name: string; passwordHash: string },
@@ -87,7 +82,7 @@ export function setUpOwner(
  * Creates a user who chooses a password with a link that is valid for seven days. If mail is ready, one with a
  * link of its own is queued. Throws as `createUser` does.
  */
-export function inviteUser(ctx: Services, tx: Tx, input: NewUser, actor: Actor): PasswordLink {
+export function inviteUser(ctx: Ctx, tx: Tx, input: NewUser, actor: Actor): PasswordLink {
   const row = addUser(ctx, tx, input, null);
   const purpose = "invite";
   const link = issueLink(ctx, tx, { purpose, userId: row.id, lastsMs: INVITE_MS });
@@ -102,12 +97,7 @@ export function inviteUser(ctx: Services, tx: Tx, input: NewUser, actor: Actor):
  * for a user with a password is not, since their mailbox may be the reason for it. Throws `not_found`, or
  * `conflict` for a disabled user.
  */
-export function issuePasswordLink(
-  ctx: Services,
-  tx: Tx,
-  userId: string,
-  actor: Actor,
-): PasswordLink {
+export function issuePasswordLink(ctx: Ctx, tx: Tx, userId: string, actor: Actor): PasswordLink {
   const row = getLiveUserRow(tx, userId);
   const purpose = row.passwordHash === null ? "invite" : "reset";
   const lastsMs = purpose === "invite" ? INVITE_MS : RESET_MS;
@@ -118,7 +108,7 @@ export function issuePasswordLink(
   return { user: presentUser(row), purpose, isMailed, ...link };
 }
 
-function mailInvitation(ctx: Services, tx: Tx, user: UserRow, actor: Actor): boolean {
+function mailInvitation(ctx: Ctx, tx: Tx, user: UserRow, actor: Actor): boolean {
   const by = actor.kind === "user" ? actor.label : "";
   return mailUser(ctx, tx, user, { template: "invitation", params: { by } });
 }
@@ -129,7 +119,7 @@ function mailInvitation(ctx: Services, tx: Tx, user: UserRow, actor: Actor): boo
  * Throws `not_found` for an invalid link, or `validation_failed` at `#/name`.
  */
 export function acceptLink(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   token: string,
   chosen: { passwordHash: string; name?: string },
@@ -157,7 +147,7 @@ export function acceptLink(
 }
 
 /** Redeems a link of one of these purposes. Throws `not_found` for others, which stay valid. */
-function takeLink(ctx: Services, tx: Tx, token: string, ...purposes: LinkPurpose[]): OneTimeLink {
+function takeLink(ctx: Ctx, tx: Tx, token: string, ...purposes: LinkPurpose[]): OneTimeLink {
   const link = redeemLink(tx, token, ctx.clock.now());
   if (!link || !purposes.includes(link.purpose)) throw invalidLink();
   return link;
@@ -168,7 +158,7 @@ function invalidLink(): Problem {
 }
 
 function admit(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   row: UserRow,
   origin: SessionOrigin,

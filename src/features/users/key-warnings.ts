@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { audit } from "../../events";
@@ -12,7 +12,7 @@ import {
   listKeyWarnings,
   listLiveOwners,
 } from "./key-warnings-store";
-import { listMailsTo, mailUser, type MailServices } from "./mails";
+import { listMailsTo, mailUser } from "./mails";
 import { isLive, warningStep, WARNING_DAYS } from "./rules";
 import { changeUser, getUserRow } from "./service";
 import { findUser, type UserRow } from "./store";
@@ -32,10 +32,7 @@ interface KeyWarning {
  * Returns the mails about expiring keys that are due now, to creators, else to the owners. A user gets at most
  * one a day, so it also names the keys that would be due within a day.
  */
-export function dueKeyWarnings(
-  ctx: Pick<AppContext, "clock" | "db">,
-  reader: Reader,
-): KeyWarning[] {
+export function dueKeyWarnings(ctx: Ctx, reader: Reader): KeyWarning[] {
   const now = ctx.clock.now();
   const until = now + (Math.max(...WARNING_DAYS) + 1) * DAY_MS;
   const rows = listExpiringKeyRows(reader, { now, until, limit: KEYS_MAX });
@@ -69,7 +66,7 @@ export function dueKeyWarnings(
 }
 
 /** Queues the mails about expiring keys that are due now. */
-export function warnOfKeys(ctx: MailServices, tx: Tx): void {
+export function warnOfKeys(ctx: Ctx, tx: Tx): void {
   const at = ctx.clock.now();
   for (const { user, keys } of dueKeyWarnings(ctx, tx)) {
     const params = { keys: keys.map(({ id }) => id) };
@@ -115,13 +112,7 @@ export function readPreferences(reader: Reader, id: string): { key_warnings: boo
 }
 
 /** Lets a user get a mail before API keys expire, or not. Throws `not_found`. */
-export function setKeyWarnings(
-  ctx: Pick<AppContext, "clock" | "newId">,
-  tx: Tx,
-  id: string,
-  isOn: boolean,
-  actor: Actor,
-): void {
+export function setKeyWarnings(ctx: Ctx, tx: Tx, id: string, isOn: boolean, actor: Actor): void {
   const before = getUserRow(tx, id);
   if (before.warnsOfKeys === isOn) return;
   changeUser(ctx, tx, before, { warnsOfKeys: isOn });

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
@@ -11,7 +11,7 @@ import { dueKeyWarnings, sweepKeyWarnings, warnOfKeys } from "./key-warnings";
 const LOOK_MS = 10 * MINUTE_MS;
 
 /** Queues the mails for forgotten passwords and expiring keys. */
-export function startUserMails(ctx: AppContext): Timer {
+export function startUserMails(ctx: Ctx): Timer {
   const requests = startWaitingRows(ctx, {
     signal: ctx.signals.passwordsForgotten,
     hasWaiting: () => hasPasswordRequests(ctx.db),

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { parseStoredAddress } from "../../domain/mail-address";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
@@ -25,14 +25,9 @@ const SENDING: Record<UserTemplate, { class: 1 | 2; lastsMs: number }> = {
   expiring_keys: { class: 2, lastsMs: 3 * DAY_MS },
 };
 
-export type MailServices = Pick<
-  AppContext,
-  "baseUrl" | "clock" | "config" | "db" | "newId" | "signals"
->;
-
 /** Queues a mail to a user, and returns true. Returns false if mail is not ready, or the email is no address for mail. */
 export function mailUser(
-  ctx: MailServices,
+  ctx: Ctx,
   tx: Tx,
   { id, email }: Pick<UserRow, "id" | "email">,
   mail: UserMail,
@@ -46,12 +41,7 @@ export function mailUser(
 }
 
 /** Queues the mail that tells a user of a changed password. */
-export function mailChangedPassword(
-  ctx: MailServices,
-  tx: Tx,
-  user: UserRow,
-  by: PasswordChange,
-): void {
+export function mailChangedPassword(ctx: Ctx, tx: Tx, user: UserRow, by: PasswordChange): void {
   const params = { by, at: ctx.clock.now() };
   mailUser(ctx, tx, user, { template: "password_changed", params });
 }

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db";
 import {
   conflict,
@@ -25,8 +25,6 @@ import {
   updateUserRow,
   type UserRow,
 } from "./store";
-
-type Services = Pick<AppContext, "clock" | "newId">;
 
 /** Lists all users, newest first, including disabled ones. */
 export function listUsers(reader: Reader): UserResource[] {
@@ -67,7 +65,7 @@ export function listLiveKeysOf(
  * invalid fields, including an email that is taken.
  */
 export function createUser(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: NewUser & { passwordHash?: string },
   actor: Actor,
@@ -88,12 +86,7 @@ export function validateNewUser(input: NewUser): FieldError[] {
 }
 
 /** Writes a new user's row and voids the set-up link. The caller writes the audit row. */
-export function addUser(
-  ctx: Services,
-  tx: Tx,
-  input: NewUser,
-  passwordHash: string | null,
-): UserRow {
+export function addUser(ctx: Ctx, tx: Tx, input: NewUser, passwordHash: string | null): UserRow {
   const fields = validateNewUser(input);
   const isWrong = (pointer: string) => fields.some((field) => field.pointer === pointer);
   if (!isWrong("#/email") && findUserByEmail(tx, input.email)) {
@@ -126,13 +119,7 @@ export function addUser(
 }
 
 /** Changes a user's name. Throws `not_found`, or `validation_failed`. */
-export function renameUser(
-  ctx: Services,
-  tx: Tx,
-  id: string,
-  name: string,
-  actor: Actor,
-): UserResource {
+export function renameUser(ctx: Ctx, tx: Tx, id: string, name: string, actor: Actor): UserResource {
   validate(UserChange, { name });
   const before = getUserRow(tx, id);
   if (before.name === name) return presentUser(before);
@@ -145,7 +132,7 @@ export function renameUser(
  * Changes a user's role, from their next request on. Throws `not_found`, `validation_failed`, or
  * `conflict` for the last owner.
  */
-export function setRole(ctx: Services, tx: Tx, id: string, role: Role, actor: Actor): UserResource {
+export function setRole(ctx: Ctx, tx: Tx, id: string, role: Role, actor: Actor): UserResource {
   validate(UserChange, { role });
   const before = getUserRow(tx, id);
   if (before.role === role) return presentUser(before);
@@ -161,7 +148,7 @@ export function setRole(ctx: Services, tx: Tx, id: string, role: Role, actor: Ac
  * `listLiveKeysOf`). A disabled user stays unchanged. Throws `not_found`, or `conflict` for the
  * last owner.
  */
-export function disableUser(ctx: Services, tx: Tx, id: string, actor: Actor): UserResource {
+export function disableUser(ctx: Ctx, tx: Tx, id: string, actor: Actor): UserResource {
   const before = getUserRow(tx, id);
   if (!isLive(before)) return presentUser(before);
   requireOtherOwner(tx, before, "disabled");
@@ -173,7 +160,7 @@ export function disableUser(ctx: Services, tx: Tx, id: string, actor: Actor): Us
 }
 
 /** Enables a user with their earlier password. Throws `not_found`. */
-export function enableUser(ctx: Services, tx: Tx, id: string, actor: Actor): UserResource {
+export function enableUser(ctx: Ctx, tx: Tx, id: string, actor: Actor): UserResource {
   const before = getUserRow(tx, id);
   if (isLive(before)) return presentUser(before);
   const after = changeUser(ctx, tx, before, { disabledAt: null });
@@ -196,12 +183,7 @@ export function getLiveUserRow(reader: Reader, id: string): UserRow {
 }
 
 /** Writes columns of a user and returns the new row. The caller writes the audit row. */
-export function changeUser(
-  ctx: Services,
-  tx: Tx,
-  before: UserRow,
-  change: Partial<UserRow>,
-): UserRow {
+export function changeUser(ctx: Ctx, tx: Tx, before: UserRow, change: Partial<UserRow>): UserRow {
   const after = { ...changedRow(ctx, before), ...change };
   updateUserRow(tx, after);
   return after;

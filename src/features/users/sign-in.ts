@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, Problem } from "../../errors";
 import { audit } from "../../events";
@@ -16,7 +16,7 @@ import {
   listSessionsOf,
   endLinks,
 } from "../auth";
-import { mailChangedPassword, type MailServices } from "./mails";
+import { mailChangedPassword } from "./mails";
 import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
 import { getUserRow, changeUser, getLiveUserRow } from "./service";
@@ -31,7 +31,7 @@ type Authentication =
  * if too many sources wait.
  */
 export async function authenticate(
-  ctx: Pick<AppContext, "db" | "log">,
+  ctx: Ctx,
   { passwords, throttle }: { passwords: Pick<Passwords, "verify">; throttle: LoginThrottle },
   input: { email: string; password: string },
   address: ClientAddress,
@@ -67,7 +67,7 @@ export async function authenticate(
  * token. Throws `conflict` if the user was disabled or the password changed meanwhile.
  */
 export function signIn(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "random">,
+  ctx: Ctx,
   tx: Tx,
   user: UserRow,
   origin: SessionOrigin,
@@ -87,7 +87,7 @@ export function signIn(
  * writes the audit row.
  */
 export function openSession(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "random">,
+  ctx: Ctx,
   tx: Tx,
   userId: string,
   origin: SessionOrigin,
@@ -100,7 +100,7 @@ export function openSession(
 
 /** Ends all sessions of a user, or all but one, and returns their number. Throws `not_found`. */
 export function endSessions(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   userId: string,
   actor: Actor,
@@ -118,7 +118,7 @@ export function endSessions(
  * Ends one of a user's own sessions. Returns true if it existed. Throws `not_found` for the user.
  */
 export function endOneSession(
-  ctx: Pick<AppContext, "clock">,
+  ctx: Ctx,
   tx: Tx,
   userId: string,
   sessionId: number,
@@ -135,7 +135,7 @@ export function endOneSession(
  * about it. Throws `not_found`, or `conflict` if the user is disabled or the session to keep has ended.
  */
 export function changePassword(
-  ctx: MailServices,
+  ctx: Ctx,
   tx: Tx,
   change: { userId: string; passwordHash: string; keepSessionId?: number },
   actor: Actor,

@@ -1,9 +1,9 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import { listAllPages, type PageRow } from "../pages";
 import { ANY_EVENT, GROUP_SECONDS } from "../../domain/webhook";
-import type { Services } from "./changes";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isDisabledByPerson } from "./declared";
 import { desiredConnection } from "./declared-secrets";
@@ -45,12 +45,12 @@ interface WebhookPlan {
   current: Readonly<Record<string, unknown>>;
   desired: Readonly<Record<string, unknown>>;
   /** Throws as `createWebhook` does. */
-  create(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
+  create(ctx: Ctx, tx: Tx, actor: Actor): WebhookRow;
   /**
    * Throws as `updateWebhook` does. A changed secret is rotated: the earlier one signs for 24
    * hours.
    */
-  update(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
+  update(ctx: Ctx, tx: Tx, actor: Actor): WebhookRow;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader } from "../../db";
 import { FieldErrors, type IsInvalidField } from "../../errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
@@ -5,7 +6,6 @@ import { shownUrl } from "./formats";
 import type { WebhookFormat } from "../../domain/webhook";
 import {
   destinationError,
-  type ReachServices,
   readMonitors,
   readPage,
   validateEvents,
@@ -15,11 +15,9 @@ import {
 import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
 
-type Services = ReachServices;
-
 /** Returns an unknown page, unknown monitors and invalid values in the body of a new webhook. */
 export function createWebhookErrors(
-  ctx: Services,
+  ctx: Ctx,
   reader: Reader,
   input: Partial<CreateWebhookBody>,
   isInvalid: IsInvalidField,
@@ -36,7 +34,7 @@ export function createWebhookErrors(
 
 /** Returns an unknown page, unknown monitors and invalid values in a change of a webhook. */
 export function updateWebhookErrors(
-  ctx: Services,
+  ctx: Ctx,
   reader: Reader,
   reference: string,
   input: Partial<UpdateWebhookBody>,
@@ -62,7 +60,7 @@ function addFilters(
 }
 
 function addUrl(
-  ctx: Services,
+  ctx: Ctx,
   errors: FieldErrors,
   format: WebhookFormat,
   url: string | undefined,

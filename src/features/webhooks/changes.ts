@@ -1,22 +1,9 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db";
 import { maskAddress } from "../../domain/mail-address";
 import { cleanLine, clipTo } from "./formats/clean";
 import { recipientOf } from "./recipient";
 import type { WebhookRow } from "./store";
-
-export type Services = Pick<
-  AppContext,
-  | "allowedNetworks"
-  | "baseUrl"
-  | "config"
-  | "db"
-  | "clock"
-  | "newId"
-  | "outbox"
-  | "random"
-  | "signals"
->;
 
 const NAME_MAX = 80;
 
@@ -45,6 +32,6 @@ function nameWith(
 }
 
 /** Wakes the deliverer after the commit, since an endpoint may accept deliveries again or none. */
-export function wakeDeliverer(ctx: Pick<AppContext, "signals">, tx: Tx, id: string): void {
+export function wakeDeliverer(ctx: Ctx, tx: Tx, id: string): void {
   tx.afterCommit(() => ctx.signals.deliveriesQueued.emit(id));
 }

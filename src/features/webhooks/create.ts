@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
@@ -8,7 +9,7 @@ import { ANY_EVENT, ANY_MONITOR, GROUP_SECONDS } from "../../domain/webhook";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { CreateWebhookBody } from "./bodies";
-import { nameInWords, type Services } from "./changes";
+import { nameInWords } from "./changes";
 import { getWebhookRecord, type WebhookRecord } from "./records";
 import { newSecret } from "./secrets";
 import {
@@ -33,7 +34,7 @@ export interface Silence {
  * is taken.
  */
 export function createWebhook(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: CreateWebhookBody,
   actor: Actor,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
 import { audit } from "../../events";
@@ -6,7 +6,7 @@ import type { Actor } from "../../domain/actor";
 import { plural } from "../../kernel/text";
 import type { DeliveryStatus } from "../../domain/webhook";
 import { findDefaultPage } from "../pages";
-import { nameInWords, wakeDeliverer, type Services } from "./changes";
+import { nameInWords, wakeDeliverer } from "./changes";
 import { type DeliveryRow, type TryRow, hasBatches, findForTry } from "./delivery-store";
 import {
   findDelivery,
@@ -76,7 +76,7 @@ export function getTries(reader: Reader, deliveryId: string): TryRow[] {
  * `not_found`, or `conflict` if the endpoint is disabled.
  */
 export function redeliver(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   webhookId: string,
   deliveryId: string,
@@ -103,7 +103,7 @@ interface Redelivered {
  * until `next` is undefined. Throws as `redeliver` does.
  */
 export function redeliverFailed(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   {
     webhookId,
@@ -176,7 +176,7 @@ export function trimDeliveries(tx: Tx, before: number): boolean {
  * Sends a test event to one endpoint, even if it does not subscribe to it, and returns the delivery.
  * Throws `not_found`, or `conflict` if the endpoint is disabled.
  */
-export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): DeliveryRecord {
+export function sendTestEvent(ctx: Ctx, tx: Tx, id: string, actor: Actor): DeliveryRecord {
   const record = getWebhookRecord(tx, id, ctx.clock.now());
   const { row } = record;
   requireOpen(tx, row);
@@ -210,7 +210,7 @@ export interface SentRequest {
  * the format has no message for the event.
  */
 export function sentRequest(
-  ctx: Pick<AppContext, "baseUrl" | "db">,
+  ctx: Ctx,
   deliveryId: string,
   readHeadline?: ReadHeadline,
 ): SentRequest | undefined {

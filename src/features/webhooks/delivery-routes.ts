@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   actorOf,
   type RequestContexts,
@@ -28,7 +28,7 @@ const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
 const QUEUED = { 200: { description: "The delivery, which was queued.", schema: Delivery } };
 
 /** `/api/v1/webhooks/{id}/…`: deliveries, redelivery and test events. */
-export function deliveryRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function deliveryRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   return new Elysia()
     .use(requestContexts.plugin)
     .post(

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { EventGroup, EventSubscriber, RecordedEvent, EventType } from "../../events";
 import { ANY_EVENT, isForPeople, matchesMonitor } from "../../domain/webhook";
@@ -15,7 +15,6 @@ import { type NewDelivery, setTurns } from "./gathering";
 import { listLiveWebhooks } from "./store";
 import { recordsOf } from "./formats/reading";
 
-type Services = Pick<AppContext, "newId" | "signals">;
 type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
 /** Properties of an event that decide which endpoints subscribe to it. */
 type Topic = Pick<RecordedEvent, "type" | "pageId" | "subjectId">;
@@ -38,7 +37,7 @@ interface DeliverySet {
  * Up to 250 deliveries are written as rows at once. More than 250 are stored as batches for
  * `writeBatchedDeliveries`. While batches wait, new deliveries are stored as batches too, to keep the order.
  */
-export function enqueueDeliveries(ctx: Services): EventSubscriber {
+export function enqueueDeliveries(ctx: Ctx): EventSubscriber {
   return (tx, groups) => {
     const sets = deliverySetsOf(listOpenWebhooks(tx), groups);
     const count = sets.reduce((sum, set) => sum + countOf(set), 0);
@@ -64,12 +63,12 @@ function listOpenWebhooks(reader: Reader): LiveWebhook[] {
 }
 
 /** Queues a test event for its endpoint, even if the endpoint does not subscribe to it. */
-export function queueTestEvent(ctx: Services, tx: Tx, { id, subjectId }: RecordedEvent): void {
+export function queueTestEvent(ctx: Ctx, tx: Tx, { id, subjectId }: RecordedEvent): void {
   writeDeliveries(ctx, tx, { eventIds: [id], webhookIds: [subjectId], monitors: {} }, 0, 1);
 }
 
 /** Writes at most 250 deliveries of the first batch. Returns true if there may be more. */
-export function writeBatchedDeliveries(ctx: Services, tx: Tx): boolean {
+export function writeBatchedDeliveries(ctx: Ctx, tx: Tx): boolean {
   const batch = findFirstBatch(tx, {});
   if (!batch) return false;
   const count = countOf(batch);
@@ -86,7 +85,7 @@ function countOf({ eventIds, webhookIds }: Pick<DeliverySet, "eventIds" | "webho
 
 /** Writes a part of the deliveries, counted event by event, and wakes the deliverer after the commit. */
 function writeDeliveries(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   { eventIds, webhookIds, monitors }: DeliverySet,
   from: number,

@@ -1,10 +1,11 @@
+import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { ANY_MONITOR } from "../../domain/webhook";
 import { MONITORS_MAX } from "./bodies";
-import { nameInWords, type Services, webhookName } from "./changes";
+import { nameInWords, webhookName } from "./changes";
 import { listMonitorsById } from "./monitor-store";
 import { listAllWebhooks, updateWebhookRow, type WebhookRow } from "./store";
 
@@ -40,7 +41,7 @@ interface SelectionChange {
  * that has the most monitors already.
  */
 export function selectWebhooksOfMonitor(
-  ctx: Pick<Services, "clock">,
+  ctx: Ctx,
   tx: Tx,
   monitorId: string,
   { added, removed }: SelectionChange,
@@ -72,12 +73,7 @@ export function selectWebhooksOfMonitor(
 }
 
 /** Removes a monitor that is deleted from the endpoints that name it. */
-export function removeFromWebhooks(
-  ctx: Pick<Services, "clock">,
-  tx: Tx,
-  monitorId: string,
-  actor: Actor,
-): void {
+export function removeFromWebhooks(ctx: Ctx, tx: Tx, monitorId: string, actor: Actor): void {
   const removed = listSelectiveWebhooks(tx).map(({ id }) => id);
   selectWebhooksOfMonitor(ctx, tx, monitorId, { added: [], removed }, actor);
 }

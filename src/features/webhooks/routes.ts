@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import {
   actorOf,
   type RequestContexts,
@@ -30,7 +30,7 @@ const PATH = "/api/v1/webhooks";
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
 
 /** `/api/v1/webhooks`: endpoints and their signing secrets. */
-export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+export function webhookRoutes(ctx: Ctx, requestContexts: RequestContexts) {
   const { change, remove } = createChanges(ctx, getWebhookByReference);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)

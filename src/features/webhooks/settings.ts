@@ -1,5 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Reader } from "../../db";
 import { webhookPolicy, hostError, type Policy } from "../../egress";
 import type { FieldErrors } from "../../errors";
@@ -32,22 +32,15 @@ function urlError(text: string, policy: Policy): string | undefined {
   return detail && `has a host that ${detail}`;
 }
 
-/** Services that judge where events are sent. */
-export type ReachServices = Pick<AppContext, "allowedNetworks" | "baseUrl" | "config" | "db">;
-
 /** Returns the error of the URL or the address of an endpoint; undefined for a valid one. */
-export function destinationError(
-  ctx: ReachServices,
-  format: WebhookFormat,
-  url: string,
-): string | undefined {
+export function destinationError(ctx: Ctx, format: WebhookFormat, url: string): string | undefined {
   if (format !== "email") return urlError(url, webhookPolicy(ctx.allowedNetworks));
   const address = parseMailto(url);
   return "error" in address ? address.error : undefined;
 }
 
 /** Returns the error of a format that needs mail while that is not ready. */
-function mailError(ctx: ReachServices, format: WebhookFormat): string | undefined {
+function mailError(ctx: Ctx, format: WebhookFormat): string | undefined {
   const readiness = format === "email" ? mailReadiness(ctx) : undefined;
   return readiness?.ready === false
     ? `needs mail, which needs ${describeMissing(readiness.missing)} first`
@@ -120,7 +113,7 @@ export function readMonitors(
  * URL.
  */
 export function validateReach(
-  ctx: ReachServices,
+  ctx: Ctx,
   errors: FieldErrors,
   { url, format, settings }: Pick<DesiredWebhook, "url" | "format" | "settings">,
   knownUrlError?: string,

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../context";
 import { changedRow, type Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
@@ -7,7 +8,7 @@ import { isForPeople } from "../../domain/webhook";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { UpdateWebhookBody } from "./bodies";
-import { nameInWords, type Services, wakeDeliverer } from "./changes";
+import { nameInWords, wakeDeliverer } from "./changes";
 import { requireFreeRef, type Silence } from "./create";
 import { describeMissing, mailReadiness } from "../mail";
 import { FORMATS, shownUrl } from "./formats";
@@ -37,7 +38,7 @@ import { newSecret, ROTATION_OVERLAP_MS } from "./secrets";
  * that is taken.
  */
 export function updateWebhook(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: UpdateWebhookBody,
@@ -180,7 +181,7 @@ function validateKeptSecrets(
  * confirmation is needed.
  */
 export function requestConfirmation(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   actor: Actor,
@@ -198,7 +199,7 @@ export function requestConfirmation(
  * Deletes an endpoint: it is not found from now on, nothing more is sent to it, and its secrets are
  * erased. Throws `not_found`.
  */
-export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function deleteWebhook(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const row = getWebhookRow(tx, id);
   updateWebhookRow(tx, {
     ...changedRow(ctx, row),
@@ -221,7 +222,7 @@ export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): 
  * `conflict` for a format without one, or `validation_failed` for an invalid secret.
  */
 export function rotateSecret(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   actor: Actor,

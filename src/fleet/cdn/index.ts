@@ -1,5 +1,5 @@
 /** Parts of the CDN mode that work without requests: purging after changes, and the alarm of untrusted peers. */
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Egress } from "../../egress";
 import type { Alarms, CdnState } from "../../features/alarms";
 import type { ClientAddresses } from "../../http";
@@ -19,7 +19,7 @@ interface CdnDependencies extends Pick<PurgerDependencies, "whenApplied"> {
 }
 
 /** Starts the CDN mode that `--cdn` sets. Without a purge address nothing is purged. */
-export function startCdn(ctx: AppContext, deps: CdnDependencies): RunningCdn {
+export function startCdn(ctx: Ctx, deps: CdnDependencies): RunningCdn {
   const { alarms, egress, addresses, whenApplied } = deps;
   const { cdn: seconds = 0, purgeUrl, purgeHeader } = ctx.config;
   const watch = watchUntrustedPeers(ctx.clock, addresses, alarms);

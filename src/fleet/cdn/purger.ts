@@ -1,8 +1,8 @@
-import type { AppContext, Signals } from "../../context";
+import type { Signals } from "../../context";
 import type { Alarms, CdnState } from "../../features/alarms";
 import { Backoff } from "../../features/outgoing";
 import { TAG_OF_ALL, tagOfPage } from "../../http";
-import type { Timer } from "../../kernel/clock";
+import type { Clock, Timer } from "../../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { SendPurge } from "./purge-request";
 
@@ -48,7 +48,7 @@ export interface Purger {
  * again. `send` is called for one request at a time.
  */
 export function startPurger(
-  { clock, signals }: Pick<AppContext, "clock"> & { signals: PublicSignals },
+  { clock, signals }: { clock: Clock; signals: PublicSignals },
   { alarms, send, whenApplied }: PurgerDependencies,
 ): Purger {
   /** Tags of changes that are not purged yet, and the time at which they are due, on the monotonic clock. */

@@ -1,4 +1,5 @@
-import type { AppContext } from "../../context";
+import type { Db } from "../../db";
+import type { NewId } from "../../domain/ids";
 import type { Txid } from "../../db/followed-files";
 import type { Clock } from "../../kernel/clock";
 import type { Alarms } from "../../features/alarms";
@@ -39,7 +40,7 @@ interface Beginning {
 }
 
 interface AcknowledgementDependencies {
-  ctx: Pick<AppContext, "newId"> & { db: Pick<AppContext["db"], "foreignVersion"> };
+  ctx: { newId: NewId; db: Pick<Db, "foreignVersion"> };
   clock: Clock;
   lease: Lease;
   replication: Replication;

@@ -1,5 +1,5 @@
 import type { AppOptions } from "../../app";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { DataDirectory } from "../../db/data-directory";
 import { formatTxid } from "../../db/followed-files";
 import { SCHEMA_VERSION } from "../../db/migrations";
@@ -26,10 +26,7 @@ import { NODES_PATH } from "../wire";
 const UPLOAD_MS = 3_000;
 
 /** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
-export function appOptionsOf(
-  ctx: Pick<AppContext, "clock" | "db">,
-  primaryship: Primaryship,
-): AppOptions {
+export function appOptionsOf(ctx: Ctx, primaryship: Primaryship): AppOptions {
   const readiness = createReadiness();
   const { isHeld } = primaryship;
   const state = (): NodeState => ({
@@ -52,7 +49,7 @@ export function appOptionsOf(
 }
 
 interface Dependencies {
-  ctx: Pick<AppContext, "clock" | "config" | "db" | "log">;
+  ctx: Ctx;
   directory: DataDirectory;
   alarms: Alarms;
   node: FleetNode;

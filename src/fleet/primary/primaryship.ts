@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { DataDirectory } from "../../db/data-directory";
 import type { Alarms } from "../../features/alarms";
 import type { Timer } from "../../kernel/clock";
@@ -54,7 +54,7 @@ export interface PrimaryFigures {
 }
 
 interface Dependencies {
-  ctx: AppContext;
+  ctx: Ctx;
   alarms: Alarms;
   directory: DataDirectory;
   node: FleetNode;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
@@ -6,10 +6,7 @@ import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 const SHOWN_FROM_MS = MINUTE_MS;
 
 /** Makes pages show the time of their data while it is old. `asOf` returns it in unix ms. */
-export function showDelay(
-  ctx: Pick<AppContext, "clock" | "shownAsOf" | "signals">,
-  asOf: () => number | undefined,
-): Timer {
+export function showDelay(ctx: Ctx, asOf: () => number | undefined): Timer {
   return ctx.clock.every(SECOND_MS, () => {
     const time = asOf();
     const isOld = time !== undefined && ctx.clock.now() - time >= SHOWN_FROM_MS;

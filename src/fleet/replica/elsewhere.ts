@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { notFound, Problem } from "../../errors";
 import type { Limiter } from "../../features/limits";
 import { findPageBySlug } from "../../features/pages";
@@ -52,7 +52,7 @@ export interface Followed {
  * private pages, and reads by a key that must see its own writes. It answers all others itself.
  */
 export function createElsewhere(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "db">,
+  ctx: Ctx,
   deps: { limiter: Limiter; forwarder: Forwarder; followed: Followed },
 ): Elsewhere {
   const { clock, db } = ctx;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { findVersion } from "../../events";
 import { type Credential, listCredentials } from "../../features/keys";
 import { SECOND_MS } from "../../kernel/time";
@@ -27,7 +27,7 @@ interface SentChange extends KeyChange {
 
 /** Sends each revocation, end and changed limit of a key value to Valkey right after its commit. */
 export function sendKeyChanges(
-  { db, signals, clock }: Pick<AppContext, "db" | "signals" | "clock">,
+  { db, signals, clock }: Ctx,
   valkey: Pick<Valkey, "run" | "send">,
 ): KeyChanges {
   /** Changes of the last hour, by the hashes of key values. */

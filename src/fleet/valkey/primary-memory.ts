@@ -1,4 +1,4 @@
-import type { AppContext, AttemptRecord } from "../../context";
+import type { Ctx, AttemptRecord } from "../../context";
 import type { Alarms } from "../../features/alarms";
 import type { Monitoring } from "../../features/monitors";
 import type { Timer } from "../../kernel/clock";
@@ -35,7 +35,7 @@ export interface PrimaryMemory extends SharedMemory {
 }
 
 interface PrimaryMemoryDependencies {
-  ctx: AppContext;
+  ctx: Ctx;
   node: string;
   /** Current term; undefined while this node may not be the primary. */
   term: () => number | undefined;
@@ -125,7 +125,7 @@ export async function openPrimaryMemory(deps: PrimaryMemoryDependencies): Promis
 
 /** Raises an alarm while Valkey has not answered for ten seconds. */
 function watchAnswers(
-  { clock }: Pick<AppContext, "clock">,
+  { clock }: Ctx,
   { name, changed, isAvailable }: Valkey,
   alarms: PrimaryMemoryDependencies["alarms"],
 ): Timer {

@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import type { AppContext } from "../../context";
+import type { Ctx } from "../../context";
 import { BEAT, findCompatPage, readBeats, whenCompatReady } from "../../features/compat";
 import { findComponent, type Span } from "../../features/components";
 import type { Snapshot, Snapshots } from "../../features/status";
@@ -55,7 +55,7 @@ export interface Read {
 }
 
 /** Returns the public paths of Gatus with their answers. */
-export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
+export function createReads(ctx: Ctx, snapshots: Snapshots): Read[] {
   const configOf = publicJson(announcements);
   const statusesOf = holdDocument(ctx, (snapshot, part: ResultPage) =>
     endpointStatuses(ctx.db, snapshot, part),

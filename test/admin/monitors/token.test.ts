@@ -161,9 +161,9 @@ describe("the tokens of a push monitor", () => {
       const card = async () =>
         readHtml((await app.call(path, { session })).text).texts("#monitor-tokens")[0];
       expect(await card()).not.toContain("Fewer than 16 characters");
-      const { clock, db, signals } = app.ctx;
+      const { db } = app.ctx;
       const token = { kind: "kuma", value: "a".repeat(15) } as const;
-      await db.write((tx) => addImportedTokens({ clock, signals }, tx, id, [token]));
+      await db.write((tx) => addImportedTokens(app.ctx, tx, id, [token]));
       const html = readHtml((await app.call(path, { session })).text);
       expect(html.texts("#monitor-tokens")[0]).toContain("so it can be guessed");
       expect(

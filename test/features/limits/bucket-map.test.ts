@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 /** Creates a map for sixteen callers. */
 function smallMap(overflowLimit = 3, capacity = CAPACITY) {
   const clock = createTestClock();
-  const map = new BucketMap({ ctx: { clock, random: systemRandom }, capacity, overflowLimit });
+  const map = new BucketMap({ clock, random: systemRandom, capacity, overflowLimit });
   /** Spends tokens of a caller, and says whether that was from a bucket of its own. */
   const spend = (id: string, tokens = 1, limit = 60): boolean => {
     const before = map.overflowed;

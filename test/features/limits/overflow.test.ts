@@ -94,8 +94,7 @@ describe("more addresses than buckets", () => {
 
 test("of 300,000 addresses in a minute, a known one keeps its count, and newcomers are served", async () => {
   const clock = createTestClock();
-  const ctx = { clock, random: systemRandom };
-  const map = new BucketMap({ ctx, capacity: 100_000, overflowLimit: 100 });
+  const map = new BucketMap({ clock, random: systemRandom, capacity: 100_000, overflowLimit: 100 });
   for (let request = 0; request < 100; request++) map.take("192.0.2.1", 100);
   for (let request = 0; request < 40; request++) map.take("192.0.2.2", 100);
   let refused = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { AppContext } from "../../../src/context";
+import type { Ctx } from "../../../src/context";
 import {
   followSettings,
   readPublicAddress,
@@ -18,7 +18,7 @@ import { temporaryFolder } from "../../support/temporary-folder";
 
 const ADDRESS = "https://status.acme.test";
 
-function set(installation: PeopleInstallation, text: string, ctx: AppContext = installation.ctx) {
+function set(installation: PeopleInstallation, text: string, ctx: Ctx = installation.ctx) {
   return ctx.db.write((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { AppContext } from "../../../src/context";
+import type { Ctx } from "../../../src/context";
 import { unavailable } from "../../../src/errors";
 import { createSnapshots } from "../../../src/features/status";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp, expectProblem } from "../../support/app";
 
 /** A context whose database answers as long as `error` is undefined. */
-function withFault(ctx: AppContext) {
+function withFault(ctx: Ctx) {
   const fault: { error: Error | undefined } = { error: undefined };
   const db = Object.create(ctx.db, {
     statements: {
@@ -15,7 +15,7 @@ function withFault(ctx: AppContext) {
         return ctx.db.statements;
       },
     },
-  }) as AppContext["db"];
+  }) as Ctx["db"];
   return { ctx: { ...ctx, db }, fault };
 }
 

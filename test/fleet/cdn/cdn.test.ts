@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AppContext } from "../../../src/context";
+import type { Ctx } from "../../../src/context";
 import type { Tx } from "../../../src/db";
 import { createPage, touchPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
@@ -97,7 +97,7 @@ test("the state names the time and the host of the purge address, without its pa
 /** Runs a change as a command does. */
 async function asCommand<T>(
   env: Record<string, string>,
-  work: (ctx: AppContext, tx: Tx) => T,
+  work: (ctx: Ctx, tx: Tx) => T,
 ): Promise<T> {
   const { ctx, close } = openForCommand(testConfig(env), "page", { canCreate: true });
   try {

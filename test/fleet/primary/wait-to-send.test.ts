@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AppContext } from "../../../src/context";
+import type { Ctx } from "../../../src/context";
 import { settle } from "../../support/clock";
 import { createDeliverySite } from "../../support/delivery-site";
 import { createMailSite } from "../../support/mail-site";
@@ -9,7 +9,7 @@ import { startRelay } from "../../support/relay";
 import { until } from "../../support/until";
 
 /** Lets attempts wait until the test ends their waits. */
-function holdAttempts(ctx: AppContext) {
+function holdAttempts(ctx: Ctx) {
   const waits: { id: string; end: (canBegin: boolean) => void }[] = [];
   ctx.waitToSend = (id) => {
     const { promise, resolve } = Promise.withResolvers<boolean>();

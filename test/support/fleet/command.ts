@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { AppContext } from "../../../src/context";
+import type { Ctx } from "../../../src/context";
 import { createDb } from "../../../src/db";
 import { COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../../src/db/open";
 import { CLI_ACTOR } from "../../../src/domain/actor";
@@ -13,7 +13,7 @@ import type { FleetNode } from "./nodes";
 
 /** Database of a running primary, open for changes as in a command such as `key revoke`. */
 export interface Command extends Disposable {
-  ctx: AppContext;
+  ctx: Ctx;
   /** Creates a key that reads the status. */
   createKey(rateLimit?: number): Promise<{ id: string; value: string }>;
 }

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import type { AppContext } from "../../../src/context";
+import type { Ctx } from "../../../src/context";
 import type { Tx } from "../../../src/db";
 import { listComponentsOfPage } from "../../../src/features/components";
 import { ensureMailKey } from "../../../src/features/mail";
@@ -63,7 +63,7 @@ export const MAIL_LINK_SCREENS: readonly Screen[] = LINK_SCREENS.map(
 );
 
 /** Stores a subscriber of a page, who chose a component, or a sign-up, and returns the subject of a link. */
-function storeSubject(ctx: AppContext, tx: Tx, link: Link, slug: string): Subject {
+function storeSubject(ctx: Ctx, tx: Tx, link: Link, slug: string): Subject {
   const pageId = findPageBySlug(tx, { slug })?.id ?? "";
   if (link === "confirm" || link === "decline") {
     ensureMailKey(ctx, tx);

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import type { AppContext } from "../../../src/context";
+import type { Ctx } from "../../../src/context";
 import type { Tx } from "../../../src/db";
 import { parseNetworks } from "../../../src/config/parse";
 import { CLI_ACTOR } from "../../../src/domain/actor";
@@ -98,7 +98,7 @@ function withReturns(then: (page: Page) => Promise<void> = async () => {}): Scre
   };
 }
 
-function addReturns(ctx: AppContext, tx: Tx): void {
+function addReturns(ctx: Ctx, tx: Tx): void {
   // They are the same for all screens.
   if (findReportToken(tx)) return;
   makeReportToken(ctx, tx, CLI_ACTOR);

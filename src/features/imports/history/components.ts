@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
 import type { ComponentStatus } from "../../../domain/component-status";
@@ -18,7 +19,6 @@ import {
   listSpans,
   type SpanRow,
 } from "../../monitors";
-import type { Services } from "../run";
 import { longestSilence, type PastSpan } from "./timeline";
 
 /** Component of a monitor, and the time (unix ms) from which it is known without the monitor's history. */
@@ -64,7 +64,7 @@ function statusOf(state: PastSpan["state"], onDown: OnDown): ComponentStatus | u
  * of their monitors are without data. A component with monitors in `waiting` (numbers) is left to the last of them.
  */
 export function extendComponents(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   components: readonly PastComponent[],
   waiting: ReadonlySet<number>,

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import type { ImportReport } from "../../../domain/import-report";
 import { conflict } from "../../../errors";
@@ -14,7 +14,6 @@ import {
   rollUpAgainFrom,
   startSpanEarlier,
 } from "../../monitors";
-import type { Services } from "../run";
 import { type Found, type FoundHistory, type ForeignKey, keyOf } from "../source";
 import { findSource, saveReport } from "../store";
 import { componentsOf, extendComponents, addCausesOfSpans } from "./components";
@@ -34,8 +33,6 @@ const RECENT_MS = 90 * DAY_MS;
 const ROWS_PER_WRITE = 4_000;
 /** As many spans as have about as many rows, with the causes of a few components. */
 const SPANS_PER_WRITE = 1_000;
-
-type HistoryServices = Services & Pick<AppContext, "config" | "db">;
 
 /** Progress of a history that is being written. */
 export interface HistoryStep {
@@ -57,7 +54,7 @@ interface Target extends Omit<ReturnType<typeof listProgress>[number], "progress
 
 /** History phase of one import. */
 interface Phase {
-  ctx: HistoryServices;
+  ctx: Ctx;
   history: FoundHistory;
   retention: ReturnType<typeof retentionOf>;
   /** Numbers of the monitors that wait for the part of time that is written. */
@@ -71,7 +68,7 @@ interface Phase {
  * source goes on there. Throws `conflict` if another import writes the same history.
  */
 export async function importHistory(
-  ctx: HistoryServices,
+  ctx: Ctx,
   found: Found,
   options: { source: string; historyDays: number | null },
   report: ImportReport,
@@ -113,7 +110,7 @@ export async function importHistory(
   return whole;
 }
 
-function targetsOf({ db }: HistoryServices, { monitors }: Found, sourceId: string): Target[] {
+function targetsOf({ db }: Ctx, { monitors }: Found, sourceId: string): Target[] {
   const keys = new Set(monitors.map(({ foreign }) => keyOf(foreign)));
   return listProgress(db, { sourceId }).flatMap((row) => {
     const key = keyOf({ type: row.foreignType, id: row.foreignId });
@@ -145,7 +142,7 @@ async function writePart(phase: Phase, target: Target, from: number): Promise<vo
   await write(phase, target, part, fold.take(), true);
 }
 
-function newPart({ db }: HistoryServices, { num, progress }: Target, from: number): Part {
+function newPart({ db }: Ctx, { num, progress }: Target, from: number): Part {
   const next = findFirstSpan(db, { monitorNum: num });
   const until = progress.writtenFrom;
   const after = { spansUntil: next?.startedAt ?? until, nextState: next?.state ?? "pending" };

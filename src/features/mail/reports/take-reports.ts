@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import { DAY_MS } from "../../../kernel/time";
 import { countMails } from "../queue";
@@ -21,8 +21,6 @@ import {
   listReportsOfMail,
 } from "./store";
 
-type Services = Pick<AppContext, "clock" | "newId" | "random">;
-
 /** End of a report: its mail or address was found, it came before, or it is listed for people. */
 export type TakenReport = "matched" | "repeated" | "unmatched";
 
@@ -37,7 +35,7 @@ const COMPARED_BEFORE_AT = 4;
 const OUTCOMES_MAX = 20;
 
 /** Applies a report about a mail: its result, and the consequences for the address. */
-export function takeReport(ctx: Services, tx: Tx, finding: Finding): TakenReport {
+export function takeReport(ctx: Ctx, tx: Tx, finding: Finding): TakenReport {
   const { kind } = finding;
   if (kind === "other") return keepUnmatched(ctx, tx, finding);
   const mail = findMailOf(ctx, tx, finding);
@@ -66,7 +64,7 @@ export function eraseReportsAbout(tx: Tx, address: string): void {
 }
 
 /** Returns the first mail that a report names and proves, or else the last one to its address. */
-function findMailOf(ctx: Services, tx: Tx, { mails, address, kind }: Finding): MailRow | undefined {
+function findMailOf(ctx: Ctx, tx: Tx, { mails, address, kind }: Finding): MailRow | undefined {
   const key = mails.some(({ mac }) => mac !== undefined) ? findMailKey(tx) : undefined;
   for (const { id, mac } of mails) {
     if (mac !== undefined && (!key || bounceMac(key, id) !== mac)) continue;
@@ -84,7 +82,7 @@ function findLastMail(tx: Tx, addressHmac: string): MailRow | undefined {
 }
 
 function takeAbout(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   mail: MailRow,
   finding: Finding & { kind: ReportKind },
@@ -138,7 +136,7 @@ function endAs(
  * looked like a success at first, since the relay accepted it, so they are counted from the mails.
  */
 function countFailures(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   mailId: string,
   of: { subscriberId: string; addressHmac: string; updatedAt: number },
@@ -160,7 +158,7 @@ function countFailures(
   suppress(ctx, tx, { addressHmac, reason: "soft", ...cause });
 }
 
-function keepUnmatched(ctx: Services, tx: Tx, { kind, status, excerpt }: Finding): TakenReport {
+function keepUnmatched(ctx: Ctx, tx: Tx, { kind, status, excerpt }: Finding): TakenReport {
   const at = ctx.clock.now();
   insertReport(tx, { id: ctx.newId("rpt"), at, mailId: null, kind, status, excerpt });
   deleteUnmatchedBeyond(tx, { kept: UNMATCHED_MAX });

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db";
 import type { Actor } from "../../../domain/actor";
 import { audit } from "../../../events";
@@ -36,11 +36,7 @@ export function isReportToken(reader: Reader, text: string): boolean {
 }
 
 /** Creates the token, which replaces an earlier one at once. It is returned only here. */
-export function makeReportToken(
-  ctx: Pick<AppContext, "clock" | "random">,
-  tx: Tx,
-  actor: Actor,
-): string {
+export function makeReportToken(ctx: Ctx, tx: Tx, actor: Actor): string {
   const hadOne = findReportToken(tx) !== undefined;
   const token = encodeBase62(ctx.random(TOKEN_BYTES), TOKEN_LENGTH);
   const now = ctx.clock.now();
@@ -52,7 +48,7 @@ export function makeReportToken(
 }
 
 /** Revokes the token. Returns false without one. */
-export function revokeReportToken(ctx: Pick<AppContext, "clock">, tx: Tx, actor: Actor): boolean {
+export function revokeReportToken(ctx: Ctx, tx: Tx, actor: Actor): boolean {
   if (!findReportToken(tx)) return false;
   deleteSetting(tx, { name: REPORT_TOKEN });
   audit(ctx, tx, actor, "mail.token", "mail", "Revoked the token for reports about mails");

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { MailSettings } from "../settings";
 import type { Reader } from "../../../db";
 import { attemptOnce } from "../../outgoing";
@@ -47,7 +47,7 @@ export interface RelayUnavailable {
 
 /** Attempts a mail once, with its current data in the database. */
 export async function attemptMail(
-  ctx: AppContext,
+  ctx: Ctx,
   deps: { templates: Templates; pool: RelayPool; settings: MailSettings },
   mailId: string,
 ): Promise<Attempted> {
@@ -74,7 +74,7 @@ export async function attemptMail(
 }
 
 async function writeMail(
-  ctx: AppContext,
+  ctx: Ctx,
   { templates, settings }: { templates: Templates; settings: MailSettings },
   mailId: string,
 ): Promise<Written | Attempted> {
@@ -92,7 +92,7 @@ async function writeMail(
 }
 
 async function messageOf(
-  ctx: AppContext,
+  ctx: Ctx,
   templates: Templates,
   settings: MailSettings,
   mail: MailRow,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import type { MailClass } from "../../../domain/mail";
 import { QueueChanges } from "../../outgoing";
@@ -16,13 +16,13 @@ const CLASSES: readonly MailClass[] = [1, 2, 3];
 
 /** Cleans up the queue of mails. Failed writes are logged and found again by the next scan. */
 export class MailCleanup {
-  readonly #ctx: AppContext;
+  readonly #ctx: Ctx;
   readonly #changes: QueueChanges;
   readonly #beingCancelled = new Set<string>();
   #unwrittenHold: { since: number } | undefined;
 
   constructor(
-    ctx: AppContext,
+    ctx: Ctx,
     /** Called after each write. */
     ended: () => void,
   ) {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../domain/mail";
 import { type CountedMail, countMails } from "../queue";
@@ -29,8 +29,6 @@ export interface RecordedMail {
   nextTryAt: number | null;
 }
 
-type Services = Pick<AppContext, "clock" | "random" | "signals">;
-
 const CHANCE_BYTES = 4;
 const UNWRITABLE = "The message could not be written.";
 
@@ -46,7 +44,7 @@ interface Consequence {
  * waits. Returns undefined for a mail that was deleted meanwhile.
  */
 export function recordMails(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   ended: readonly EndedMail[],
   steadyNow: number,
@@ -59,7 +57,7 @@ export function recordMails(
 
 /** Adds to `counted` what changes the counts of the mailing. */
 function recordMail(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   { mailId, result }: EndedMail,
   steadyNow: number,
@@ -96,7 +94,7 @@ function recordMail(
   return { class: mail.class, status: after, nextTryAt };
 }
 
-function consequenceOf(ctx: Services, tx: Tx, mail: MailProgress, result: MailResult): Consequence {
+function consequenceOf(ctx: Ctx, tx: Tx, mail: MailProgress, result: MailResult): Consequence {
   if (result.kind === "unwritable") return retried(ctx, mail);
   if (result.kind !== "reply") return { status: result.kind };
   const meaning = classifyReply(result.reply);
@@ -121,7 +119,7 @@ function consequenceOf(ctx: Services, tx: Tx, mail: MailProgress, result: MailRe
 }
 
 /** Returns the wait for the next try. Without one the mail has failed. */
-function retried({ random }: Services, mail: MailProgress, fail?: () => void): Consequence {
+function retried({ random }: Ctx, mail: MailProgress, fail?: () => void): Consequence {
   if (mail.template === ALERT_TEMPLATE) return { status: "failed" };
   const chance = Buffer.from(random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32;
   const waitMs = retryWaitMs(mail.tries, chance);

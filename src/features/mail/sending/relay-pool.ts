@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Timer } from "../../../kernel/clock";
 import { SECOND_MS } from "../../../kernel/time";
 import { noteRelayOffers } from "../relay-offers";
@@ -16,7 +16,7 @@ interface Idle {
 
 /** Open connections to the relay. Their number is limited by the caller. */
 export class RelayPool {
-  readonly #ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">;
+  readonly #ctx: Ctx;
   readonly #egress: RelayOptions["egress"];
   readonly #signal: AbortSignal;
   readonly #settings: () => MailSettings | undefined;
@@ -27,7 +27,7 @@ export class RelayPool {
 
   /** `signal` closes all connections, whatever they do. */
   constructor(
-    ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">,
+    ctx: Ctx,
     egress: RelayOptions["egress"],
     signal: AbortSignal,
     settings: () => MailSettings | undefined,

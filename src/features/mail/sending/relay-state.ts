@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { RelayRecord } from "../relay-record";
 import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
 import { relayWaitMs } from "../rules";
@@ -24,17 +24,14 @@ interface Failures {
 
 /** Availability of the relay, and the wait until one mail tries it again. */
 export class RelayState {
-  readonly #ctx: Pick<AppContext, "clock" | "log">;
+  readonly #ctx: Ctx;
   readonly #changed: (record: RelayRecord | undefined) => void;
   #failures: Failures | undefined;
   /** False until the relay answered a mail. */
   #isKnown = false;
 
   /** `changed` is called with the new state for people; undefined if it is not known any more. */
-  constructor(
-    ctx: Pick<AppContext, "clock" | "log">,
-    changed: (record: RelayRecord | undefined) => void,
-  ) {
+  constructor(ctx: Ctx, changed: (record: RelayRecord | undefined) => void) {
     this.#ctx = ctx;
     this.#changed = changed;
   }

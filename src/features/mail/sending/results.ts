@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { ResultRecorder } from "../../outgoing";
 import { FailureWindow } from "../rules";
 import { ResultCounts } from "./model";
@@ -7,12 +7,12 @@ import { type EndedMail, type RecordedMail, recordMails } from "./record";
 /** Records results of mails, counts them, and notices when too many mails of mailings fail. */
 export class MailResults {
   readonly counts = new ResultCounts();
-  readonly #ctx: AppContext;
+  readonly #ctx: Ctx;
   readonly #recorder: ResultRecorder<EndedMail, RecordedMail | undefined>;
   readonly #failures = new FailureWindow();
 
   constructor(
-    ctx: AppContext,
+    ctx: Ctx,
     steadyNow: () => number,
     /** Called if more than 20 of the last 100 mails of mailings failed, with the time of the oldest result. */
     readonly tooManyFailures: (since: number) => void,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { monotonicWallClock, RESULTS_PER_COMMIT, SendingLoop } from "../../outgoing";
 import { findMailHold } from "../hold";
@@ -23,7 +23,7 @@ const BEGUN_PER_TURN = 8;
 
 /** Sends queued mails when they are due. The SMTP client is loaded with the first one. */
 export function startSending(
-  ctx: AppContext,
+  ctx: Ctx,
   egress: RelayOptions["egress"],
   deps: SenderDependencies,
 ): MailSender {
@@ -31,7 +31,7 @@ export function startSending(
 }
 
 class Sending implements MailSender {
-  readonly #ctx: AppContext;
+  readonly #ctx: Ctx;
   readonly #templates: Templates;
   readonly #queue: MailQueue;
   readonly #results: MailResults;
@@ -53,7 +53,7 @@ class Sending implements MailSender {
   /** True if settings or queue may have changed since they were read. */
   #isStale = true;
 
-  constructor(ctx: AppContext, egress: RelayOptions["egress"], deps: SenderDependencies) {
+  constructor(ctx: Ctx, egress: RelayOptions["egress"], deps: SenderDependencies) {
     const { clock, db, signals } = ctx;
     this.#ctx = ctx;
     this.#templates = deps.templates;

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { LoadThrottle } from "../../outgoing";
 import { fullRate, type RateState, rateWaitMs, refilledRate } from "../rules";
 import type { MailSettings } from "../settings";
@@ -7,14 +7,14 @@ import { RelayState } from "./relay-state";
 /** Everything that can delay the next mail: the relay, the limit of mails a minute, and the load of the server. */
 export class StartGate {
   readonly relay: RelayState;
-  readonly #ctx: Pick<AppContext, "clock">;
+  readonly #ctx: Ctx;
   readonly #throttle: LoadThrottle;
   #perMinute = 0;
   #rate: RateState | undefined;
   #isThrottled = false;
 
   constructor(
-    ctx: Pick<AppContext, "clock" | "log">,
+    ctx: Ctx,
     throttle: LoadThrottle,
     relayChanged: ConstructorParameters<typeof RelayState>[1],
   ) {

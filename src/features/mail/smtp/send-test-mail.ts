@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Egress } from "../../../egress";
 import { MINUTE_MS } from "../../../kernel/time";
 import { toMessage } from "../compose";
@@ -19,7 +19,7 @@ export interface TestMailResult {
 
 /** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
 export async function sendTestMail(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "newId">,
+  ctx: Ctx,
   egress: Pick<Egress, "socket">,
   begun: BegunTestMail,
 ): Promise<TestMailResult> {
@@ -56,7 +56,7 @@ export async function sendTestMail(
 }
 
 function writeTestMail(
-  { baseUrl, clock, newId }: Pick<AppContext, "baseUrl" | "clock" | "newId">,
+  { baseUrl, clock, newId }: Ctx,
   { settings: { from, replyTo }, to: { address: to } }: BegunTestMail,
 ): Uint8Array {
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);

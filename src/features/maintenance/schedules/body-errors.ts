@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { FieldErrors } from "../../../errors";
 import { findNamedPage, getPage } from "../../pages";
 import { chooseComponents } from "../affected-components";
@@ -11,7 +11,7 @@ import { findScheduleErrors } from "./rules";
  * one with an id.
  */
 export function scheduleErrors(
-  { db, clock }: Pick<AppContext, "db" | "clock">,
+  { db, clock }: Ctx,
   input: Partial<CreateScheduleBody>,
   id?: string,
 ): FieldErrors {

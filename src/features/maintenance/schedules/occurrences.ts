@@ -1,8 +1,9 @@
+import type { Ctx } from "../../../context";
 import { type Actor, SYSTEM_ACTOR } from "../../../domain/actor";
 import { changedRow, type Reader, type Tx } from "../../../db";
 import { HOUR_MS, MINUTE_MS } from "../../../kernel/time";
 import { touchPage } from "../../pages";
-import { addUpdateRow, type Services } from "../change";
+import { addUpdateRow } from "../change";
 import { recordMaintenanceEvent } from "../event";
 import { presentMaintenance } from "../model";
 import { cancelMaintenance } from "../progress";
@@ -51,7 +52,7 @@ export function makeUpForClock(tx: Tx, now: number): void {
  * Makes the next occurrences of the schedule whose next one is the first, at most 50. Returns true if more
  * can be due.
  */
-export function makeDueOccurrences(ctx: Services, tx: Tx, now: number): boolean {
+export function makeDueOccurrences(ctx: Ctx, tx: Tx, now: number): boolean {
   const row = findScheduleToMake(tx, { until: now + UPCOMING_MS });
   if (row) makeOccurrences(ctx, tx, row, now);
   return row !== undefined;
@@ -63,7 +64,7 @@ export function makeDueOccurrences(ctx: Services, tx: Tx, now: number): boolean 
  * first 50 are made by the maintenance clock.
  */
 export function remakeOccurrences(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   row: ScheduleRow,
   { isMoved, actor }: { isMoved: boolean; actor: Actor },
@@ -77,7 +78,7 @@ export function remakeOccurrences(
 }
 
 /** Removes the occurrences to come that people did not change. */
-export function removeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow, actor: Actor): void {
+export function removeOccurrences(ctx: Ctx, tx: Tx, row: ScheduleRow, actor: Actor): void {
   removeUntouched(ctx, tx, row, actor, { times: [], isMoved: false });
   touchPage(ctx, tx, row.pageId);
 }
@@ -88,7 +89,7 @@ export function removeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow, actor
  * were reminded of, which stay as cancelled maintenance.
  */
 function removeUntouched(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   { id: scheduleId }: ScheduleRow,
   actor: Actor,
@@ -107,7 +108,7 @@ function removeUntouched(
 }
 
 /** Records the silent cancellation of an occurrence that is about to be deleted. */
-function recordRemoval(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+function recordRemoval(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const record = getMaintenanceRecord(tx, id);
   const cancelled = { ...changedRow(ctx, record.row), status: "cancelled" as const };
   const maintenance = presentMaintenance({ ...record, row: cancelled }, ctx.baseUrl);
@@ -118,7 +119,7 @@ function recordRemoval(ctx: Services, tx: Tx, id: string, actor: Actor): void {
  * Makes the occurrences from the next one on until 30 days after `now` (unix ms), at most 50, fewer if they
  * name many components. Those before `now` are left out.
  */
-function makeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow, now: number): void {
+function makeOccurrences(ctx: Ctx, tx: Tx, row: ScheduleRow, now: number): void {
   const components = listComponentsOfSchedules(tx, { ids: JSON.stringify([row.id]) });
   const room = Math.floor(COMPONENTS_PER_BATCH / Math.max(1, components.length));
   const most = Math.min(MADE_PER_BATCH, room);
@@ -138,7 +139,7 @@ function makeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow, now: number): 
 
 /** Plans the occurrence at a time without telling people, who get its reminder. */
 function makeOccurrence(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   schedule: ScheduleRow,
   components: readonly { id: string; name: string }[],

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db";
 import { type Actor, authorOf } from "../../../domain/actor";
 import { type ManagedMetadata, freeRef } from "../../../domain/refs";
@@ -6,7 +7,6 @@ import { audit } from "../../../events";
 import { toRef } from "../../../kernel/text";
 import { findNamedPage, type PageRow } from "../../pages";
 import { chooseComponents } from "../affected-components";
-import type { Services } from "../change";
 import { REMIND_MINUTES_BEFORE } from "../plan";
 import { CreateScheduleBody } from "./model";
 import { remakeOccurrences, removeOccurrences } from "./occurrences";
@@ -42,7 +42,7 @@ type DesiredSchedule = Omit<
  * page or an installation that has no room for another one.
  */
 export function createSchedule(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   input: CreateScheduleBody,
   actor: Actor,
@@ -82,7 +82,7 @@ export function createSchedule(
  * values changes nothing. Throws as `createSchedule`, and `not_found`.
  */
 export function updateSchedule(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   id: string,
   input: Partial<CreateScheduleBody>,
@@ -123,7 +123,7 @@ export function updateSchedule(
  * Deletes a schedule for good, with the occurrences to come that people did not change; its ref is free.
  * Other occurrences stay as maintenance. Throws `not_found`.
  */
-export function deleteSchedule(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+export function deleteSchedule(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   const { row } = getSchedule(tx, id);
   removeOccurrences(ctx, tx, row, actor);
   deleteScheduleRow(tx, { id });
@@ -150,7 +150,7 @@ function inputOf({ row, components }: ScheduleRecord): CreateScheduleBody {
 
 /** Returns the columns and components that a body describes. Adds its errors. */
 function readSchedule(
-  ctx: Pick<Services, "clock">,
+  ctx: Ctx,
   reader: Reader,
   errors: FieldErrors,
   { input, page, ref }: { input: CreateScheduleBody; page: PageRow | undefined; ref: string },

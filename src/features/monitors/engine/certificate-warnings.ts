@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import { DAY_MS, toIso } from "../../../kernel/time";
 import {
@@ -8,7 +9,7 @@ import {
 import { listReceivers } from "../../webhooks";
 import type { SeenCertificate } from "../probe";
 import { getMonitorRecord } from "../records";
-import { dataOf, pageIdOf, type Services } from "./transitions";
+import { dataOf, pageIdOf } from "./transitions";
 
 /** Recipient in the table of warnings that stands for an event, whichever endpoints it had. */
 const ANYONE = "";
@@ -26,7 +27,7 @@ const KEPT_MS = 30 * DAY_MS;
  * `at` is in unix ms.
  */
 export function warnOfExpiry(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitorId: string,
   { host, fingerprint, expiresAt, intermediate = null }: SeenCertificate,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Clock, Timer } from "../../../kernel/clock";
 import { MINUTE_MS } from "../../../kernel/time";
 import type { CheckQueue } from "./check-queue";
@@ -71,7 +71,7 @@ export class CheckScheduler {
   readonly #stalls: Stalls;
 
   constructor(
-    ctx: Pick<AppContext, "clock" | "random">,
+    ctx: Ctx,
     queue: CheckQueue,
     wakeTimer: WakeTimer,
     liveness: Liveness,
@@ -157,7 +157,7 @@ export class CheckScheduler {
   }
 }
 
-function randomFraction({ random }: Pick<AppContext, "random">): number {
+function randomFraction({ random }: Ctx): number {
   const [a = 0, b = 0, c = 0, d = 0] = random(4);
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / UINT32;
 }

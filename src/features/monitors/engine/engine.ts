@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { conflict, notFound } from "../../../errors";
 import type { StepRecorder } from "../../../egress";
 import type { MonitorType } from "../../../domain/monitor-state";
@@ -36,7 +36,7 @@ const REFRESH_MS = 250;
 
 /** Runs the checks of all monitors when they are due and passes on their results. */
 export class Engine implements Monitoring {
-  readonly #ctx: AppContext;
+  readonly #ctx: Ctx;
   readonly #prober: Prober;
   readonly #results: ResultProcessor;
   readonly #liveness: Liveness;
@@ -59,7 +59,7 @@ export class Engine implements Monitoring {
   #state: "made" | "running" | "stopped" = "made";
 
   constructor(
-    ctx: AppContext,
+    ctx: Ctx,
     prober: Prober,
     {
       stalls,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import type { Timer } from "../../../kernel/clock";
 import { hasDueWords, writeDueWords } from "../../incidents";
@@ -13,7 +13,7 @@ const REPAIR_MS = MINUTE_MS;
  * Starts the clock that writes the due updates of incidents which Allclear opened. At the start and once a minute, it
  * repairs outages that were recorded without their incidents. Failed writes are repeated at the next tick.
  */
-export function startIncidentClock(ctx: AppContext): Timer {
+export function startIncidentClock(ctx: Ctx): Timer {
   let isRunning = false;
   let isCancelled = false;
   let isFailing = false;

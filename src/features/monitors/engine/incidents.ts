@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db";
 import { badnessOf } from "../../../domain/component-status";
 import { DAY_MS, MINUTE_MS } from "../../../kernel/time";
@@ -29,8 +29,6 @@ import { probeOf } from "../probes";
 import type { AffectedComponent } from "../records";
 import { findMonitor, findMonitorState, listComponentsOfMonitors, type MonitorRow } from "../store";
 
-type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
-
 /** Time after a recovery in which a new outage continues the earlier incident. */
 const REOPEN_MS = 30 * MINUTE_MS;
 /** Maximum age of the newest update of an incident that can report a further outage. */
@@ -49,7 +47,7 @@ interface Failure {
  * Components that the monitor got during the outage follow the others of their page.
  */
 export function openIncidents(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   components: readonly AffectedComponent[],
@@ -76,7 +74,7 @@ export function openIncidents(
 }
 
 /** Adds an outage to an incident: as its cause, or without effect if the incident is a person's or deleted. */
-function follow(ctx: Services, tx: Tx, incidentId: string, outage: Outage): void {
+function follow(ctx: Ctx, tx: Tx, incidentId: string, outage: Outage): void {
   const incident = findIncident(tx, { id: incidentId });
   const isJoining =
     incident?.row.status !== "resolved" && incident && isAllclears(tx, incident.row);
@@ -86,7 +84,7 @@ function follow(ctx: Services, tx: Tx, incidentId: string, outage: Outage): void
 
 /** Chooses the incident of an outage on a page. */
 function place(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   pageId: string,
@@ -166,12 +164,12 @@ function findReporting(tx: Tx, { componentIds, status }: Outage, now: number): s
 }
 
 /** Ends the outages of a monitor that recovered at `at` (unix ms), and resolves incidents that have no others. */
-export function resolveIncidents(ctx: Services, tx: Tx, monitor: { id: string }, at: number): void {
+export function resolveIncidents(ctx: Ctx, tx: Tx, monitor: { id: string }, at: number): void {
   endOutages(ctx, tx, monitor.id, { at, hasLeft: false });
 }
 
 /** Ends the outages of a monitor that was paused or deleted at `at` (unix ms), without resolving incidents. */
-export function leaveIncidents(ctx: Services, tx: Tx, monitor: { id: string }, at: number): void {
+export function leaveIncidents(ctx: Ctx, tx: Tx, monitor: { id: string }, at: number): void {
   endOutages(ctx, tx, monitor.id, { at, hasLeft: true });
 }
 
@@ -181,7 +179,7 @@ export function leaveIncidents(ctx: Services, tx: Tx, monitor: { id: string }, a
  * components.
  */
 export function refreshOutages(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   { before, now }: { before: readonly { id: string }[]; now: readonly AffectedComponent[] },
@@ -225,7 +223,7 @@ export function listMonitorsToRepair(reader: Reader): string[] {
 }
 
 /** Gives the outage of such a monitor its incidents, or ends it. */
-export function repairOutages(ctx: Services, tx: Tx, id: string): void {
+export function repairOutages(ctx: Ctx, tx: Tx, id: string): void {
   const monitor = findMonitor(tx, { id });
   const evaluation = monitor && findMonitorState(tx, { monitorNum: monitor.num });
   if (!evaluation) return;

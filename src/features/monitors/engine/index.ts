@@ -10,7 +10,7 @@
  * it, and evaluates it again by the database, which decides.
  * `transitions.ts` writes the consequences of a new state.
  */
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
 import { Engine } from "./engine";
 import { Prober, type ProberOptions } from "./prober";
@@ -27,7 +27,7 @@ interface MonitoringOptions extends ProberOptions {
 
 /** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */
 export function createMonitoring(
-  ctx: AppContext,
+  ctx: Ctx,
   egress: Egress = createEgress(ctx),
   { detectsStalls = false, ...options }: MonitoringOptions = {},
 ): Engine {

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import type { MonitorState } from "../../../domain/monitor-state";
 import { HOUR_MS } from "../../../kernel/time";
@@ -15,7 +16,7 @@ import {
   saveEvaluation,
   type StateRow,
 } from "../store";
-import { recordState, applyCauses, type Services, writeState, refreshNoData } from "./transitions";
+import { recordState, applyCauses, writeState, refreshNoData } from "./transitions";
 import { leaveIncidents, refreshOutages } from "./incidents";
 import { SERVER_OFFLINE, SERVER_OFFLINE_MS } from "./liveness";
 
@@ -42,7 +43,7 @@ export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
  * monitors or people resolve.
  */
 export function applyManualTransition(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   state: "paused" | "pending",
@@ -87,7 +88,7 @@ function afterState({ state, since }: Pick<StateRow, "state" | "since">, at: num
 
 /** Records a time without data if no server has run for a while, which happens before a command. */
 function recordGap(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   before: Pick<StateRow, "state" | "since">,
@@ -132,7 +133,7 @@ function gapStart(
  * earlier components. A status that it keeps during `no_data` follows with the next known state.
  */
 export function refreshAfterChange(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   before: readonly AffectedComponent[],

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { type Contact, outsideAddressOf } from "../../../egress";
 import { plural } from "../../../kernel/text";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../kernel/time";
@@ -125,7 +125,7 @@ interface Hold {
 }
 
 interface WatchDependencies {
-  ctx: Pick<AppContext, "clock" | "config" | "db" | "log" | "outside">;
+  ctx: Ctx;
   alarms: Pick<Alarms, "raise" | "clear"> | undefined;
   registry: MonitorRegistry;
   stalls: Stalls;

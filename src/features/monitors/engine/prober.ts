@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Contact, Egress, StepRecorder } from "../../../egress";
 import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descriptors";
 import type { Timer } from "../../../kernel/clock";
@@ -67,7 +67,7 @@ const LOST_NETWORK = "This server had no network connection.";
 
 /** Runs single checks, each within its timeout. */
 export class Prober {
-  readonly #ctx: Pick<AppContext, "clock" | "config" | "log" | "outside">;
+  readonly #ctx: Ctx;
   readonly #egress: Egress;
   readonly #stalls: Stalls;
   readonly #findProbe: FindProbe;
@@ -79,7 +79,7 @@ export class Prober {
   #isStopped = false;
 
   constructor(
-    ctx: Pick<AppContext, "clock" | "config" | "log" | "outside">,
+    ctx: Ctx,
     egress: Egress,
     {
       findProbe = probeOf,

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import type { CheckOutcome } from "../../../domain/monitor-state";
 import { type CheckRow, insertCheck } from "../checks-store";
@@ -9,7 +10,7 @@ import { findMonitor, saveCertificate, saveHeartbeat, saveEvaluation } from "../
 import { warnOfExpiry } from "./certificate-warnings";
 import { recordReminder } from "./reminders";
 import { recordSignal, type SignalEntry } from "./signals";
-import { applyTransition, type Services, writeState } from "./transitions";
+import { applyTransition, writeState } from "./transitions";
 import { evaluationOf, type ScheduledMonitor } from "./scheduled-monitor";
 
 /**
@@ -73,7 +74,7 @@ export const CONSEQUENCES_MAX = 50;
  * follow the returned ones are not written.
  */
 export function recordEntries(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   entries: readonly Entry[],
   isPlain: boolean,
@@ -98,7 +99,7 @@ export function recordEntries(
 
 /** Writes one entry and updates `monitor`. */
 function recordOne(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   entry: Entry,
   monitor: Evaluated | undefined,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { Problem, unavailable } from "../../../errors";
 import { type CheckRow, saveLiveness } from "../checks-store";
 import type { Liveness } from "./liveness";
@@ -30,7 +30,7 @@ interface RecorderListener {
  * records that the server is awake.
  */
 export class Recorder {
-  readonly #ctx: AppContext;
+  readonly #ctx: Ctx;
   readonly #liveness: Liveness;
   readonly #listener: RecorderListener;
   #queue: Entry[] = [];
@@ -51,7 +51,7 @@ export class Recorder {
   /** True if the next start must know that the server was awake. */
   isWatching = false;
 
-  constructor(ctx: AppContext, liveness: Liveness, listener: RecorderListener) {
+  constructor(ctx: Ctx, liveness: Liveness, listener: RecorderListener) {
     this.#ctx = ctx;
     this.#liveness = liveness;
     this.#listener = listener;

@@ -1,16 +1,17 @@
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import { toIso } from "../../../kernel/time";
 import { findOutageStart } from "../evaluation-store";
 import { getMonitorRecord } from "../records";
 import { findDueReminder, saveReminder } from "../reminder-store";
-import { dataOf, pageIdOf, type Services } from "./transitions";
+import { dataOf, pageIdOf } from "./transitions";
 
 /**
  * Records that a monitor is still down, if its reminder is due at `now` (unix ms). None is due during
  * maintenance, without data or while the monitor is unreachable, since it is in another state then.
  */
 export function recordReminder(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: { id: string; num: number },
   now: number,

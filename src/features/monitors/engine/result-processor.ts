@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { countHeldFailures, evaluateCheck } from "../rules";
 import { listMonitorsInMaintenance } from "../evaluation-store";
 import { listDueReminders } from "../reminder-store";
@@ -70,7 +70,7 @@ export interface Begin {
 export class ResultProcessor {
   readonly recorder: Recorder;
   readonly figures = new CheckFigures();
-  readonly #ctx: AppContext;
+  readonly #ctx: Ctx;
   readonly #dependencies: Dependencies;
   #inMaintenance: ReadonlySet<number> = new Set();
   #isMaintenanceStale = true;
@@ -78,12 +78,7 @@ export class ResultProcessor {
   #remindAt = Number.NEGATIVE_INFINITY;
 
   /** `onPaused` is called when the recorder waits: its `dueAt` says until when. */
-  constructor(
-    ctx: AppContext,
-    dependencies: Dependencies,
-    liveness: Liveness,
-    onPaused: () => void,
-  ) {
+  constructor(ctx: Ctx, dependencies: Dependencies, liveness: Liveness, onPaused: () => void) {
     this.#ctx = ctx;
     this.#dependencies = dependencies;
     this.recorder = new Recorder(ctx, liveness, {

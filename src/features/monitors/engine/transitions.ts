@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import type { EventType } from "../../../events";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
@@ -31,8 +31,6 @@ import {
 } from "../checks-store";
 import { openIncidents, resolveIncidents } from "./incidents";
 
-export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
-
 /** A state that a monitor enters at `evaluation.since`, and the reason. */
 interface StateChange {
   from: MonitorState;
@@ -55,12 +53,7 @@ const DATA_MAX_BYTES = 19_000;
  * Records that a monitor entered a state with all consequences, in the transaction of the result
  * that caused it: timeline, component causes, times without data, incidents and event.
  */
-export function applyTransition(
-  ctx: Services,
-  tx: Tx,
-  monitor: MonitorRow,
-  changes: StateChange,
-): void {
+export function applyTransition(ctx: Ctx, tx: Tx, monitor: MonitorRow, changes: StateChange): void {
   const last = lastKnown(tx, monitor.num, changes);
   const components = writeState(ctx, tx, monitor, changes);
   const { state, since: at } = changes.evaluation;
@@ -84,7 +77,7 @@ export function applyTransition(
  * event and incidents. Enough for actions of people, such as a pause.
  */
 export function writeState(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   { from, evaluation, message }: StateChange,
@@ -104,7 +97,7 @@ export function writeState(
  * monitor or one without data leaves the statuses unchanged.
  */
 export function applyCauses(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   components: readonly AffectedComponent[],
@@ -152,7 +145,7 @@ function lastKnown(tx: Tx, monitorNum: number, { from, evaluation }: StateChange
 }
 
 function recordEvent(
-  ctx: Services,
+  ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
   { last, state, at }: { last: LastKnown; state: "up" | "degraded" | "down"; at: number },
@@ -254,7 +247,7 @@ function dropHeldSpans(tx: Tx, newest: SpanRow, at: number): SpanRow {
  * monitors are not affected.
  */
 export function refreshNoData(
-  ctx: Pick<AppContext, "clock" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   components: Iterable<{ id: string; pageId: string }>,
   at: number,

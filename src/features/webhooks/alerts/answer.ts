@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
 import { Problem } from "../../../errors";
@@ -58,10 +58,8 @@ export function openAlertLink(reader: Reader, token: string, { domain, now }: Li
   return { mail, webhooks, isOn: webhooks.every((row) => isOpenToEvents(reader, row)) };
 }
 
-type Services = Pick<AppContext, "clock" | "newId" | "random">;
-
 /** Lets all endpoints of the address send alerts, as the person wants. */
-export function confirmAlerts(ctx: Services, tx: Tx, { mail, webhooks }: AlertLink): void {
+export function confirmAlerts(ctx: Ctx, tx: Tx, { mail, webhooks }: AlertLink): void {
   for (const row of webhooks.filter(({ confirmedAt }) => confirmedAt === null)) {
     updateWebhookRow(tx, { ...changedRow(ctx, row), confirmedAt: ctx.clock.now() });
     const summary = `The address of ${nameInWords(row)} confirmed`;
@@ -74,7 +72,7 @@ export function confirmAlerts(ctx: Services, tx: Tx, { mail, webhooks }: AlertLi
  * Ends alerts to the address, also those of its user, and mails that ask it for a confirmation. Subscriptions
  * of the address to pages stay.
  */
-export function declineAlerts(ctx: Services, tx: Tx, { mail, webhooks }: AlertLink): void {
+export function declineAlerts(ctx: Ctx, tx: Tx, { mail, webhooks }: AlertLink): void {
   const mark = markOf(ctx, tx, mail);
   if (hasStoppedAlerts(tx, mark)) return;
   const cause = { reason: "unsubscribed", pageId: ALERTS_AS_PAGE, mailId: mail.id } as const;
@@ -88,6 +86,6 @@ export function declineAlerts(ctx: Services, tx: Tx, { mail, webhooks }: AlertLi
   }
 }
 
-function markOf(ctx: Services, tx: Tx, { recipient }: MailRow): string {
+function markOf(ctx: Ctx, tx: Tx, { recipient }: MailRow): string {
   return addressHmac(ensureMailKey(ctx, tx), recipient.toLowerCase());
 }

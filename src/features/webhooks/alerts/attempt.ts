@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db";
 import { ALERT_TEMPLATE } from "../../../domain/mail";
 import { DAY_MS } from "../../../kernel/time";
@@ -44,7 +44,7 @@ interface MailDelivery extends Outgoing {
  * has ended, the next call returns its result.
  */
 export function createMailAttempt(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log" | "signals">,
+  ctx: Ctx,
 ): (outgoing: MailDelivery) => Promise<TryResult | NoTry> {
   const changes = new QueueChanges(ctx, "an alert could not be queued", () => undefined);
 

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { findMail, findRelayRecord } from "../../mail";
 import { MINUTE_MS } from "../../../kernel/time";
 import type { Begun } from "../deliver/delivery-queue";
@@ -21,13 +21,13 @@ interface Waiting {
 
 /** Deliveries whose mails are queued or being sent. */
 export class AwaitedMails {
-  readonly #ctx: Pick<AppContext, "clock" | "db">;
+  readonly #ctx: Ctx;
   readonly #begun = new Map<string, Waiting>();
   readonly #release: (begun: Begun) => void;
   readonly stop: () => void;
 
   /** `release` is called for each delivery whose mail has ended. */
-  constructor(ctx: Pick<AppContext, "clock" | "db" | "signals">, release: (begun: Begun) => void) {
+  constructor(ctx: Ctx, release: (begun: Begun) => void) {
     this.#ctx = ctx;
     this.#release = release;
     this.stop = ctx.signals.alertTried.on((id) => this.#end(id));

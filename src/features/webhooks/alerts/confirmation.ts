@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db";
 import { type MailAddress, parseMailAddress } from "../../../domain/mail-address";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../kernel/time";
@@ -30,15 +30,13 @@ const PUT_OFF_MAX_MS = DAY_MS;
 /** Number of mails that the limits count: those of the last day, and those that are put off. */
 const COUNTED = PER_DAY * 2;
 
-type Services = Pick<AppContext, "clock" | "newId" | "random" | "signals">;
-
 /**
  * Queues a mail with a link by which the address of an endpoint confirms that it wants alerts, and returns the
  * time at which it is due (unix ms): later than now beyond the limits of the installation. Returns undefined if
  * none is queued, because the address got one in the last 10 minutes or three today, wants none, or would wait
  * longer than a day.
  */
-export function mailConfirmation(ctx: Services, tx: Tx, row: WebhookRow): number | undefined {
+export function mailConfirmation(ctx: Ctx, tx: Tx, row: WebhookRow): number | undefined {
   const recipient = parseMailto(row.url);
   if ("error" in recipient) return undefined;
   const now = ctx.clock.now();

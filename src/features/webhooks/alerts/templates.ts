@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db";
 import { ALERT_TEMPLATE } from "../../../domain/mail";
 import {
@@ -68,7 +68,7 @@ function membersOfMail(reader: Reader, { id, params }: MailRow): Member[] {
 }
 
 /** Returns true if an endpoint still sends to the recipient of a mail. */
-function isWanted(ctx: AppContext, webhook: WebhookRow, { recipient }: MailRow): boolean {
+function isWanted(ctx: Ctx, webhook: WebhookRow, { recipient }: MailRow): boolean {
   const { enabled, deletedAt, format, url } = webhook;
   if (!enabled || deletedAt !== null || format !== "email") return false;
   return recipientOf(url) === recipient && isOpenToEvents(ctx.db, webhook);

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import { type Egress, Fault, type HttpAnswer, readBody } from "../../../egress";
 import type { WebhookFormat } from "../../../domain/webhook";
@@ -67,14 +67,7 @@ interface Prepared {
  * Creates the function that attempts deliveries. Loaded with the first delivery, since it loads all
  * code of outgoing requests.
  */
-export function createAttempt(
-  ctx: Pick<
-    AppContext,
-    "attempts" | "baseUrl" | "clock" | "db" | "log" | "newId" | "signals" | "waitToSend"
-  >,
-  egress: Egress,
-  readHeadline?: ReadHeadline,
-): Attempt {
+export function createAttempt(ctx: Ctx, egress: Egress, readHeadline?: ReadHeadline): Attempt {
   const { clock } = ctx;
   const attemptByMail = createMailAttempt(ctx);
   const changes = new QueueChanges(ctx, "a group of deliveries could not be stored", () => {});

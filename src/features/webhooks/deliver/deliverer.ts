@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
 import { lazy } from "../../../kernel/lazy";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
@@ -40,7 +40,7 @@ const STARTED_PER_TURN = 16;
  * `readHeadline` returns the headline of a page, for formats that show it.
  */
 export function startDelivering(
-  ctx: AppContext,
+  ctx: Ctx,
   egress: Egress = createEgress(ctx),
   readHeadline?: ReadHeadline,
   throttle: LoadThrottle = createLoadThrottle(ctx.clock),
@@ -49,7 +49,7 @@ export function startDelivering(
 }
 
 class Delivering implements Deliverer {
-  readonly #ctx: AppContext;
+  readonly #ctx: Ctx;
   readonly #steadyNow: () => number;
   readonly #queue: DeliveryQueue;
   readonly #recorder: Recorder;
@@ -65,7 +65,7 @@ class Delivering implements Deliverer {
   readonly #backoff = new Backoff(BACKOFF_MS.first, BACKOFF_MS.longest);
 
   constructor(
-    ctx: AppContext,
+    ctx: Ctx,
     egress: Egress,
     readHeadline: ReadHeadline | undefined,
     throttle: LoadThrottle,

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import { outgoingShare } from "../../../kernel/descriptors";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
 import { findLiveWebhook, findPause, listLiveWebhooks } from "../store";
@@ -65,7 +65,7 @@ export interface Begun {
  * with the backlog.
  */
 export class DeliveryQueue {
-  readonly #ctx: Pick<AppContext, "clock" | "db">;
+  readonly #ctx: Ctx;
   readonly #steadyNow: () => number;
   readonly #max = outgoingShare(CONCURRENT_MAX);
   readonly #queues = new Map<string, EndpointQueue>();
@@ -77,7 +77,7 @@ export class DeliveryQueue {
 
   /** `off` is called for a disabled endpoint that may have pending deliveries. */
   constructor(
-    ctx: Pick<AppContext, "clock" | "db">,
+    ctx: Ctx,
     steadyNow: () => number,
     readonly off: (webhookId: string) => void,
   ) {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db";
 import type { EventType } from "../../../events";
 import { isForPeople } from "../../../domain/webhook";
@@ -47,7 +47,7 @@ export function groupOf({
  * endpoint is no longer for people, each delivery is sent by itself.
  */
 export function closeGroup(
-  ctx: Pick<AppContext, "clock" | "newId">,
+  ctx: Ctx,
   tx: Tx,
   { id: webhookId, format, groupSeconds }: GatheringEndpoint,
 ): void {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db";
 import type { RecordedEvent } from "../../../events";
 import type { WebhookFormat } from "../../../domain/webhook";
@@ -55,7 +55,7 @@ type Headline = NonNullable<FormatContext["headline"]>;
  * statuses are read from `db` only by formats that need them.
  */
 export function writeMessage(
-  ctx: Pick<AppContext, "baseUrl" | "db">,
+  ctx: Ctx,
   outgoing: Outgoing,
   readHeadline?: ReadHeadline,
 ): Message | undefined {
@@ -67,7 +67,7 @@ export function writeMessage(
 
 /** Returns the facts about endpoint and page that formats use. */
 export function contextOf(
-  { baseUrl, db }: Pick<AppContext, "baseUrl" | "db">,
+  { baseUrl, db }: Ctx,
   { event: { pageId }, webhook, page, gathered }: Outgoing,
   readHeadline?: ReadHeadline,
 ): FormatContext {

@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import { GROUP_SECONDS } from "../../../domain/webhook";
 import { SECOND_MS } from "../../../kernel/time";
@@ -12,14 +12,14 @@ const ROWS_PER_BATCH = 500;
 
 /** Cleans up the delivery queue. Failed writes are logged and found again by the next scan. */
 export class QueueCleanup {
-  readonly #ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">;
+  readonly #ctx: Ctx;
   readonly #beingCancelled = new Set<string>();
   #isWritingBatches = false;
   #hasNewBatches = false;
   readonly #changes: QueueChanges;
 
   constructor(
-    ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">,
+    ctx: Ctx,
     /** Called after each write. */
     ended: () => void,
   ) {

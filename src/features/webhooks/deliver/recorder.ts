@@ -1,4 +1,4 @@
-import type { AppContext } from "../../../context";
+import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db";
 import { audit } from "../../../events";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
@@ -40,10 +40,7 @@ export interface Pause {
 /** Writes results of attempts; `add` resolves with the time of the next one, if there is one. */
 export type Recorder = ResultRecorder<EndedAttempt, number | undefined>;
 
-export function createRecorder(
-  ctx: Pick<AppContext, "clock" | "db" | "log" | "random" | "signals">,
-  steadyNow: () => number,
-): Recorder {
+export function createRecorder(ctx: Ctx, steadyNow: () => number): Recorder {
   return new ResultRecorder(ctx, {
     write(tx, { deliveryId, result, pause }) {
       if (pause) setPause(tx, pause);
@@ -67,7 +64,7 @@ const SHORT_ANSWER = 1_000;
  * clock, if there is one.
  */
 export function recordTry(
-  ctx: Pick<AppContext, "clock" | "random" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   deliveryId: string,
   result: TryResult,
@@ -115,7 +112,7 @@ export function recordTry(
 
 /** Writes the result of an attempt for one of the deliveries that were sent together. */
 function recordFor(
-  ctx: Pick<AppContext, "signals">,
+  ctx: Ctx,
   tx: Tx,
   deliveryId: string,
   stored: Omit<TryRow, "deliveryId" | "number">,
@@ -145,7 +142,7 @@ function shortened(answer: string | null): string | null {
 
 /** Writes a refusal with its consequence for the endpoint. The delivery stays due, and the refusal is no attempt of it. */
 function recordRefusal(
-  ctx: Pick<AppContext, "clock" | "signals">,
+  ctx: Ctx,
   tx: Tx,
   deliveryId: string,
   { at, latencyMs }: TryResult,
@@ -165,12 +162,7 @@ function recordRefusal(
  * Disables an endpoint. The deliverer cancels its waiting deliveries in small steps, since there
  * can be many.
  */
-function disable(
-  ctx: Pick<AppContext, "clock" | "signals">,
-  tx: Tx,
-  id: string,
-  reason: string,
-): void {
+function disable(ctx: Ctx, tx: Tx, id: string, reason: string): void {
   const row = findWebhook(tx, { id });
   if (!row?.enabled) return;
   const now = ctx.clock.now();

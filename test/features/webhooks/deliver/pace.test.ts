@@ -348,7 +348,7 @@ describe("endpoints of one destination", () => {
       },
     });
     const db = Object.create(ctx.db, { statements: { value: counted } }) as typeof ctx.db;
-    const queue = new DeliveryQueue({ clock, db }, () => clock.now(), fail);
+    const queue = new DeliveryQueue({ ...ctx, db }, () => clock.now(), fail);
     return {
       site,
       queue,
