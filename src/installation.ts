@@ -20,7 +20,7 @@ import { schemaVersion } from "./db/schema-history";
 import { removeUnfinishedRestore } from "./db/unfinished-restore";
 import { OutsideAnswers } from "./egress/outside";
 import { createChanges, createOutbox } from "./events";
-import type * as MailingsModule from "./features/mailings";
+import type * as MailingsModule from "./features/mailings/record";
 import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
 import { createIdFactory } from "./domain/ids";
@@ -190,7 +190,7 @@ export function createContext(parts: {
   outbox.subscribe(enqueueDeliveries(ctx));
   // Loaded with the first event, which shortens the start.
   const mailings = lazy(() => {
-    const { recordMailings } = require("./features/mailings") as typeof MailingsModule;
+    const { recordMailings } = require("./features/mailings/record") as typeof MailingsModule;
     return recordMailings(ctx);
   });
   outbox.subscribe((tx, groups) => mailings()(tx, groups));

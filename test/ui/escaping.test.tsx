@@ -2,7 +2,44 @@ import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import type { VNode } from "preact";
 import { renderPlainScreen, renderScreen } from "../../src/admin/shell";
-import * as ui from "../../src/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  Cell,
+  CellNote,
+  CheckboxList,
+  Chip,
+  ChoiceField,
+  CodeBlock,
+  DayBars,
+  DialogForm,
+  EmptyState,
+  ErrorSummary,
+  Facts,
+  Flash,
+  Form,
+  FormNotice,
+  ListToolbar,
+  Notice,
+  OneLine,
+  PageHead,
+  PlainPage,
+  RadioList,
+  Row,
+  RowLink,
+  Secret,
+  Section,
+  SelectField,
+  Sparkline,
+  StatCard,
+  Summary,
+  Table,
+  Tabs,
+  TextField,
+  Timeline,
+  WithChip,
+} from "../../src/ui";
 
 const EVIL = `"'><script>alert(1)</script>`;
 const AT = "2026-11-21T14:32:05.000Z";
@@ -15,103 +52,103 @@ const OPTION = { value: EVIL, label: EVIL };
 /** Each component with a hostile text in every place that takes one. */
 const COMPONENTS: Record<string, VNode> = {
   Button: (
-    <ui.Button name={EVIL} value={EVIL} preset={{ [EVIL]: [EVIL] }}>
+    <Button name={EVIL} value={EVIL} preset={{ [EVIL]: [EVIL] }}>
       {EVIL}
-    </ui.Button>
+    </Button>
   ),
   ButtonLink: (
-    <ui.ButtonLink href="/" title={EVIL}>
+    <ButtonLink href="/" title={EVIL}>
       {EVIL}
-    </ui.ButtonLink>
+    </ButtonLink>
   ),
-  TextField: <ui.TextField {...FIELD} value={EVIL} />,
-  SelectField: <ui.SelectField {...FIELD} options={[OPTION]} value={EVIL} />,
+  TextField: <TextField {...FIELD} value={EVIL} />,
+  SelectField: <SelectField {...FIELD} options={[OPTION]} value={EVIL} />,
   CheckboxList: (
-    <ui.CheckboxList
+    <CheckboxList
       {...GROUP}
       options={[{ ...OPTION, hint: EVIL, details: EVIL, isChecked: true }]}
     />
   ),
   ChoiceField: (
-    <ui.ChoiceField {...GROUP} options={[OPTION]} value={EVIL}>
+    <ChoiceField {...GROUP} options={[OPTION]} value={EVIL}>
       {EVIL}
-    </ui.ChoiceField>
+    </ChoiceField>
   ),
-  ErrorSummary: <ui.ErrorSummary errors={[{ name: EVIL, label: EVIL, detail: EVIL }]} />,
+  ErrorSummary: <ErrorSummary errors={[{ name: EVIL, label: EVIL, detail: EVIL }]} />,
   Form: (
-    <ui.Form action="/" hidden={{ [EVIL]: EVIL }}>
+    <Form action="/" hidden={{ [EVIL]: EVIL }}>
       {EVIL}
-    </ui.Form>
+    </Form>
   ),
-  RadioList: <ui.RadioList {...GROUP} options={[{ ...OPTION, hint: EVIL }]} value={EVIL} />,
+  RadioList: <RadioList {...GROUP} options={[{ ...OPTION, hint: EVIL }]} value={EVIL} />,
   ListToolbar: (
-    <ui.ListToolbar
+    <ListToolbar
       action="/"
       search={{ value: EVIL, label: EVIL, placeholder: EVIL }}
       hidden={{ [EVIL]: EVIL }}
       count={EVIL}
     />
   ),
-  Chip: <ui.Chip>{EVIL}</ui.Chip>,
-  WithChip: <ui.WithChip chip={EVIL}>{EVIL}</ui.WithChip>,
+  Chip: <Chip>{EVIL}</Chip>,
+  WithChip: <WithChip chip={EVIL}>{EVIL}</WithChip>,
   Card: (
-    <ui.Card title={EVIL} actions={EVIL}>
+    <Card title={EVIL} actions={EVIL}>
       {EVIL}
-    </ui.Card>
+    </Card>
   ),
-  StatCard: <ui.StatCard label={EVIL} value={1} />,
+  StatCard: <StatCard label={EVIL} value={1} />,
   Table: (
-    <ui.Table caption={EVIL} columns={[{ label: EVIL }]}>
-      <ui.Row>
-        <ui.Cell label={EVIL}>
-          <ui.RowLink href="/">{EVIL}</ui.RowLink>
-          <ui.CellNote>{EVIL}</ui.CellNote>
-          <ui.OneLine>{EVIL}</ui.OneLine>
-        </ui.Cell>
-      </ui.Row>
-    </ui.Table>
+    <Table caption={EVIL} columns={[{ label: EVIL }]}>
+      <Row>
+        <Cell label={EVIL}>
+          <RowLink href="/">{EVIL}</RowLink>
+          <CellNote>{EVIL}</CellNote>
+          <OneLine>{EVIL}</OneLine>
+        </Cell>
+      </Row>
+    </Table>
   ),
   EmptyState: (
-    <ui.EmptyState title={EVIL} action={EVIL}>
+    <EmptyState title={EVIL} action={EVIL}>
       {EVIL}
-    </ui.EmptyState>
+    </EmptyState>
   ),
   Notice: (
-    <ui.Notice tone="maint" title={EVIL}>
+    <Notice tone="maint" title={EVIL}>
       {EVIL}
-    </ui.Notice>
+    </Notice>
   ),
-  FormNotice: <ui.FormNotice>{EVIL}</ui.FormNotice>,
-  Flash: <ui.Flash message={{ tone: "maint", text: EVIL }} />,
-  Tabs: <ui.Tabs label={EVIL} items={[{ href: "/", label: EVIL, isCurrent: true }]} />,
+  FormNotice: <FormNotice>{EVIL}</FormNotice>,
+  Flash: <Flash message={{ tone: "maint", text: EVIL }} />,
+  Tabs: <Tabs label={EVIL} items={[{ href: "/", label: EVIL, isCurrent: true }]} />,
   Timeline: (
-    <ui.Timeline
+    <Timeline
       now={NOW}
       items={[{ key: EVIL, title: EVIL, at: AT, tone: "none", by: EVIL, body: EVIL }]}
     />
   ),
   DayBars: (
-    <ui.DayBars
+    <DayBars
       name={EVIL}
       note={EVIL}
       days={[{ day: "2026-11-21", status: null, goodShare: 1, minutes: {} }]}
     />
   ),
-  Sparkline: <ui.Sparkline values={[1]} label={EVIL} />,
-  CodeBlock: <ui.CodeBlock text={EVIL} copyLabel={EVIL} />,
-  Secret: <ui.Secret text={EVIL} copyLabel={EVIL} />,
+  Sparkline: <Sparkline values={[1]} label={EVIL} />,
+  CodeBlock: <CodeBlock text={EVIL} copyLabel={EVIL} />,
+  Secret: <Secret text={EVIL} copyLabel={EVIL} />,
   PageHead: (
-    <ui.PageHead title={EVIL} crumbs={[{ href: "/", label: EVIL }]} actions={EVIL}>
+    <PageHead title={EVIL} crumbs={[{ href: "/", label: EVIL }]} actions={EVIL}>
       {EVIL}
-    </ui.PageHead>
+    </PageHead>
   ),
   PlainPage: (
-    <ui.PlainPage title={EVIL} foot={EVIL}>
+    <PlainPage title={EVIL} foot={EVIL}>
       {EVIL}
-    </ui.PlainPage>
+    </PlainPage>
   ),
   DialogForm: (
-    <ui.DialogForm
+    <DialogForm
       title={EVIL}
       action="/"
       hidden={{ [EVIL]: EVIL }}
@@ -120,18 +157,18 @@ const COMPONENTS: Record<string, VNode> = {
       cancel={EVIL}
     >
       {EVIL}
-    </ui.DialogForm>
+    </DialogForm>
   ),
   Section: (
-    <ui.Section title={EVIL} actions={EVIL}>
+    <Section title={EVIL} actions={EVIL}>
       {EVIL}
-    </ui.Section>
+    </Section>
   ),
-  Facts: <ui.Facts items={[{ label: EVIL, value: EVIL }]} />,
+  Facts: <Facts items={[{ label: EVIL, value: EVIL }]} />,
   Summary: (
-    <ui.Summary title={EVIL} field={EVIL} lines={[EVIL]} emptyLine={EVIL}>
+    <Summary title={EVIL} field={EVIL} lines={[EVIL]} emptyLine={EVIL}>
       {EVIL}
-    </ui.Summary>
+    </Summary>
   ),
 };
 

@@ -2,9 +2,6 @@
  * E-mail: the queue of mails, sending them through the relay, addresses that get none, the messages, and the
  * key of the installation from which links are derived. Knows neither pages nor subscribers beyond their ids.
  */
-import type { Finding } from "./reports/finding";
-import type { TestMailResult } from "./smtp/send-test-mail";
-
 export { ALERTS_AS_PAGE, hasStoppedAlerts } from "./alert-stop-store";
 export { type ComposedMail, toMessage } from "./compose";
 export { type Delivery, readDelivery, type WaitingMails } from "./delivery";
@@ -106,14 +103,5 @@ export { trimMails } from "./trim";
 export { bounceMac } from "./verp";
 export { waitingMails } from "./waiting";
 
-/** Reads the report in a message that came back. The parser is loaded with the first message. */
-export async function readReport(message: Uint8Array): Promise<Finding | "ignored"> {
-  return (await import("./reports/read-message")).readMessage(message);
-}
-
-/** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
-export async function sendTestMail(
-  ...args: Parameters<typeof import("./smtp/send-test-mail").sendTestMail>
-): Promise<TestMailResult> {
-  return (await import("./smtp/send-test-mail")).sendTestMail(...args);
-}
+export { readReport } from "./reports/take-reports";
+export { sendTestMail } from "./test-mail";

@@ -3,7 +3,7 @@ import type { Ctx } from "../../context";
 import { invalidFields } from "../../errors";
 import { jsonOrRawBody, NO_STORE, operation, type RequestContexts } from "../../http";
 import type { Finding } from "./reports/finding";
-import { readReport } from "./index";
+import { readReport } from "./reports/take-reports";
 import { JsonReports, readJsonReports } from "./reports/json-reports";
 import { takeReport } from "./reports/take-reports";
 import { isReportToken } from "./reports/token";

@@ -7,6 +7,7 @@ import { audit } from "../../events";
 import { plural } from "../../kernel/text";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { findSetting, putSetting } from "../settings";
+import type { TestMailResult } from "./smtp/send-test-mail";
 import { mailReadiness, type MailSettings, type MissingForMail } from "./settings";
 
 /** Maximum number of test mails of an installation in an hour. */
@@ -66,4 +67,11 @@ function chargeTestMail(tx: Tx, now: number): void {
     );
   }
   putSetting(tx, { name: TEST_MAILS, value: [...times, now], now });
+}
+
+/** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
+export async function sendTestMail(
+  ...args: Parameters<typeof import("./smtp/send-test-mail").sendTestMail>
+): Promise<TestMailResult> {
+  return (await import("./smtp/send-test-mail")).sendTestMail(...args);
 }
