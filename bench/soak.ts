@@ -15,11 +15,11 @@ import { type Seed, seed } from "./support/seed";
 import { type Server, startAllclear, startServer } from "./support/server";
 import { readMetrics, seedMonitors, startTarget } from "./support/watching";
 import { withWorkspace, type Workspace } from "./support/workspace";
-import { startSession } from "../src/features/auth";
-import { createUser } from "../src/features/users";
-import { createWebhook } from "../src/features/webhooks";
+import { startSession } from "../src/features/auth/sessions";
+import { createUser } from "../src/features/users/service";
+import { createWebhook } from "../src/features/webhooks/create";
 import { CLI_ACTOR } from "../src/domain/actor";
-import { sessionCookie } from "../src/http";
+import { sessionCookie } from "../src/http/session-cookie";
 
 const MINUTES = 30;
 const MONITORS = 500;

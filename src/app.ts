@@ -1,29 +1,24 @@
 import type { AnyElysia } from "elysia";
 import type { Ctx } from "./context";
 import type { Background } from "./background";
-import type { Passwords } from "./features/auth";
-import { createReadiness, type Readiness } from "./features/health";
+import type { Passwords } from "./features/auth/passwords";
+import { createReadiness, type Readiness } from "./features/health/readiness";
 import { healthRoutes } from "./features/health/routes";
-import { createKeyUsage, type KeyUsage } from "./features/keys";
-import { createLimiter, type Limiter, type LocalLimiter } from "./features/limits";
-import { createMetrics, type Metrics } from "./features/metrics";
-import { createDomains } from "./features/pages";
+import { createKeyUsage, type KeyUsage } from "./features/keys/usage";
+import { createLimiter, type Limiter, type LocalLimiter } from "./features/limits/limiter";
+import { createMetrics, type Metrics } from "./features/metrics/metrics";
+import { createDomains } from "./features/pages/custom-domains";
+import { type ClientAddresses, createClientAddresses } from "./http/client-address";
+import { createCdn } from "./http/cdn";
+import { createGateway, type Gateway, type GatewayDependencies } from "./http/gateway";
 import {
-  type ClientAddresses,
-  createCdn,
-  createClientAddresses,
-  createGateway,
   createRouteTable,
-  type Elsewhere,
-  type Gateway,
-  type GatewayDependencies,
-  type PlainRoute,
   type Handle,
-  type RequestContext,
+  type PlainRoute,
   type RouteTable,
-  type StoredContexts,
-  storeContexts,
-} from "./http";
+} from "./http/route-table";
+import type { Elsewhere } from "./http/elsewhere";
+import { type RequestContext, storeContexts, type StoredContexts } from "./http/request-context";
 import { once } from "./kernel/lazy";
 import type { Pages } from "./pages";
 

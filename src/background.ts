@@ -1,31 +1,32 @@
 import type { Ctx } from "./context";
-import { createEgress, type Egress } from "./egress";
-import { type Alarms, createAlarms, type Fleet } from "./features/alarms";
-import { type Backups, createBackups } from "./features/backups";
-import { createImportJobs, type ImportJobs, type RunImport } from "./features/imports";
-import { createMailingTemplate, MAILING_TEMPLATE, startMailings } from "./features/mailings";
-import { startMaintenanceClock } from "./features/maintenance";
-import { startSending } from "./features/mail";
-import {
-  alarmFamilies,
-  checkFamilies,
-  deliveryFamilies,
-  mailFamilies,
-  type MetricFamily,
-  subscriberFamilies,
-} from "./features/metrics";
-import {
-  createIdleMonitoring,
-  createMonitoring,
-  type FindProbe,
-  type Monitoring,
-  startRollUps,
-} from "./features/monitors";
-import { readHeadline } from "./features/status";
-import { createLoadThrottle } from "./features/outgoing";
-import { SIGN_UP_TEMPLATES, startSignUps } from "./features/subscribers";
-import { startUserMails, USER_TEMPLATES } from "./features/users";
-import { ALERT_TEMPLATES, startDelivering } from "./features/webhooks";
+import { createEgress, type Egress } from "./egress/egress";
+import { type Alarms, createAlarms } from "./features/alarms/alarms";
+import type { Fleet } from "./features/alarms/fleet";
+import { type Backups, createBackups } from "./features/backups/backups";
+import { createImportJobs, type ImportJobs } from "./features/imports/jobs";
+import type { RunImport } from "./features/imports/request";
+import { createMailingTemplate } from "./features/mailings/template";
+import { MAILING_TEMPLATE } from "./features/mailings/expand";
+import { startMailings } from "./features/mailings/worker";
+import { startMaintenanceClock } from "./features/maintenance/clock";
+import { startSending } from "./features/mail/sending/sender";
+import { alarmFamilies } from "./features/metrics/alarms";
+import { checkFamilies } from "./features/metrics/monitors";
+import { deliveryFamilies } from "./features/metrics/webhooks";
+import { mailFamilies } from "./features/metrics/mail";
+import type { MetricFamily } from "./features/metrics/metrics";
+import { subscriberFamilies } from "./features/metrics/subscribers";
+import { createIdleMonitoring, type Monitoring } from "./features/monitors/monitoring";
+import { createMonitoring, type FindProbe } from "./features/monitors/engine";
+import { startRollUps } from "./features/monitors/rollup-clock";
+import { readHeadline } from "./features/status/snapshot";
+import { createLoadThrottle } from "./features/outgoing/load-throttle";
+import { SIGN_UP_TEMPLATES } from "./features/subscribers/templates";
+import { startSignUps } from "./features/subscribers/sign-up-worker";
+import { startUserMails } from "./features/users/mail-worker";
+import { USER_TEMPLATES } from "./features/users/templates";
+import { ALERT_TEMPLATES } from "./features/webhooks/alerts/templates";
+import { startDelivering } from "./features/webhooks/deliver/deliverer";
 import { startHousekeeping } from "./housekeeping";
 import type { Listener } from "./listening";
 

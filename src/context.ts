@@ -1,7 +1,9 @@
-import type { Config, Network } from "./config";
-import type { Db } from "./db";
-import type { OutsideAnswers } from "./egress";
-import type { ChangeSignals, Outbox } from "./events";
+import type { Config } from "./config/options";
+import type { Network } from "./config/parse";
+import type { Db } from "./db/database";
+import type { OutsideAnswers } from "./egress/outside";
+import type { ChangeSignals } from "./events/changes";
+import type { Outbox } from "./events/outbox";
 import type { Clock } from "./kernel/clock";
 import type { NewId } from "./domain/ids";
 import type { Log } from "./kernel/log";

@@ -1,7 +1,7 @@
 import type { Ctx } from "./context";
-import { Problem } from "./errors";
+import { Problem } from "./errors/problem";
 import { createSamplePage } from "./features/sample";
-import { issueSetUpLink, linkPath, SET_UP_LINK_MS } from "./features/users";
+import { issueSetUpLink, linkPath, SET_UP_LINK_MS } from "./features/users/invitations";
 
 export interface FirstRun {
   /** Time for which a set-up link is valid. */

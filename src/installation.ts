@@ -1,6 +1,8 @@
-import { type Config, listenUrl } from "./config";
+import type { Config } from "./config/options";
+import { listenUrl } from "./config/parse";
 import type { Ctx, Signals } from "./context";
-import { createDb, type Db, OperatorError } from "./db";
+import { createDb, type Db } from "./db/database";
+import { OperatorError } from "./db/errors";
 import {
   type DataDirectory,
   describeHolder,
@@ -19,9 +21,10 @@ import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { schemaVersion } from "./db/schema-history";
 import { removeUnfinishedRestore } from "./db/unfinished-restore";
 import { OutsideAnswers } from "./egress/outside";
-import { createChanges, createOutbox } from "./events";
+import { createChanges } from "./events/changes";
+import { createOutbox } from "./events/outbox";
 import type * as MailingsModule from "./features/mailings/record";
-import { enqueueDeliveries } from "./features/webhooks";
+import { enqueueDeliveries } from "./features/webhooks/enqueue";
 import { type Clock, systemClock } from "./kernel/clock";
 import { createIdFactory } from "./domain/ids";
 import { lazy } from "./kernel/lazy";

@@ -1,6 +1,7 @@
-import type { Config, ListenAddress } from "./config";
-import { OperatorError } from "./db";
-import { RUNTIME_BODY_MAX_BYTES } from "./http";
+import type { Config } from "./config/options";
+import type { ListenAddress } from "./config/parse";
+import { OperatorError } from "./db/errors";
+import { RUNTIME_BODY_MAX_BYTES } from "./http/body";
 
 /** Milliseconds that requests in progress may take when the server stops. */
 const DRAIN_MS = 10_000;

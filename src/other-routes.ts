@@ -1,33 +1,30 @@
 import type { AnyElysia } from "elysia";
 import type { Ctx } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
-import type { Sessions } from "./features/auth";
+import type { Sessions } from "./features/auth/sessions";
 import { importedHeartbeatRoutes } from "./features/compat/routes";
 import { componentRoutes } from "./features/components/routes";
 import { incidentTemplateRoutes } from "./features/incident-templates/routes";
-import type { createIncidentCache } from "./features/incidents";
+import type { createIncidentCache } from "./features/incidents/incident-cache";
 import { incidentRoutes } from "./features/incidents/routes";
-import type { KeyUsage } from "./features/keys";
+import type { KeyUsage } from "./features/keys/usage";
 import { keyRoutes } from "./features/keys/routes";
-import type { Limiter } from "./features/limits";
-import { mailOfChange } from "./features/mailings";
+import type { Limiter } from "./features/limits/limiter";
+import { mailOfChange } from "./features/mailings/record";
 import { mailReportRoutes } from "./features/mail/routes";
 import { maintenanceRoutes } from "./features/maintenance/routes";
-import {
-  databaseFamilies,
-  limiterFamilies,
-  type Metrics,
-  monitorFamilies,
-  processFamilies,
-  webhookFamilies,
-} from "./features/metrics";
+import { databaseFamilies, limiterFamilies, processFamilies } from "./features/metrics/server";
+import type { Metrics } from "./features/metrics/metrics";
+import { monitorFamilies } from "./features/metrics/monitors";
+import { webhookFamilies } from "./features/metrics/webhooks";
 import { metricsRoutes } from "./features/metrics/routes";
-import type { Monitoring } from "./features/monitors";
+import type { Monitoring } from "./features/monitors/monitoring";
 import { monitorRoutes } from "./features/monitors/routes";
-import type { Snapshots } from "./features/status";
-import type { MailOf } from "./features/timeline";
+import type { Snapshots } from "./features/status/snapshots";
+import type { MailOf } from "./features/timeline/updates";
 import { webhookRoutes } from "./features/webhooks/routes";
-import { createElysia, type RequestContexts, type RouteTable } from "./http";
+import { createElysia, type RequestContexts } from "./http/elysia";
+import type { RouteTable } from "./http/route-table";
 import { openApiSteps } from "./http/openapi/document";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";

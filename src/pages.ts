@@ -1,17 +1,14 @@
 import type { Ctx } from "./context";
-import { createSessions } from "./features/auth";
-import { createIncidentCache } from "./features/incidents";
-import { createKeyDirectory } from "./features/keys";
-import { createHeartbeatDirectory } from "./features/monitors";
-import { createSnapshots } from "./features/status";
+import { createSessions } from "./features/auth/sessions";
+import { createIncidentCache } from "./features/incidents/incident-cache";
+import { createKeyDirectory } from "./features/keys/directory";
+import { createHeartbeatDirectory } from "./features/monitors/heartbeat-tokens";
+import { createSnapshots } from "./features/status/snapshots";
 import { statusRoutes } from "./features/status/routes";
-import {
-  createBearerReader,
-  createCredentials,
-  createElysia,
-  createRequestContexts,
-  type StoredContexts,
-} from "./http";
+import { createBearerReader } from "./http/bearer";
+import { createCredentials } from "./http/credentials";
+import { createElysia, createRequestContexts } from "./http/elysia";
+import type { StoredContexts } from "./http/request-context";
 import { createFailurePage } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
 

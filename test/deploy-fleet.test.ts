@@ -3,7 +3,8 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { parseAllDocuments } from "yaml";
 import { serveCommand } from "../src/cli/serve";
-import { type Option, OPTIONS } from "../src/config";
+import type { Option } from "../src/config/option";
+import { OPTIONS } from "../src/config/options";
 
 const FOLDER = join(import.meta.dir, "../deploy/fleet");
 

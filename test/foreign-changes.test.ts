@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { createDb } from "../src/db";
+import { createDb } from "../src/db/database";
 import { migrate } from "../src/db/migrate";
 import { openDataDirectory } from "../src/db/data-directory";
 import { openSqlite } from "../src/db/open";
-import { createKey, revokeKey, updateKey } from "../src/features/keys";
-import { createPage, updatePage } from "../src/features/pages";
+import { createKey, revokeKey, updateKey } from "../src/features/keys/service";
+import { createPage, updatePage } from "../src/features/pages/service";
 import { CLI_ACTOR } from "../src/domain/actor";
 import { createContext } from "../src/installation";
 import { systemRandom } from "../src/kernel/random";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
-import { selectMany } from "../src/db";
+import { selectMany } from "../src/db/statements";
 import { apiKeyValues } from "../src/db/tables/keys";
 import { auditLog, events } from "../src/db/tables/events";
-import { deleteAuditAddresses, recordAudits, deleteOldAudits } from "../src/events";
-import { createKey } from "../src/features/keys";
+import { deleteAuditAddresses, deleteOldAudits, recordAudits } from "../src/events/audit";
+import { createKey } from "../src/features/keys/service";
 import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
 import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
 import { CLI_ACTOR } from "../src/domain/actor";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { count } from "drizzle-orm";
-import { selectOne } from "../src/db";
+import { selectOne } from "../src/db/statements";
 import { formSubmissions } from "../src/db/tables/settings";
 import { oneTimeLinks, sessions } from "../src/db/tables/users";
-import { issueSetUpLink } from "../src/features/users";
+import { issueSetUpLink } from "../src/features/users/invitations";
 import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
 import { DAY_MS, HOUR_MS } from "../src/kernel/time";
 import { settle } from "./support/clock";

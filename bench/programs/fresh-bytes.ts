@@ -4,9 +4,9 @@
  * the bytes of each document, as the front door answers who asks first.
  */
 import { createApp } from "../../src/app";
-import { setManualStatuses } from "../../src/features/components";
-import { addUpdate } from "../../src/features/incidents";
-import { createKey } from "../../src/features/keys";
+import { setManualStatuses } from "../../src/features/components/set-status";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createKey } from "../../src/features/keys/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { openData } from "../support/open-data";
 import { seedHistory } from "../support/seed-history";

@@ -1,4 +1,4 @@
-import { findPageBySlug } from "../../src/features/pages";
+import { findPageBySlug } from "../../src/features/pages/store";
 import { addSubscribers } from "../support/add-subscribers";
 import { type Figure, median, rounded } from "../support/figure";
 import { mailEnv } from "../support/mail-site";

@@ -1,7 +1,8 @@
-import { addUpdate, createIncident } from "../../src/features/incidents";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createIncident } from "../../src/features/incidents/create";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ComponentStatus } from "../../src/domain/component-status";
-import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../src/features/timeline";
+import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../src/features/timeline/updates";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, percentile } from "../support/figure";
 import { openData } from "../support/open-data";

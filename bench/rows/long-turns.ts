@@ -1,9 +1,9 @@
-import { createIncident } from "../../src/features/incidents";
-import { createComponent } from "../../src/features/components";
-import { planMaintenance } from "../../src/features/maintenance";
-import { createMonitor } from "../../src/features/monitors";
-import { deletePage } from "../../src/features/page-deletion";
-import { createPage } from "../../src/features/pages";
+import { createIncident } from "../../src/features/incidents/create";
+import { createComponent } from "../../src/features/components/service";
+import { planMaintenance } from "../../src/features/maintenance/plan";
+import { createMonitor } from "../../src/features/monitors/create";
+import { deletePage } from "../../src/features/page-deletion/delete";
+import { createPage } from "../../src/features/pages/service";
 import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";

@@ -1,6 +1,6 @@
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createIncident } from "../../src/features/incidents";
-import { createPage } from "../../src/features/pages";
+import { createIncident } from "../../src/features/incidents/create";
+import { createPage } from "../../src/features/pages/service";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, median } from "../support/figure";
 import { createMailSite, type MailSite, openMailData } from "../support/mail-site";

@@ -1,5 +1,5 @@
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createPage } from "../../src/features/pages";
+import { createPage } from "../../src/features/pages/service";
 import { addSubscribers } from "../support/add-subscribers";
 import { type Figure, percentile } from "../support/figure";
 import { createMailSite, type MailSite } from "../support/mail-site";

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createComponent } from "../../src/features/components";
-import { createIncident } from "../../src/features/incidents";
-import { createKey } from "../../src/features/keys";
-import { createPage } from "../../src/features/pages";
+import { createComponent } from "../../src/features/components/service";
+import { createIncident } from "../../src/features/incidents/create";
+import { createKey } from "../../src/features/keys/service";
+import { createPage } from "../../src/features/pages/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { type Figure, median } from "../support/figure";

@@ -1,4 +1,4 @@
-import { SCOPE_NAMES } from "../../src/features/keys";
+import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { type Connection, openConnection, requestText } from "../support/connection";
 import type { Figure } from "../support/figure";
 import { type HostileBody, hostileBodies, type JsonSchema } from "../support/hostile-bodies";

@@ -1,6 +1,6 @@
-import { loadConfig } from "../../src/config";
-import { createPasswords } from "../../src/features/auth";
-import { createUser } from "../../src/features/users";
+import { loadConfig } from "../../src/config/load";
+import { createPasswords } from "../../src/features/auth/passwords";
+import { createUser } from "../../src/features/users/service";
 import { openForCommand } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 

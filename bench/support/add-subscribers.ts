@@ -1,7 +1,7 @@
 import type { Ctx } from "../../src/context";
-import { insertAllInto } from "../../src/db";
+import { insertAllInto } from "../../src/db/statements";
 import { subscriberChoices, subscribers } from "../../src/db/tables/mail";
-import { addressHmac, ensureMailKey } from "../../src/features/mail";
+import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { subscriberRow } from "../../test/support/mail-rows";
 
 const AT_ONCE = 500;

@@ -1,27 +1,28 @@
 import { join } from "node:path";
 import type { Ctx } from "../../src/context";
-import { startSession } from "../../src/features/auth";
-import { listGroups } from "../../src/features/components";
-import { createTemplate } from "../../src/features/incident-templates";
-import { getIncident } from "../../src/features/incidents";
-import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
-import { createKey, SCOPE_NAMES } from "../../src/features/keys";
-import { createMonitor } from "../../src/features/monitors";
-import { findPageBySlugOrId, updatePage } from "../../src/features/pages";
-import { createUser, inviteUser } from "../../src/features/users";
-import { createWebhook, sendTestEvent } from "../../src/features/webhooks";
+import { startSession } from "../../src/features/auth/sessions";
+import { listGroups } from "../../src/features/components/store";
+import { createTemplate } from "../../src/features/incident-templates/service";
+import { getIncident } from "../../src/features/incidents/records";
+import { advanceMaintenance } from "../../src/features/maintenance/clock";
+import { planMaintenance } from "../../src/features/maintenance/plan";
+import { createKey } from "../../src/features/keys/service";
+import { SCOPE_NAMES } from "../../src/features/keys/scopes";
+import { createMonitor } from "../../src/features/monitors/create";
+import { findPageBySlugOrId, updatePage } from "../../src/features/pages/service";
+import { createUser } from "../../src/features/users/service";
+import { inviteUser } from "../../src/features/users/invitations";
+import { createWebhook } from "../../src/features/webhooks/create";
+import { sendTestEvent } from "../../src/features/webhooks/deliveries";
 import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store";
-import { sessionCookie } from "../../src/http";
-import type { Tx } from "../../src/db";
-import {
-  findMailHold,
-  holdAllMailings,
-  listUnmatched,
-  makeReportToken,
-  setMailSettings,
-  suppress,
-  takeReport,
-} from "../../src/features/mail";
+import { sessionCookie } from "../../src/http/session-cookie";
+import type { Tx } from "../../src/db/statements";
+import { findMailHold, holdAllMailings } from "../../src/features/mail/hold";
+import { listUnmatched } from "../../src/features/mail/reports/store";
+import { makeReportToken } from "../../src/features/mail/reports/token";
+import { setMailSettings } from "../../src/features/mail/settings";
+import { suppress } from "../../src/features/mail/suppressions";
+import { takeReport } from "../../src/features/mail/reports/take-reports";
 import { CLI_ACTOR, userActor } from "../../src/domain/actor";
 import { makeOldAndBusy } from "./busy-keys";
 import { type Answer, requestText } from "./connection";

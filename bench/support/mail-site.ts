@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Ctx } from "../../src/context";
 import type { TakenMails } from "../programs/mail-relay";
-import { findPageBySlug } from "../../src/features/pages";
+import { findPageBySlug } from "../../src/features/pages/store";
 import { addSubscribers, type NewSubscribers } from "./add-subscribers";
 import { compileProgram } from "./compile";
 import type { Installation } from "../../src/installation";

@@ -1,4 +1,4 @@
-import { loadConfig } from "../../src/config";
+import { loadConfig } from "../../src/config/load";
 import { type Installation, openForCommand } from "../../src/installation";
 
 /**

@@ -1,9 +1,11 @@
-import { createComponent, createGroup } from "../../src/features/components";
-import { addUpdate, createIncident } from "../../src/features/incidents";
-import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
-import { createPage } from "../../src/features/pages";
+import { createComponent, createGroup } from "../../src/features/components/service";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createIncident } from "../../src/features/incidents/create";
+import { advanceMaintenance } from "../../src/features/maintenance/clock";
+import { planMaintenance } from "../../src/features/maintenance/plan";
+import { createPage } from "../../src/features/pages/service";
 import type { Ctx } from "../../src/context";
-import type { Tx } from "../../src/db";
+import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/domain/actor";
 
 const GROUPS = 20;

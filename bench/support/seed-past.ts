@@ -1,9 +1,11 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Ctx } from "../../src/context";
-import type { Tx } from "../../src/db";
-import { addUpdate, createIncident } from "../../src/features/incidents";
-import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
+import type { Tx } from "../../src/db/statements";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createIncident } from "../../src/features/incidents/create";
+import { advanceMaintenance } from "../../src/features/maintenance/clock";
+import { planMaintenance } from "../../src/features/maintenance/plan";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ComponentStatus } from "../../src/domain/component-status";
 import { openData } from "./open-data";

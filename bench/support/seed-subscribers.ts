@@ -1,4 +1,4 @@
-import { insertAllInto, type Tx } from "../../src/db";
+import { insertAllInto, type Tx } from "../../src/db/statements";
 import {
   mails,
   mailings,
@@ -9,10 +9,10 @@ import {
 import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { MailingState } from "../../src/domain/mail";
-import { startSession } from "../../src/features/auth";
-import { suppress } from "../../src/features/mail";
-import { findPageBySlug } from "../../src/features/pages";
-import { createUser } from "../../src/features/users";
+import { startSession } from "../../src/features/auth/sessions";
+import { suppress } from "../../src/features/mail/suppressions";
+import { findPageBySlug } from "../../src/features/pages/store";
+import { createUser } from "../../src/features/users/service";
 import { mailingRow, mailRow, subscriberRow } from "../../test/support/mail-rows";
 import { openData } from "./open-data";
 import { seed } from "./seed";

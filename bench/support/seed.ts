@@ -1,6 +1,7 @@
-import { createComponent, createGroup } from "../../src/features/components";
-import { createKey, type Scope } from "../../src/features/keys";
-import { createPage } from "../../src/features/pages";
+import { createComponent, createGroup } from "../../src/features/components/service";
+import { createKey } from "../../src/features/keys/service";
+import type { Scope } from "../../src/features/keys/scopes";
+import { createPage } from "../../src/features/pages/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { openData } from "./open-data";
 

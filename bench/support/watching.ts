@@ -1,4 +1,4 @@
-import { createMonitor } from "../../src/features/monitors";
+import { createMonitor } from "../../src/features/monitors/create";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Seen } from "../programs/target";
 import { compileProgram } from "./compile";

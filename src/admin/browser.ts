@@ -1,6 +1,6 @@
 import Bowser from "bowser";
-import type { SessionOrigin } from "../features/auth";
-import type { RequestContext } from "../http";
+import type { SessionOrigin } from "../features/auth/sessions";
+import type { RequestContext } from "../http/request-context";
 
 /** Returns the origin of a new session: IP address and User-Agent of the request. */
 export function sessionOriginOf(request: Request, requestContext: RequestContext): SessionOrigin {

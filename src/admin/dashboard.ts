@@ -1,17 +1,16 @@
 import type { Ctx } from "../context";
-import {
-  createLoginThrottle,
-  createPasswords,
-  type Passwords,
-  type Sessions,
-} from "../features/auth";
-import type { Egress } from "../egress";
-import type { Fleet } from "../features/alarms";
-import type { Backups } from "../features/backups";
-import type { ImportJobs } from "../features/imports";
-import type { KeyUsage } from "../features/keys";
-import type { Monitoring } from "../features/monitors";
-import { type ClientAddresses, createElysia, type RequestContexts, type RouteTable } from "../http";
+import { createLoginThrottle } from "../features/auth/throttle";
+import { createPasswords, type Passwords } from "../features/auth/passwords";
+import type { Sessions } from "../features/auth/sessions";
+import type { Egress } from "../egress/egress";
+import type { Fleet } from "../features/alarms/fleet";
+import type { Backups } from "../features/backups/backups";
+import type { ImportJobs } from "../features/imports/jobs";
+import type { KeyUsage } from "../features/keys/usage";
+import type { Monitoring } from "../features/monitors/monitoring";
+import type { ClientAddresses } from "../http/client-address";
+import { createElysia, type RequestContexts } from "../http/elysia";
+import type { RouteTable } from "../http/route-table";
 import { createSignInPages } from "./entry/sign-in-pages";
 import { createFlashes } from "./flashes";
 import { createRenderer } from "./render";

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { ComponentChildren } from "preact";
 import type { Tone } from "../domain/tone";
-import { seeOther } from "../http";
+import { seeOther } from "../http/answers";
 
 /** Confirmation of the last action, shown once at the top of the next screen. */
 export interface FlashMessage {

@@ -1,5 +1,5 @@
 import { type Role, roleAllows } from "../domain/role";
-import type { IconName } from "../ui";
+import type { IconName } from "../ui/icons";
 import {
   ACTIVITY_PATH,
   ANALYTICS_PATH,

@@ -1,5 +1,7 @@
 import { type Role, roleAllows } from "../domain/role";
-import { ButtonLink, EmptyState, PageHead } from "../ui";
+import { ButtonLink } from "../ui/buttons";
+import { EmptyState } from "../ui/blocks";
+import { PageHead } from "../ui/navigation";
 import { PAGES_PATH } from "./paths";
 
 /** Empty state without a status page, with the first step for roles that may create one. */

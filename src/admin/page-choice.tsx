@@ -1,6 +1,6 @@
-import type { Reader } from "../db";
-import { listAllPages, type PageRow } from "../features/pages";
-import { FilterSelect } from "../ui";
+import type { Reader } from "../db/statements";
+import { listAllPages, type PageRow } from "../features/pages/store";
+import { FilterSelect } from "../ui/filters";
 
 /** Columns of a page that a choice of pages needs. */
 export type Page = Pick<PageRow, "id" | "slug" | "name" | "isDefault">;

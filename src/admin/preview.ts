@@ -1,10 +1,10 @@
-import type { Tx } from "../db";
-import { getPage } from "../features/pages";
-import { buildSnapshot, type Snapshot } from "../features/status";
-import { sendHtml } from "../http";
+import type { Tx } from "../db/statements";
+import { getPage } from "../features/pages/service";
+import { buildSnapshot, type Snapshot } from "../features/status/snapshot";
+import { sendHtml } from "../http/answers";
 import { asPreview } from "../public/document-frame";
 import { type PageExtras, readPageExtras, renderStatusPage } from "../public/status-page";
-import type { HtmlDocument } from "../ui";
+import type { HtmlDocument } from "../ui/documents";
 import type { AdminDependencies } from "./dependencies";
 import type { ScreenRequest } from "./render";
 

@@ -1,14 +1,10 @@
 import type { ComponentChildren } from "preact";
-import {
-  type RequestContext,
-  type ClientAddresses,
-  isLiveRefresh,
-  readTheme,
-  sendHtml,
-  sendLive,
-  sessionOf,
-} from "../http";
-import { linkedAssets } from "../ui";
+import { type RequestContext, sessionOf } from "../http/request-context";
+import type { ClientAddresses } from "../http/client-address";
+import { isLiveRefresh, sendLive } from "../http/live-refresh";
+import { readTheme } from "../http/theme-cookie";
+import { sendHtml } from "../http/answers";
+import { linkedAssets } from "../ui/assets";
 import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
 import type { SideState } from "./side-state";

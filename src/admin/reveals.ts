@@ -1,6 +1,7 @@
 import type { Ctx } from "../context";
-import type { Tx } from "../db";
-import { type RequestContext, type Form, sessionOf } from "../http";
+import type { Tx } from "../db/statements";
+import { type RequestContext, sessionOf } from "../http/request-context";
+import type { Form } from "../http/form-body";
 import { MINUTE_MS } from "../kernel/time";
 import type { WriteOnceAs } from "./write-as";
 

@@ -1,5 +1,6 @@
 import type { AnyElysia } from "elysia";
-import { seeOther, session } from "../http";
+import { seeOther } from "../http/answers";
+import { session } from "../http/operation";
 import { accountAdminRoutes } from "./account/routes";
 import { activityAdminRoutes } from "./activity/routes";
 import { analyticsAdminRoutes } from "./analytics/routes";

@@ -1,4 +1,4 @@
-import { type Operation, operation } from "../http";
+import { type Operation, operation } from "../http/operation";
 
 /** Option of a form that `keptNotice` shows again as it was typed, before anything else is done. */
 export const KEEPS_TYPED = { keepsTyped: true } as const;

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { countChanges, type Db } from "../db";
-import { isLiveRefresh } from "../http";
+import { countChanges } from "../db/change-count";
+import type { Db } from "../db/database";
+import { isLiveRefresh } from "../http/live-refresh";
 import { SECOND_MS } from "../kernel/time";
 
 /**

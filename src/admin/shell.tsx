@@ -1,17 +1,16 @@
 import type { ComponentChildren } from "preact";
 import type { Role } from "../domain/role";
-import type { Theme } from "../http";
+import type { Theme } from "../http/theme-cookie";
 import { toIso } from "../kernel/time";
+import { Flash, Notice } from "../ui/notices";
 import {
-  Flash,
   type HtmlDocument,
   type LinkedAssets,
-  longDay,
-  Notice,
   PlainPage,
   renderLinkedDocument,
-  safeHref,
-} from "../ui";
+} from "../ui/documents";
+import { longDay } from "../ui/times";
+import { safeHref } from "../ui/safe-href";
 import type { FlashMessage } from "./flashes";
 import type { NavGroup } from "./navigation";
 import type { SideState } from "./side-state";

@@ -1,10 +1,11 @@
-import type { Reader } from "../db";
+import type { Reader } from "../db/statements";
 import { TONES, type Tone } from "../domain/tone";
-import type { Alarm } from "../features/alarms";
-import { findMailHold } from "../features/mail";
-import { countHeldByPage } from "../features/mailings";
-import { countMonitorsByState } from "../features/monitors";
-import { EMPTY_HEADLINE, headlineText, readHeadlines, toneOf } from "../features/status";
+import type { Alarm } from "../features/alarms/alarms";
+import { findMailHold } from "../features/mail/hold";
+import { countHeldByPage } from "../features/mailings/list-store";
+import { countMonitorsByState } from "../features/monitors/store";
+import { EMPTY_HEADLINE, readHeadlines } from "../features/status/headlines";
+import { headlineText, toneOf } from "../features/status/rules";
 import { FLEET_PATH, INCIDENTS_PATH, MAILINGS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
 import { readPages } from "./page-choice";
 import { readDeliveryTroubles } from "./webhooks/read";

@@ -1,6 +1,10 @@
 import { type Role, roleAllows } from "../domain/role";
 import { capitalised, plural } from "../kernel/text";
-import { Icon, PostButton, safeHref, Shape, StatusRing, WordMark } from "../ui";
+import { Icon } from "../ui/icons";
+import { PostButton } from "../ui/buttons";
+import { safeHref } from "../ui/safe-href";
+import { Shape } from "../ui/labels";
+import { StatusRing, WordMark } from "../ui/pictures";
 import { VERSION } from "../version";
 import { REPORT_PATH } from "./incidents/incident-paths";
 import type { NavGroup } from "./navigation";

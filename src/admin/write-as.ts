@@ -1,7 +1,8 @@
 import type { Ctx } from "../context";
-import type { Tx } from "../db";
-import { type MadeOnce, makeOnce } from "../features/submissions";
-import { type RequestContext, type Form, sessionOf } from "../http";
+import type { Tx } from "../db/statements";
+import { type MadeOnce, makeOnce } from "../features/submissions/service";
+import { type RequestContext, sessionOf } from "../http/request-context";
+import type { Form } from "../http/form-body";
 import { encodeBase62 } from "../kernel/base62";
 
 /**

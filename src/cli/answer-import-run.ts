@@ -1,24 +1,22 @@
 import { writeFileSync } from "node:fs";
-import { readConfig } from "../config";
+import { readConfig } from "../config/transfer";
 import type { Ctx } from "../context";
-import { type Db, OperatorError, type Tx } from "../db";
+import type { Db } from "../db/database";
+import { OperatorError } from "../db/errors";
+import type { Tx } from "../db/statements";
 import { tryImportLock } from "../db/data-directory";
 import type { Actor } from "../domain/actor";
 import type { ImportReport } from "../domain/import-report";
-import { Problem } from "../errors";
-import {
-  type Found,
-  IMPORT_RUNS,
-  type ImportFailure,
-  type ImportMessage,
-  type ImportOptions,
-  type ImportRequest,
-  performImport,
-  readSource,
-  withPlaceName,
-} from "../features/imports";
-import { followSettings } from "../features/settings";
-import { findUser } from "../features/users";
+import { Problem } from "../errors/problem";
+import type { Found } from "../features/imports/source";
+import { IMPORT_RUNS } from "../features/imports/words";
+import type { ImportFailure, ImportMessage, ImportRequest } from "../features/imports/request";
+import type { ImportOptions } from "../features/imports/run";
+import { performImport } from "../features/imports/perform";
+import { readSource } from "../features/imports/importers";
+import { withPlaceName } from "../features/imports/files";
+import { followSettings } from "../features/settings/service";
+import { findUser } from "../features/users/store";
 import { openForCommand } from "../installation";
 import { systemClock } from "../kernel/clock";
 import { SECOND_MS } from "../kernel/time";

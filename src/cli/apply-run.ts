@@ -1,15 +1,11 @@
 import { readFileSync } from "node:fs";
-import { OperatorError } from "../db";
-import {
-  applyFile,
-  ApplyFileError,
-  type ApplyOutcome,
-  describeChange,
-  readApplyFile,
-  type ReadFile,
-} from "../features/apply";
-import { followSettings } from "../features/settings";
-import { describeQuestion } from "../features/webhooks";
+import { OperatorError } from "../db/errors";
+import { applyFile } from "../features/apply/reconcile";
+import { ApplyFileError, readApplyFile, type ReadFile } from "../features/apply/file";
+import type { ApplyOutcome } from "../features/apply/run";
+import { describeChange } from "../features/apply/difference";
+import { followSettings } from "../features/settings/service";
+import { describeQuestion } from "../features/webhooks/alerts/question";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
 import { toIso } from "../kernel/time";

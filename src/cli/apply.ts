@@ -1,4 +1,4 @@
-import { optionNames } from "../config";
+import { optionNames } from "../config/options";
 import { type Command, JSON_FLAG } from "./command";
 import { printJson } from "./output";
 
@@ -39,7 +39,7 @@ export const schemaCommand: Command = {
   summary: "Print the JSON Schema of the file for apply, as served at /schema/config.json.",
   options: optionNames("schema"),
   async run({ output }) {
-    const { configFileSchema } = await import("../features/apply");
+    const { configFileSchema } = await import("../features/apply/schema");
     printJson(output, configFileSchema());
     return 0;
   },

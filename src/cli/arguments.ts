@@ -1,4 +1,5 @@
-import { type Config, type GivenFlags, loadConfig, OPTIONS, type OptionName } from "../config";
+import { type Config, type OptionName, OPTIONS } from "../config/options";
+import { type GivenFlags, loadConfig } from "../config/load";
 import { type Command, type Input, type Invocation, type Output, UsageError } from "./command";
 
 interface Parsed {

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
-import { optionNames } from "../config";
+import { optionNames } from "../config/options";
 import type { Ctx } from "../context";
 import { CLI_ACTOR } from "../domain/actor";
-import { recordBackup } from "../features/backups";
+import { recordBackup } from "../features/backups/last-backup";
 import { openForCommand } from "../installation";
 import type { Command, Output } from "./command";
 

@@ -1,6 +1,6 @@
 import { copyDatabase } from "../db/backup";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
-import { COPY_COMMAND } from "../features/backups";
+import { COPY_COMMAND } from "../features/backups/copy-process";
 import type { Command } from "./command";
 
 /** Mode of a file that is sent and then removed: only its owner can open it. */

@@ -1,14 +1,12 @@
-import { OperatorError, type Reader } from "../db";
-import {
-  type ApplyFile,
-  exportFile,
-  monitorsIn,
-  omitForeignRefs,
-  writeApplyFile,
-} from "../features/apply";
-import { listUndeclarableRefs } from "../features/monitors";
-import { findPageBySlug, type PageRow } from "../features/pages";
-import { readPublicAddress } from "../features/settings";
+import { OperatorError } from "../db/errors";
+import type { Reader } from "../db/statements";
+import type { ApplyFile } from "../features/apply/model";
+import { exportFile, writeApplyFile } from "../features/apply/export";
+import { monitorsIn } from "../features/apply/pointers";
+import { omitForeignRefs } from "../features/apply/foreign-refs";
+import { listUndeclarableRefs } from "../features/monitors/apply-plan";
+import { findPageBySlug, type PageRow } from "../features/pages/store";
+import { readPublicAddress } from "../features/settings/service";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
 

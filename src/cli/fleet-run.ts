@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { OperatorError } from "../db";
+import { OperatorError } from "../db/errors";
 import { openDataDirectory } from "../db/data-directory";
 import { listOrphans } from "../db/orphans";
-import type { FleetNode } from "../features/alarms";
+import type { FleetNode } from "../features/alarms/fleet";
 import { withDownloadedDatabase } from "../fleet/commands/download-database";
 import { openFleetStore } from "../fleet/fleet-store";
 import { type LeaderRecord, readLeader } from "../fleet/leader/record";

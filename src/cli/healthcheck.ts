@@ -1,4 +1,4 @@
-import { optionNames } from "../config";
+import { optionNames } from "../config/options";
 import type { Command } from "./command";
 
 const TIMEOUT_MS = 3_000;

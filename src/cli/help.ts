@@ -1,4 +1,5 @@
-import { type Option, OPTIONS, type OptionName } from "../config";
+import type { Option } from "../config/option";
+import { type OptionName, OPTIONS } from "../config/options";
 import type { Command, Flag } from "./command";
 
 const WIDTH = 26;

@@ -1,10 +1,8 @@
 import type { ImportReport } from "../domain/import-report";
-import {
-  type Found,
-  type HistoryStep,
-  type ImportOptions,
-  performHistory,
-} from "../features/imports";
+import type { Found } from "../features/imports/source";
+import type { HistoryStep } from "../features/imports/history/write";
+import type { ImportOptions } from "../features/imports/run";
+import { performHistory } from "../features/imports/perform";
 import type { Installation } from "../installation";
 import type { Clock } from "../kernel/clock";
 import { plural } from "../kernel/text";

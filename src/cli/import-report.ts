@@ -7,7 +7,7 @@ import {
   VERDICT_MEANINGS,
   VERDICTS,
 } from "../domain/import-report";
-import { verdictsInWords } from "../features/imports";
+import { verdictsInWords } from "../features/imports/words";
 import { capitalised, plural, spaced } from "../kernel/text";
 import type { Output } from "./command";
 

@@ -1,26 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Db, OperatorError } from "../db";
+import type { Db } from "../db/database";
+import { OperatorError } from "../db/errors";
 import { hasInstallation } from "../db/data-directory";
 import { CLI_ACTOR } from "../domain/actor";
 import { type ImportReport, PRODUCTS } from "../domain/import-report";
 import type { ImportSource, OptionValues } from "../domain/import-sources";
-import {
-  findImport,
-  hasWork,
-  type ImportOptions,
-  listImports,
-  parseOptions,
-  performImport,
-  type ReadContext,
-  readSource,
-  startedInWords,
-  startImport,
-  validateOptions,
-  verdictsInWords,
-} from "../features/imports";
-import { followSettings } from "../features/settings";
+import { findImport, listImports } from "../features/imports/store";
+import { hasWork, verdictsInWords } from "../features/imports/words";
+import type { ImportOptions } from "../features/imports/run";
+import { parseOptions } from "../features/imports/options";
+import { performImport } from "../features/imports/perform";
+import { type ReadContext, readSource, validateOptions } from "../features/imports/importers";
+import { startedInWords, startImport } from "../features/imports/start";
+import { followSettings } from "../features/settings/service";
 import { openForCommand } from "../installation";
 import { systemClock } from "../kernel/clock";
 import { toIso } from "../kernel/time";

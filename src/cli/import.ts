@@ -1,4 +1,5 @@
-import { optionNames, PROXY_OPTION_NAMES } from "../config";
+import { optionNames } from "../config/options";
+import { PROXY_OPTION_NAMES } from "../config/proxy-options";
 import { IMPORT_SOURCES, type ImportSource, type SourceOption } from "../domain/import-sources";
 import { type Command, type Flag, type Invocation, JSON_FLAG } from "./command";
 

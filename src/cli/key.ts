@@ -1,20 +1,16 @@
-import { optionNames } from "../config";
+import { optionNames } from "../config/options";
 import {
   createKey,
-  type CreateKeyBody,
-  describeExpiry,
-  validateCreateKey,
-  type KeyResource,
   listAllKeys,
-  OVERLAPS,
-  type Overlap,
   type RevealedKey,
   revokeKey,
   rotateKey,
-  SCOPE_NAMES,
-  stateOfKey,
   updateKey,
-} from "../features/keys";
+  validateCreateKey,
+} from "../features/keys/service";
+import type { CreateKeyBody, KeyResource } from "../features/keys/model";
+import { describeExpiry, type Overlap, OVERLAPS, stateOfKey } from "../features/keys/rules";
+import { SCOPE_NAMES } from "../features/keys/scopes";
 import type { Installation } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";

@@ -1,4 +1,4 @@
-import { readReport, takeReport } from "../features/mail";
+import { readReport, takeReport } from "../features/mail/reports/take-reports";
 import type { Invocation } from "./command";
 import { withInstallation } from "./with-installation";
 

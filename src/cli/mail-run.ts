@@ -1,21 +1,14 @@
-import { formatHost } from "../config";
+import { formatHost } from "../config/parse";
 import { CLI_ACTOR } from "../domain/actor";
 import type { MailClass } from "../domain/mail";
 import { formatMailbox } from "../domain/mail-address";
-import { createEgress } from "../egress";
-import { Problem } from "../errors";
-import {
-  beginTestMail,
-  type Delivery,
-  describeMissing,
-  mailReadiness,
-  mailSetters,
-  readDelivery,
-  readMailSettings,
-  sendTestMail,
-  STEP_NAMES,
-} from "../features/mail";
-import { followSettings } from "../features/settings";
+import { createEgress } from "../egress/egress";
+import { Problem } from "../errors/problem";
+import { beginTestMail, describeMissing } from "../features/mail/test-mail";
+import { type Delivery, readDelivery } from "../features/mail/delivery";
+import { mailReadiness, mailSetters, readMailSettings } from "../features/mail/settings";
+import { STEP_NAMES } from "../features/mail/smtp/reply";
+import { followSettings } from "../features/settings/service";
 import { type Installation, openForCommand } from "../installation";
 import { plural } from "../kernel/text";
 import { toIso } from "../kernel/time";
@@ -32,6 +25,7 @@ export async function runMailTest(invocation: Invocation): Promise<ExitCode> {
         if (!(error instanceof Problem) || error.code !== "validation_failed") throw error;
         throw new UsageError(error.fields.map(({ detail }) => `ADDRESS ${detail}.`));
       });
+    const { sendTestMail } = await import("../features/mail/smtp/send-test-mail");
     const { isAccepted, steps } = await sendTestMail(ctx, createEgress(ctx), begun);
     for (const { step, isOk, text } of steps) {
       output.out(`${isOk ? "ok    " : "failed"}  ${STEP_NAMES[step].padEnd(11)}  ${text}`);

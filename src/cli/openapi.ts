@@ -1,6 +1,6 @@
 import { createApp } from "../app";
-import { optionNames } from "../config";
-import { createDb } from "../db";
+import { optionNames } from "../config/options";
+import { createDb } from "../db/database";
 import { migrate } from "../db/migrate";
 import { openSqlite } from "../db/open";
 import { createContext } from "../installation";

@@ -1,4 +1,5 @@
-import { FLEET_STORE_OPTION_NAMES, optionNames } from "../config";
+import { FLEET_STORE_OPTION_NAMES } from "../config/fleet-options";
+import { optionNames } from "../config/options";
 import type { Command } from "./command";
 
 export const restoreCommand: Command = {

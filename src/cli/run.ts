@@ -1,5 +1,5 @@
-import { OperatorError } from "../db";
-import { Problem } from "../errors";
+import { OperatorError } from "../db/errors";
+import { Problem } from "../errors/problem";
 import { VERSION } from "../version";
 import { readInvocation } from "./arguments";
 import type { Command, ExitCode, Input, Output } from "./command";

@@ -1,4 +1,4 @@
-import { optionNames } from "../config";
+import { optionNames } from "../config/options";
 import { describeDuration } from "../kernel/time";
 import { type RunningServer, startServer } from "../server";
 import { PROGRAM, VERSION } from "../version";

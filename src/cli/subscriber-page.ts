@@ -1,5 +1,6 @@
-import { OperatorError, type Reader } from "../db";
-import { findPageBySlug, type PageRow } from "../features/pages";
+import { OperatorError } from "../db/errors";
+import type { Reader } from "../db/statements";
+import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { type Invocation, UsageError } from "./command";
 import type { FlagsOfFields } from "./with-installation";
 

@@ -1,5 +1,6 @@
 import type { Ctx } from "../context";
-import { OperatorError, type Tx } from "../db";
+import { OperatorError } from "../db/errors";
+import type { Tx } from "../db/statements";
 import { CLI_ACTOR } from "../domain/actor";
 import {
   type AddressError,
@@ -7,22 +8,21 @@ import {
   parseMailAddress,
   parseStoredAddress,
 } from "../domain/mail-address";
-import { addressHmac, ensureMailKey, relayTakesUtf8 } from "../features/mail";
-import type { PageRow } from "../features/pages";
-import { followSettings } from "../features/settings";
+import { addressHmac, ensureMailKey } from "../features/mail/tokens";
+import { relayTakesUtf8 } from "../features/mail/relay-offers";
+import type { PageRow } from "../features/pages/store";
+import { followSettings } from "../features/settings/service";
+import { addConsentedSubscriber, readConsent } from "../features/subscribers/consent";
+import { createChoicesReader } from "../features/subscribers/refs";
+import { eraseAddress } from "../features/subscribers/erase";
+import { inviteSubscriber, removeSubscriber } from "../features/subscribers/team";
 import {
-  addConsentedSubscriber,
-  createChoicesReader,
-  eraseAddress,
-  inviteSubscriber,
   LISTED_STATUSES,
-  type SubscriberLine,
-  listSubscribersOfAddress,
   listSubscribersOfPage,
-  readConsent,
-  removeSubscriber,
-  requireImportable,
-} from "../features/subscribers";
+  type SubscriberLine,
+} from "../features/subscribers/listing";
+import { listSubscribersOfAddress } from "../features/subscribers/store";
+import { requireImportable } from "../features/subscribers/import";
 import { plural } from "../kernel/text";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { printJson, printTable } from "./output";

@@ -1,19 +1,18 @@
 import { existsSync, statSync } from "node:fs";
-import { OperatorError } from "../db";
+import { OperatorError } from "../db/errors";
 import { CLI_ACTOR } from "../domain/actor";
-import { relayTakesUtf8 } from "../features/mail";
-import { followSettings } from "../features/settings";
+import { relayTakesUtf8 } from "../features/mail/relay-offers";
+import { followSettings } from "../features/settings/service";
+import { exportSubscribers, recordExport } from "../features/subscribers/export";
 import {
-  exportSubscribers,
   IMPORT_RESULTS,
   type ImportCounts,
   importSubscribers,
-  readConsent,
-  readImportFile,
-  recordExport,
   requireImportable,
   RESULT_WORDS,
-} from "../features/subscribers";
+} from "../features/subscribers/import";
+import { readConsent } from "../features/subscribers/consent";
+import { readImportFile } from "../features/subscribers/import-file";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { pageOf, requiredPage, SUBSCRIBER_FIELDS } from "./subscriber-page";
 import { withInstallation } from "./with-installation";

@@ -1,27 +1,27 @@
-import { optionNames } from "../config";
+import { optionNames } from "../config/options";
 import type { Ctx } from "../context";
-import type { Reader } from "../db";
-import { notFound } from "../errors";
-import { createPasswords, passwordError } from "../features/auth";
-import { followSettings } from "../features/settings";
+import type { Reader } from "../db/statements";
+import { notFound } from "../errors/problem";
+import { createPasswords, passwordError } from "../features/auth/passwords";
+import { followSettings } from "../features/settings/service";
+import { changePassword, endSessions } from "../features/users/sign-in";
 import {
-  changePassword,
   createUser,
   disableUser,
-  endSessions,
   findUserByEmail,
   getUser,
+  listLiveKeysOf,
+  listUsers,
+  validateNewUser,
+} from "../features/users/service";
+import {
   inviteUser,
   issuePasswordLink,
   linkPath,
-  validateNewUser,
-  listLiveKeysOf,
-  listUsers,
-  type NewUser,
   type PasswordLink,
-  stateOfUser,
-  type UserResource,
-} from "../features/users";
+} from "../features/users/invitations";
+import type { NewUser, UserResource } from "../features/users/model";
+import { stateOfUser } from "../features/users/rules";
 import { CLI_ACTOR } from "../domain/actor";
 import { ROLES } from "../domain/role";
 import { describeDuration } from "../kernel/time";

@@ -1,10 +1,12 @@
 import type { Ctx } from "../context";
-import type { Tx } from "../db";
+import type { Tx } from "../db/statements";
 import { CLI_ACTOR, userActor } from "../domain/actor";
-import type { UserResource } from "../features/users";
-import { createUser } from "../features/users";
-import { createKey, SCOPE_NAMES, type Scope } from "../features/keys";
-import { createWebhook, sendTestEvent } from "../features/webhooks";
+import type { UserResource } from "../features/users/model";
+import { createUser } from "../features/users/service";
+import { createKey } from "../features/keys/service";
+import { type Scope, SCOPE_NAMES } from "../features/keys/scopes";
+import { createWebhook } from "../features/webhooks/create";
+import { sendTestEvent } from "../features/webhooks/deliveries";
 import { createContext, type Installation } from "../installation";
 import { systemClock } from "../kernel/clock";
 import { systemRandom } from "../kernel/random";

@@ -1,6 +1,6 @@
 /* The history of the demo's monitors. Nothing is hot: each statement runs once per demo, in bulk. */
 import { eq } from "drizzle-orm";
-import { insertAllInto, mutate } from "../db";
+import { insertAllInto, mutate } from "../db/statements";
 import { componentCauses } from "../db/tables/components";
 import {
   heartbeatSignals,

@@ -1,4 +1,4 @@
-import type { Tx } from "../db";
+import type { Tx } from "../db/statements";
 import type { OnDown } from "../domain/monitor-state";
 import { sketchOf, sketchToBytes } from "../kernel/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";

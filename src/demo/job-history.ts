@@ -1,4 +1,4 @@
-import type { Tx } from "../db";
+import type { Tx } from "../db/statements";
 import { SECOND_MS } from "../kernel/time";
 import { insertChecks, insertSignals } from "./history-store";
 

@@ -1,4 +1,4 @@
-import type { CreateMonitorBody } from "../features/monitors";
+import type { CreateMonitorBody } from "../features/monitors/bodies";
 
 /** A monitor of the demo. */
 export interface MonitorPlan {

@@ -1,8 +1,9 @@
 import type { Ctx } from "../context";
-import type { Tx } from "../db";
+import type { Tx } from "../db/statements";
 import type { Actor } from "../domain/actor";
-import { createComponent, createGroup } from "../features/components";
-import { createPage, type PageRow } from "../features/pages";
+import { createComponent, createGroup } from "../features/components/service";
+import { createPage } from "../features/pages/service";
+import type { PageRow } from "../features/pages/store";
 
 /** A page of demo data. */
 export interface DemoPage {

@@ -1,9 +1,10 @@
-import { type Egress, Fault } from "../egress";
+import type { Egress } from "../egress/egress";
+import { Fault } from "../egress/fault";
 import type { Clock, Timer } from "../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../kernel/time";
-import type { RunImport } from "../features/imports";
-import type { MonitorConfig, Monitoring } from "../features/monitors";
-import { probeOf } from "../features/monitors";
+import type { RunImport } from "../features/imports/request";
+import { type MonitorConfig, probeOf } from "../features/monitors/probes";
+import type { Monitoring } from "../features/monitors/monitoring";
 import type { MonitorType } from "../domain/monitor-state";
 import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import type { DemoJob } from "./monitors";

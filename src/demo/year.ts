@@ -1,6 +1,8 @@
 import type { Ctx } from "../context";
 import type { Actor } from "../domain/actor";
-import { advanceMaintenance, createSchedule, planMaintenance } from "../features/maintenance";
+import { advanceMaintenance } from "../features/maintenance/clock";
+import { createSchedule } from "../features/maintenance/schedules/service";
+import { planMaintenance } from "../features/maintenance/plan";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../kernel/time";
 import { type DemoIncident, type Entry, incidentEntries } from "./diary";
 import type { DemoPage } from "./pages";

@@ -6,7 +6,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
-import { formatHost } from "../config";
+import { formatHost } from "../config/parse";
 import type { Clock } from "../kernel/clock";
 import { certificateOf } from "./certificate";
 import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";

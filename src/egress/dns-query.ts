@@ -1,7 +1,7 @@
 import { promises as dns } from "node:dns";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { formatHost } from "../config";
+import { formatHost } from "../config/parse";
 import { ABORTED, codeOf, Fault, timedOut, untilAborted } from "./fault";
 import { parseResolver } from "./host";
 import type { DnsAnswer, DnsQuery, DnsRecordType } from "./model";

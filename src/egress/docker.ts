@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
-import type { DockerAddress, DockerHosts } from "../config";
+import type { DockerAddress, DockerHosts } from "../config/docker-hosts";
 import type { Connector, Opened } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
 import { parseHost } from "./host";

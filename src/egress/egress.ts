@@ -1,4 +1,5 @@
-import type { Config, Network } from "../config";
+import type { Config } from "../config/options";
+import type { Network } from "../config/parse";
 import type { Clock } from "../kernel/clock";
 import { lazy } from "../kernel/lazy";
 import type { SendEcho } from "./echo";

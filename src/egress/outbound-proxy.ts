@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
-import { type Config, parseNetworks } from "../config";
+import type { Config } from "../config/options";
+import { parseNetworks } from "../config/parse";
 import type { Host } from "./host";
 import type { Proxy } from "./model";
 

@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
-import type { Config, Network } from "../config";
+import type { Config } from "../config/options";
+import type { Network } from "../config/parse";
 import type { PolicyName } from "./model";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;

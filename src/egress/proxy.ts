@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
-import { formatHost } from "../config";
+import { formatHost } from "../config/parse";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
 import { Fault } from "./fault";

@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { LRUCache } from "lru-cache";
-import { trustedAuthorities } from "../config";
+import { trustedAuthorities } from "../config/certificates";
 import { sha256Hex } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
 import type { ClientCertificate, TlsRules, TlsVersion } from "./model";

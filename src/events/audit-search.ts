@@ -1,5 +1,5 @@
 import { desc, sql } from "drizzle-orm";
-import { type Reader, selectMany } from "../db";
+import { type Reader, selectMany } from "../db/statements";
 import { auditLog } from "../db/tables/events";
 
 /** An entry of the audit log. Its address is deleted after a while. */

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNotNull, lt, sql } from "drizzle-orm";
-import { insertAllInto, mutate, selectOne, type Tx } from "../db";
+import { insertAllInto, mutate, selectOne, type Tx } from "../db/statements";
 import { auditLog } from "../db/tables/events";
 import type { Actor } from "../domain/actor";
 import type { Clock } from "../kernel/clock";

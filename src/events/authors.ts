@@ -1,5 +1,5 @@
 import { asc, sql } from "drizzle-orm";
-import { type Reader, selectMany } from "../db";
+import { type Reader, selectMany } from "../db/statements";
 import { auditLog } from "../db/tables/events";
 
 /** Longest time between a row and its entry, which are written in the same transaction. */

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { mutate, type Reader, selectMany, selectOne, type Tx } from "../db";
+import { mutate, type Reader, selectMany, selectOne, type Tx } from "../db/statements";
 import { changes } from "../db/tables/changes";
 import { pages } from "../db/tables/pages";
 import type { Clock } from "../kernel/clock";

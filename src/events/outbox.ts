@@ -1,4 +1,4 @@
-import { insertAllInto, type Tx } from "../db";
+import { insertAllInto, type Tx } from "../db/statements";
 import { events } from "../db/tables/events";
 import type { Clock } from "../kernel/clock";
 import type { AuthorKind } from "../domain/actor";

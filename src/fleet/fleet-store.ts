@@ -1,9 +1,10 @@
-import type { Config } from "../config";
-import { OperatorError } from "../db";
+import type { Config } from "../config/options";
+import { OperatorError } from "../db/errors";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import type { RandomBytes } from "../kernel/random";
-import { type ObjectStore, openObjectStore } from "../object-store";
+import type { ObjectStore } from "../object-store/model";
+import { openObjectStore } from "../object-store/open";
 import { LEADER_KEY } from "./leader/record";
 import { type LeaderStore, signRecords } from "./leader/signature";
 import type { LitestreamSetup } from "./log/litestream";

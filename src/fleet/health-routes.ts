@@ -1,9 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../context";
 import { formatTxid } from "../db/followed-files";
-import { type Problem, unavailable } from "../errors";
-import { type Readiness, requireReady } from "../features/health";
-import { operation, type PlainRoute, sendUntagged } from "../http";
+import { type Problem, unavailable } from "../errors/problem";
+import { type Readiness, requireReady } from "../features/health/readiness";
+import { operation } from "../http/operation";
+import type { PlainRoute } from "../http/route-table";
+import { sendUntagged } from "../http/answers";
 import { Nullable, OneOf } from "../kernel/schema";
 import { toIso } from "../kernel/time";
 

@@ -13,10 +13,12 @@
  */
 import type { App } from "../app";
 import type { Ctx } from "../context";
-import type { Egress } from "../egress";
-import type { Alarms, Fleet, FleetState } from "../features/alarms";
-import type { MetricFamily } from "../features/metrics";
-import type { Position, RunningMirror } from "../mirror";
+import type { Egress } from "../egress/egress";
+import type { Alarms } from "../features/alarms/alarms";
+import type { Fleet, FleetState } from "../features/alarms/fleet";
+import type { MetricFamily } from "../features/metrics/metrics";
+import type { Position } from "../mirror/files";
+import type { RunningMirror } from "../mirror/mirror";
 import type { NodeHandlers } from "./private-listener";
 
 export interface RunningFleet extends Fleet {
@@ -85,8 +87,8 @@ async function startConfiguredMirror(
 ): Promise<RunningMirror | undefined> {
   const { mirror: address, mirrorKeyId: keyId, mirrorSecret: secret } = ctx.config;
   if (!address) return undefined;
-  const { openObjectStore } = await import("../object-store");
-  const { startMirror } = await import("../mirror");
+  const { openObjectStore } = await import("../object-store/open");
+  const { startMirror } = await import("../mirror/mirror");
   const { snapshots, readIncidents } = await app.loadPages();
   const credentials = keyId === undefined || secret === undefined ? undefined : { keyId, secret };
   const store = openObjectStore(address, credentials, {

@@ -1,4 +1,4 @@
-import type { MetricFamily } from "../features/metrics";
+import type { MetricFamily } from "../features/metrics/metrics";
 import type { NodeState } from "./health-routes";
 
 /** Returns a metric of a fleet with one value; `name` follows `allclear_fleet_`. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../config";
-import { OperatorError } from "../db";
+import type { Config } from "../config/options";
+import { OperatorError } from "../db/errors";
 import { type DataDirectory, hasInstallation, openDataDirectory } from "../db/data-directory";
 import { lockForServer } from "../installation";
 import { systemClock } from "../kernel/clock";

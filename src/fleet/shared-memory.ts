@@ -1,7 +1,7 @@
-import type { Config } from "../config";
+import type { Config } from "../config/options";
 import type { Ctx } from "../context";
-import type { Alarms } from "../features/alarms";
-import { findVersion } from "../events";
+import type { Alarms } from "../features/alarms/alarms";
+import { findVersion } from "../events/changes";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { SECOND_MS } from "../kernel/time";

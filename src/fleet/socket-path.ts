@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OperatorError } from "../db";
+import { OperatorError } from "../db/errors";
 import { sha256Hex } from "../kernel/hash";
 
 /** Longest path of a socket that all systems accept, in bytes. */

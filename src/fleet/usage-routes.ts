@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../context";
-import { schemaErrors } from "../errors";
-import { type KeyUse, storeKeyUses } from "../features/keys";
-import { findSetting, putSetting } from "../features/settings";
+import { schemaErrors } from "../errors/examine";
+import { type KeyUse, storeKeyUses } from "../features/keys/usage";
+import { findSetting, putSetting } from "../features/settings/store";
 import { DAY_MS } from "../kernel/time";
 import { BATCH_MAX, type UsageBatch, type UsageRow } from "./usage";
 

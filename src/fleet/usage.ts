@@ -1,5 +1,5 @@
 import type { Ctx } from "../context";
-import type { HourCounts, KeyUse } from "../features/keys";
+import type { HourCounts, KeyUse } from "../features/keys/usage";
 
 /** Rows that are kept while no primary takes them: one for each hour of a key's value. */
 export const ROWS_MAX = 100_000;

@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
-import { Problem } from "../errors";
-import type { Sessions } from "../features/auth";
-import type { HeartbeatDirectory } from "../features/monitors";
+import { Problem } from "../errors/problem";
+import type { Sessions } from "../features/auth/sessions";
+import type { HeartbeatDirectory } from "../features/monitors/heartbeat-tokens";
 import { type Role, roleAllows } from "../domain/role";
 import {
   authenticateBasic,

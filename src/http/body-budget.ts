@@ -1,4 +1,4 @@
-import type { Problem } from "../errors";
+import type { Problem } from "../errors/problem";
 import { type ClientAddress, siteOf } from "../kernel/client-address";
 import type { Clock } from "../kernel/clock";
 import { IncomingBody, RUNTIME_BODY_MAX_BYTES, setIncomingBody } from "./body";

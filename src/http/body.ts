@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Problem } from "../errors";
+import { Problem } from "../errors/problem";
 import type { Clock, Timer } from "../kernel/clock";
 import { BODY_MAX_BYTES, bodyTooLarge, hideSchema } from "./declared-body";
 import { splitUrl } from "./request-url";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../context";
-import type { Tx } from "../db";
+import type { Tx } from "../db/statements";
 import type { Actor } from "../domain/actor";
 import { sendResource, sendWithVersionTag } from "./answers";
 import { requireIfMatch, type TagKind, type VersionedResource } from "./entity-tags";

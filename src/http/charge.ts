@@ -1,4 +1,4 @@
-import type { Charge, Limiter } from "../features/limits";
+import type { Charge, Limiter } from "../features/limits/limiter";
 import type { GatewayContext } from "./request-context";
 
 /** Charges the caller of a request, whose credential was looked up. Files are charged only if they are missing. */

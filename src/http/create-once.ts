@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
-import type { Tx } from "../db";
-import { Problem } from "../errors";
-import { type Answer, answerOnce } from "../features/idempotency";
+import type { Tx } from "../db/statements";
+import { Problem } from "../errors/problem";
+import { type Answer, answerOnce } from "../features/idempotency/service";
 import { sha256 } from "../kernel/hash";
 import { type RequestContext, bearerOf } from "./request-context";
 import { sendCreated } from "./answers";

@@ -1,14 +1,11 @@
 import type { BearerReader } from "./bearer";
-import { type ErrorCode, Problem } from "../errors";
-import {
-  type Credential,
-  isKeyValue,
-  keyState,
-  type KeyDirectory,
-  missingScope,
-  type Scope,
-} from "../features/keys";
-import type { HeartbeatDirectory, TokenOwner } from "../features/monitors";
+import type { ErrorCode } from "../errors/catalog";
+import { Problem } from "../errors/problem";
+import type { Credential, KeyDirectory } from "../features/keys/directory";
+import { isKeyValue } from "../features/keys/value";
+import { keyState, missingScope } from "../features/keys/rules";
+import type { Scope } from "../features/keys/scopes";
+import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeat-tokens";
 import { toIso } from "../kernel/time";
 import { splitUrl } from "./request-url";
 import type { Route } from "./route-table";

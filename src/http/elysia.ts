@@ -1,6 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type AnyElysia, Elysia, ParseError, ValidationError } from "elysia";
-import { ERRORS, examine, invalidFields, notFound, Problem } from "../errors";
+import { ERRORS } from "../errors/catalog";
+import { examine } from "../errors/examine";
+import { invalidFields, notFound, Problem } from "../errors/problem";
 import { toProblem } from "./problems";
 import { type StoredContexts, storeContexts } from "./request-context";
 

@@ -1,4 +1,4 @@
-import { Problem } from "../errors";
+import { Problem } from "../errors/problem";
 import { sha256Hex } from "../kernel/hash";
 
 /** Kind of entity tag: made by `versionTag` or by `contentTag`. */

@@ -1,5 +1,5 @@
 import { Kind, Type, TypeRegistry } from "@sinclair/typebox";
-import { Problem } from "../errors";
+import { Problem } from "../errors/problem";
 import { sha256Hex } from "../kernel/hash";
 import { readBytes, readText } from "./body";
 import { type DeclaredBody, FORM_KIND, canSendFiles } from "./declared-body";

@@ -1,5 +1,5 @@
-import { notFound, Problem, unavailable } from "../errors";
-import { type Charge, POLICIES } from "../features/limits";
+import { notFound, Problem, unavailable } from "../errors/problem";
+import { type Charge, POLICIES } from "../features/limits/limiter";
 import { plural } from "../kernel/text";
 import type { Match } from "./route-table";
 

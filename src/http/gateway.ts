@@ -1,8 +1,8 @@
 import type { Ctx } from "../context";
-import { Problem } from "../errors";
-import type { KeyUsage } from "../features/keys";
-import type { Charge, Limiter } from "../features/limits";
-import type { Domains } from "../features/pages";
+import { Problem } from "../errors/problem";
+import type { KeyUsage } from "../features/keys/usage";
+import type { Charge, Limiter } from "../features/limits/limiter";
+import type { Domains } from "../features/pages/custom-domains";
 import { type CallerSources, createAuthorisation } from "./authorisation";
 import { setIncomingBody, UnfinishedBody } from "./body";
 import { createBodyBudget } from "./body-budget";

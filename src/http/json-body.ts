@@ -1,5 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { examine, type FieldErrors, invalidFields, type IsInvalidField, Problem } from "../errors";
+import { examine } from "../errors/examine";
+import type { FieldErrors, IsInvalidField } from "../errors/field-errors";
+import { invalidFields, Problem } from "../errors/problem";
 import { sha256 } from "../kernel/hash";
 import { decodeText, readBytes } from "./body";
 import { hideSchema, mediaTypeProblem } from "./declared-body";

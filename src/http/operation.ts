@@ -1,9 +1,10 @@
 import type { TObject, TProperties, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
-import type { ErrorCode, Problem } from "../errors";
-import type { Scope } from "../features/keys";
-import type { ImportedToken } from "../features/monitors";
-import type { DomainPage } from "../features/pages";
+import type { ErrorCode } from "../errors/catalog";
+import type { Problem } from "../errors/problem";
+import type { Scope } from "../features/keys/scopes";
+import type { ImportedToken } from "../features/monitors/heartbeat-tokens";
+import type { DomainPage } from "../features/pages/custom-domains";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Role } from "../domain/role";
 

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { Problem } from "../errors";
+import { Problem } from "../errors/problem";
 import { Nullable, QueryInteger, Text } from "../kernel/schema";
 
 const DEFAULT_LIMIT = 50;

@@ -1,5 +1,6 @@
 import { isResourceFailure } from "../db/errors";
-import { ERRORS, Problem, unavailable } from "../errors";
+import { ERRORS } from "../errors/catalog";
+import { Problem, unavailable } from "../errors/problem";
 import type { GatewayContext } from "./request-context";
 import { splitUrl } from "./request-url";
 

@@ -1,4 +1,4 @@
-import type { MetricFamily } from "../features/metrics";
+import type { MetricFamily } from "../features/metrics/metrics";
 
 /** Limit of labels for statuses, more than the service answers with. The last one is "other". */
 const STATUSES_MAX = 32;

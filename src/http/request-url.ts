@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { containsKeyShape } from "../domain/key-shape";
-import { invalidParameter, Problem } from "../errors";
+import { invalidParameter, Problem } from "../errors/problem";
 
 export interface SplitUrl {
   path: string;

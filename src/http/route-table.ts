@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
-import type { DomainPage } from "../features/pages";
+import type { DomainPage } from "../features/pages/custom-domains";
 import { type DeclaredBody, declaredBodyOf } from "./declared-body";
 import { type Operation, operationOf } from "./operation";
 import { RequestCounts } from "./request-counts";

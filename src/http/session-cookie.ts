@@ -1,4 +1,5 @@
-import { isHttps, type LiveSession, SESSION_LIFETIME_MS, type Sessions } from "../features/auth";
+import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/rules";
+import type { LiveSession, Sessions } from "../features/auth/sessions";
 import { SECOND_MS } from "../kernel/time";
 
 /** The public address, which decides the name and the attributes of the cookie. */

@@ -1,5 +1,5 @@
 import type { Ctx } from "../context";
-import { isHttps } from "../features/auth";
+import { isHttps } from "../features/auth/rules";
 import { DAY_MS, SECOND_MS } from "../kernel/time";
 
 /** Themes of the dashboard. `system` follows the browser. */

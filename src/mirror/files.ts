@@ -1,6 +1,6 @@
 import { sha256Hex } from "../kernel/hash";
 import { toIso } from "../kernel/time";
-import type { ObjectStore } from "../object-store";
+import type { ObjectStore } from "../object-store/model";
 import type { MirrorDocument } from "./documents";
 
 /** Number of files that are written at the same time. */

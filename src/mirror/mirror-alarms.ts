@@ -1,5 +1,5 @@
 import { toIso } from "../kernel/time";
-import type { Alarms } from "../features/alarms";
+import type { Alarms } from "../features/alarms/alarms";
 
 /** Number of paths that the alarm names. */
 const PATHS_NAMED = 8;

@@ -1,9 +1,10 @@
-import type { Alarms, MirrorState } from "../features/alarms";
-import type { MetricFamily } from "../features/metrics";
+import type { Alarms } from "../features/alarms/alarms";
+import type { MirrorState } from "../features/alarms/fleet";
+import type { MetricFamily } from "../features/metrics/metrics";
 import type { Timer } from "../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
 import { within } from "../kernel/within";
-import type { ObjectStore } from "../object-store";
+import type { ObjectStore } from "../object-store/model";
 import { createMirrorFiles, type Position } from "./files";
 import { createRemovalAlarm, describeStale } from "./mirror-alarms";
 import { createUpdates, type UpdateDependencies } from "./update";

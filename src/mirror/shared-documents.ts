@@ -1,7 +1,7 @@
-import { IMMUTABLE } from "../http";
+import { IMMUTABLE } from "../http/cdn";
 import { PUBLIC_ASSETS } from "../public/asset-routes";
 import { ROOT_FILE_CACHE, ROOT_FILES } from "../public/root-files";
-import { createAssets } from "../ui";
+import { createAssets } from "../ui/assets";
 import { fixed, type MirrorDocument } from "./documents";
 
 /** Returns the files that the copies of all pages name. */

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../context";
-import { Problem } from "../errors";
-import type { ReadRecords } from "../features/incidents";
-import { findDefaultPage, listAllPages } from "../features/pages";
-import type { Snapshots } from "../features/status";
-import { IMMUTABLE } from "../http";
+import { Problem } from "../errors/problem";
+import type { ReadRecords } from "../features/incidents/lists";
+import { findDefaultPage, listAllPages } from "../features/pages/store";
+import type { Snapshots } from "../features/status/snapshots";
+import { IMMUTABLE } from "../http/cdn";
 import { WHOLE_TURN } from "../kernel/in-slices";
-import { ObjectStoreError } from "../object-store";
+import { ObjectStoreError } from "../object-store/model";
 import { createPageDocuments } from "./documents";
 import { type MirrorFiles, SHARED } from "./files";
 import { makeSharedDocuments } from "./shared-documents";

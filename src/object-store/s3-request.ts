@@ -1,4 +1,4 @@
-import { trustedAuthorities } from "../config";
+import { trustedAuthorities } from "../config/certificates";
 import type { S3Address, StoreCredentials } from "../domain/store-address";
 import {
   DEFAULT_DEADLINE_MS,

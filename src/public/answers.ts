@@ -1,12 +1,10 @@
-import { notFound } from "../errors";
-import type { Snapshot, Snapshots } from "../features/status";
-import {
-  PUBLIC_CACHE,
-  Representation,
-  type RequestContext,
-  representOnce,
-  type SentPage,
-} from "../http";
+import { notFound } from "../errors/problem";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { PUBLIC_CACHE } from "../http/cdn";
+import { Representation, representOnce } from "../http/representation";
+import type { RequestContext } from "../http/request-context";
+import type { SentPage } from "../http/answers";
 
 /**
  * Returns the snapshot of a public page at `now`, in unix ms, and notes that the answer shows the page. Throws

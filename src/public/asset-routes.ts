@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
-import { notFound } from "../errors";
-import { type RequestContexts, operation } from "../http";
-import { type Assets, createAssets, UI_ASSETS } from "../ui";
+import { notFound } from "../errors/problem";
+import type { RequestContexts } from "../http/elysia";
+import { operation } from "../http/operation";
+import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";
 import { DOCS_ASSETS } from "./docs";
 import { PAGE_SCRIPT, STATIC_COPY_SCRIPT } from "./page-document";
 import { PREVIEW_PICTURES } from "./page-head";

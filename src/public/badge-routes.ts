@@ -1,16 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import { resolveComponentId } from "../features/components";
-import type { Snapshot, Snapshots } from "../features/status";
-import {
-  operation,
-  Representation,
-  representOnce,
-  type RequestContexts,
-  WIDGET_CACHE,
-} from "../http";
+import { notFound } from "../errors/problem";
+import { resolveComponentId } from "../features/components/component-reference";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { operation } from "../http/operation";
+import { Representation, representOnce } from "../http/representation";
+import type { RequestContexts } from "../http/elysia";
+import { WIDGET_CACHE } from "../http/cdn";
 import { MOVED, PUBLIC_JSON, publicJson, readPublic } from "./answers";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { createFileServer, document, moved, represent } from "./page-files";

@@ -1,8 +1,9 @@
 import { renderToString } from "preact-render-to-string";
 import type { ComponentStatus } from "../domain/component-status";
 import { STATUS_TONES, type Tone, TONE_COLOURS } from "../domain/tone";
-import { type StatusDocument, toneOf } from "../features/status";
-import { STATUS_WORDS } from "../ui";
+import type { StatusDocument } from "../features/status/model";
+import { toneOf } from "../features/status/rules";
+import { STATUS_WORDS } from "../ui/labels";
 import { printable } from "./printable";
 import { graphemesOf, textWidth } from "./text-width";
 

@@ -1,9 +1,11 @@
 import { COMPONENT_STATUSES, type ComponentStatus } from "../domain/component-status";
 import { STATUS_TONES, type Tone } from "../domain/tone";
-import type { Snapshot } from "../features/status";
+import type { Snapshot } from "../features/status/snapshot";
 import { plural } from "../kernel/text";
 import { toIso } from "../kernel/time";
-import { Icon, Shape, State, StatusRing } from "../ui";
+import { Icon } from "../ui/icons";
+import { Shape, State } from "../ui/labels";
+import { StatusRing } from "../ui/pictures";
 import { isNew, shownComponents } from "./component-list";
 import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { Block } from "../features/imports";
+import type { Block } from "../features/imports/coming-from/blocks";
 import { toRef } from "../kernel/text";
-import { type HtmlDocument, renderDocument } from "../ui";
+import { type HtmlDocument, renderDocument } from "../ui/documents";
 import css from "./css/coming-from.css" with { type: "text" };
 
 /** Renders the documentation for people who come from another product. */

@@ -1,22 +1,18 @@
 import { renderToString } from "preact-render-to-string";
 import { COMPONENT_STATUSES } from "../domain/component-status";
 import { STATUS_TONES } from "../domain/tone";
-import type { DayOf } from "../features/components";
-import type { Sparkline as Latency } from "../features/monitors";
-import type { DayEntries, EntryNames, StatusDocument } from "../features/status";
+import type { DayOf } from "../features/components/history";
+import type { Sparkline as Latency } from "../features/monitors/sparklines";
+import type { DayEntries } from "../features/status/day-entries";
+import type { EntryNames } from "../features/status/entry-names";
+import type { StatusDocument } from "../features/status/model";
 import { percent, sum } from "../kernel/numbers";
 import { plural } from "../kernel/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../kernel/time";
-import {
-  DayChart,
-  type DayRun,
-  DayTable,
-  runsOf,
-  Shape,
-  Sparkline,
-  STATUS_WORDS,
-  type StatusDay,
-} from "../ui";
+import { DayChart, DayTable } from "../ui/day-charts";
+import { type DayRun, runsOf, type StatusDay } from "../ui/day-runs";
+import { Shape, STATUS_WORDS } from "../ui/labels";
+import { Sparkline } from "../ui/sparkline";
 import type { PagePaths } from "./page-paths";
 import type { PageTimes } from "./page-times";
 import { latencyText } from "./words";

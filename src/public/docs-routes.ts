@@ -3,12 +3,15 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
 import type { Ctx } from "../context";
-import { readComingFrom } from "../features/imports";
-import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
+import { readComingFrom } from "../features/imports/coming-from/load";
+import type { RequestContexts } from "../http/elysia";
+import { operation } from "../http/operation";
+import { PUBLIC_CACHE } from "../http/cdn";
+import { Representation } from "../http/representation";
 import { lazy } from "../kernel/lazy";
 import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
 import { yamlSteps } from "../kernel/yaml-steps";
-import type { Assets } from "../ui";
+import type { Assets } from "../ui/assets";
 import { renderErrorDocs, renderExplorer } from "./docs";
 import type { OpenApi } from "./reference/openapi";
 import { referenceSteps } from "./reference/reference";
@@ -151,7 +154,7 @@ export function docsRoutes(
       "/schema/config.json",
       async ({ request, requestContext }) => {
         // Loaded on demand, so that a server does not need memory for the YAML library.
-        const { configFileSchema } = await import("../features/apply");
+        const { configFileSchema } = await import("../features/apply/schema");
         return once(
           "config schema",
           () =>

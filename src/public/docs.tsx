@@ -1,7 +1,9 @@
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
-import { ERROR_CODES, ERRORS } from "../errors";
-import { type Assets, type AssetSource, type HtmlDocument, minifyCss, renderDocument } from "../ui";
+import { ERROR_CODES, ERRORS } from "../errors/catalog";
+import type { Assets, AssetSource } from "../ui/assets";
+import { type HtmlDocument, renderDocument } from "../ui/documents";
+import { minifyCss } from "../ui/style-sheet";
 import tokens from "../ui/tokens.css" with { type: "text" };
 import look from "./css/explorer.css" with { type: "text" };
 

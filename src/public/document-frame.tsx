@@ -1,9 +1,11 @@
 import type { ComponentChildren, VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { Page } from "../features/pages";
+import type { Page } from "../features/pages/model";
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
-import { type HtmlDocument, minifyCss, spriteFor } from "../ui";
+import type { HtmlDocument } from "../ui/documents";
+import { minifyCss } from "../ui/style-sheet";
+import { spriteFor } from "../ui/icons";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import text from "../ui/css/text.css" with { type: "text" };

@@ -1,8 +1,11 @@
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import { getIncidentPart, presentIncident } from "../features/incidents";
-import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
-import { historyStartOf, readHistory, readOpenIncidents, type Snapshot } from "../features/status";
+import { notFound } from "../errors/problem";
+import { getIncidentPart } from "../features/incidents/records";
+import { presentIncident } from "../features/incidents/model";
+import { getMaintenancePart } from "../features/maintenance/records";
+import { presentMaintenance } from "../features/maintenance/model";
+import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/history";
+import type { Snapshot } from "../features/status/snapshot";
 import { type EmbedTheme, renderEmbed } from "./embed";
 import { renderHistoryPage } from "./history-page";
 import { renderIncidentPage } from "./incident-page";

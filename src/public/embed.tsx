@@ -1,9 +1,12 @@
 import { renderToString } from "preact-render-to-string";
 import { IMPACT_TONES } from "../domain/tone";
-import type { Snapshot } from "../features/status";
+import type { Snapshot } from "../features/status/snapshot";
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
-import { type HtmlDocument, minifyCss, Shape, StatusRing } from "../ui";
+import type { HtmlDocument } from "../ui/documents";
+import { minifyCss } from "../ui/style-sheet";
+import { Shape } from "../ui/labels";
+import { StatusRing } from "../ui/pictures";
 import base from "../ui/base.css" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";

@@ -1,9 +1,9 @@
 import { IMPACT_TONES } from "../domain/tone";
-import type { IncidentSummary } from "../features/incidents";
-import type { MaintenanceSummary } from "../features/maintenance";
-import type { HistoryEntry } from "../features/status";
+import type { IncidentSummary } from "../features/incidents/summaries";
+import type { MaintenanceSummary } from "../features/maintenance/lists";
+import type { HistoryEntry } from "../features/status/history";
 import { DAY_MS, toIso } from "../kernel/time";
-import { Shape } from "../ui";
+import { Shape } from "../ui/labels";
 import type { PageContext } from "./page-context";
 import type { PageTimes } from "./page-times";
 import { MAINTENANCE_TONES } from "./state";

@@ -1,11 +1,15 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { EventType } from "../events";
-import { AlarmEventData } from "../features/alarms";
-import { ComponentEventData } from "../features/components";
-import { IncidentEventData } from "../features/incidents";
-import { MaintenanceEventData } from "../features/maintenance";
-import { CertificateEventData, MonitorEventData, MonitorReminderData } from "../features/monitors";
-import { TestEventData } from "../features/webhooks";
+import type { EventType } from "../events/catalog";
+import { AlarmEventData } from "../features/alarms/alarms";
+import { ComponentEventData } from "../features/components/refresh-statuses";
+import { IncidentEventData } from "../features/incidents/event";
+import { MaintenanceEventData } from "../features/maintenance/event";
+import {
+  CertificateEventData,
+  MonitorEventData,
+  MonitorReminderData,
+} from "../features/monitors/model";
+import { TestEventData } from "../features/webhooks/model";
 
 /** Schemas of the data of events, for the OpenAPI document. */
 export const EVENT_DATA: Readonly<Record<EventType, TSchema>> = {

@@ -1,24 +1,21 @@
-import { type ErrorCode, ERRORS, type Problem } from "../errors";
-import {
-  answersPrograms,
-  type GatewayContext,
-  readTheme,
-  type Route,
-  seeOther,
-  sendHtml,
-  SIGN_IN_PATH,
-  type Theme,
-} from "../http";
+import { type ErrorCode, ERRORS } from "../errors/catalog";
+import type { Problem } from "../errors/problem";
+import { answersPrograms } from "../http/operation";
+import type { GatewayContext } from "../http/request-context";
+import { readTheme, type Theme } from "../http/theme-cookie";
+import type { Route } from "../http/route-table";
+import { seeOther, sendHtml } from "../http/answers";
+import { SIGN_IN_PATH } from "../http/authorisation";
 import { containsKeyShape } from "../domain/key-shape";
+import { Actions } from "../ui/form";
+import { ButtonLink } from "../ui/buttons";
 import {
-  Actions,
-  ButtonLink,
   createPageCache,
   type HtmlDocument,
-  linkedAssets,
   PlainPage,
   renderLinkedDocument,
-} from "../ui";
+} from "../ui/documents";
+import { linkedAssets } from "../ui/assets";
 
 /** Placeholder of the request id in a cached page, since each answer has another one. */
 const REQUEST_ID_PLACEHOLDER = "{request}";

@@ -1,9 +1,11 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import type { ReadRecords } from "../features/incidents";
-import type { Snapshot, Snapshots } from "../features/status";
-import { type RequestContexts, representOnce } from "../http";
+import { notFound } from "../errors/problem";
+import type { ReadRecords } from "../features/incidents/lists";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import type { RequestContexts } from "../http/elysia";
+import { representOnce } from "../http/representation";
 import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
 import { capitalised } from "../kernel/text";
 import { readPublic } from "./answers";

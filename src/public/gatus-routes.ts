@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import type { Snapshots } from "../features/status";
-import { type Operation, operation, type RequestContexts } from "../http";
+import { notFound } from "../errors/problem";
+import type { Snapshots } from "../features/status/snapshots";
+import { type Operation, operation } from "../http/operation";
+import type { RequestContexts } from "../http/elysia";
 import type { Call } from "./gatus/call";
 import { createReads, type Read } from "./gatus/reads";
 

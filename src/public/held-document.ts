@@ -1,6 +1,7 @@
 import type { Ctx } from "../context";
-import type { Snapshot } from "../features/status";
-import { type Representation, RESULTS_CACHE } from "../http";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Representation } from "../http/representation";
+import { RESULTS_CACHE } from "../http/cdn";
 import { makeInSlices } from "../kernel/in-slices";
 import { SECOND_MS } from "../kernel/time";
 import { jsonRepresentation } from "./answers";

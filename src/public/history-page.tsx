@@ -1,5 +1,6 @@
-import { type HistoryEntry, type StatusDocument } from "../features/status";
-import type { HtmlDocument } from "../ui";
+import type { HistoryEntry } from "../features/status/history";
+import type { StatusDocument } from "../features/status/model";
+import type { HtmlDocument } from "../ui/documents";
 import { DaySections, groupByDay } from "./entries";
 import type { Month } from "./month";
 import { contextOf, type Rendering } from "./page-context";

@@ -1,7 +1,8 @@
 import { STATUS_TONES } from "../domain/tone";
-import type { Incident } from "../features/incidents";
-import type { StatusDocument } from "../features/status";
-import { type HtmlDocument, State, STATUS_WORDS, StatusLabel } from "../ui";
+import type { Incident } from "../features/incidents/model";
+import type { StatusDocument } from "../features/status/model";
+import type { HtmlDocument } from "../ui/documents";
+import { State, STATUS_WORDS, StatusLabel } from "../ui/labels";
 import { ClockTime } from "./page-times";
 import { plainText } from "../domain/markdown";
 import { contextOf, type Rendering } from "./page-context";

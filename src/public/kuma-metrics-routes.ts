@@ -1,7 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { NO_STORE, operation, type RequestContexts } from "../http";
+import { NO_STORE } from "../http/representation";
+import { operation } from "../http/operation";
+import type { RequestContexts } from "../http/elysia";
 import { kumaMetrics } from "./kuma/metrics";
 
 /** `GET /compat/kuma/metrics`, for programs that read monitors from the metrics of Uptime Kuma. */

@@ -7,19 +7,16 @@ import {
   readEntries,
   whenCompatReady,
   whenEntryReady,
-} from "../features/compat";
-import type { ReadRecords } from "../features/incidents";
-import type { Snapshot, Snapshots } from "../features/status";
-import {
-  NO_STORE,
-  type Operation,
-  operation,
-  queryOf,
-  Representation,
-  type RequestContext,
-  type RequestContexts,
-  RESULTS_CACHE,
-} from "../http";
+} from "../features/compat/entries";
+import type { ReadRecords } from "../features/incidents/lists";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { NO_STORE, Representation } from "../http/representation";
+import { type Operation, operation } from "../http/operation";
+import { queryOf } from "../http/request-url";
+import type { RequestContext } from "../http/request-context";
+import type { RequestContexts } from "../http/elysia";
+import { RESULTS_CACHE } from "../http/cdn";
 import { jsonRepresentation, MOVED, publicJson } from "./answers";
 import { holdDocument } from "./held-document";
 import { BADGE_STYLES, type BadgeContent, drawBadge } from "./kuma/badge-picture";

@@ -1,6 +1,6 @@
-import type { Reader } from "../db";
-import { Problem } from "../errors";
-import { type FindLink, type Operation, operation } from "../http";
+import type { Reader } from "../db/statements";
+import { Problem } from "../errors/problem";
+import { type FindLink, type Operation, operation } from "../http/operation";
 import { HTML_ANSWER } from "./answers";
 
 /** Circumstances of the use of a link, as the gateway knows them. */

@@ -1,19 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import type { Sessions } from "../features/auth";
-import { readLogo } from "../features/pages";
-import type { Snapshot, Snapshots } from "../features/status";
-import {
-  type RequestContexts,
-  findCurrentSession,
-  IMMUTABLE,
-  NO_STORE,
-  operation,
-  Representation,
-  representOnce,
-} from "../http";
+import { notFound } from "../errors/problem";
+import type { Sessions } from "../features/auth/sessions";
+import { readLogo } from "../features/pages/logo";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import type { RequestContexts } from "../http/elysia";
+import { findCurrentSession } from "../http/session-cookie";
+import { IMMUTABLE } from "../http/cdn";
+import { NO_STORE, Representation, representOnce } from "../http/representation";
+import { operation } from "../http/operation";
 
 /**
  * `/status/{slug}/logo/{file}`: the logo of a page, by a name that contains its hash. The logo of a private

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { logoPath, type PageRow } from "../features/pages";
+import { logoPath } from "../features/pages/address";
+import type { PageRow } from "../features/pages/store";
 import { lazy } from "../kernel/lazy";
-import { type HtmlDocument, minifyCss, ringIconUrl } from "../ui";
+import type { HtmlDocument } from "../ui/documents";
+import { minifyCss } from "../ui/style-sheet";
+import { ringIconUrl } from "../ui/pictures";
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/mail.css" with { type: "text" };
 import { renderFramed } from "./document-frame";

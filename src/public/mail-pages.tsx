@@ -1,15 +1,12 @@
 import type { RequestedChoices } from "../db/tables/mail";
 import { maskAddress } from "../domain/mail-address";
-import type { PageRow } from "../features/pages";
-import type { HistoryEntry } from "../features/status";
-import {
-  type Choosable,
-  consentText,
-  type SubscriberRow,
-  type TypedChoices,
-} from "../features/subscribers";
+import type { PageRow } from "../features/pages/store";
+import type { HistoryEntry } from "../features/status/history";
+import type { Choosable, TypedChoices } from "../features/subscribers/choices";
+import { consentText } from "../features/subscribers/confirm";
+import type { SubscriberRow } from "../features/subscribers/store";
 import { toIso } from "../kernel/time";
-import type { HtmlDocument } from "../ui";
+import type { HtmlDocument } from "../ui/documents";
 import { isOpen, renderMailDocument } from "./mail-document";
 import { pathsOf } from "./page-paths";
 import { createPageTimes } from "./page-times";

@@ -1,37 +1,32 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { invalidFields, Problem } from "../errors";
-import { readOpenIncidents } from "../features/status";
+import { invalidFields, Problem } from "../errors/problem";
+import { readOpenIncidents } from "../features/status/history";
+import { changeChoices, eraseSubscriber, unsubscribe } from "../features/subscribers/manage";
 import {
-  changeChoices,
   choicesOf,
-  confirmSignUp,
-  deadLink,
-  declineSignUps,
-  eraseSubscriber,
   existingChoices,
+  parseChoices,
+  readChoosable,
+  type TypedChoices,
+} from "../features/subscribers/choices";
+import { confirmSignUp, declineSignUps } from "../features/subscribers/confirm";
+import {
+  deadLink,
   type LinkUse,
   managePath,
   openConfirmation,
   openDecline,
   openManagement,
   openUnsubscribing,
-  parseChoices,
-  readChoosable,
   type SubscriberLink,
-  type TypedChoices,
-  unsubscribe,
-} from "../features/subscribers";
-import {
-  type Form,
-  formBody,
-  type RequestContext,
-  type RequestContexts,
-  NO_STORE,
-  seeOther,
-  sendHtml,
-} from "../http";
+} from "../features/subscribers/links";
+import { type Form, formBody } from "../http/form-body";
+import type { RequestContext } from "../http/request-context";
+import type { RequestContexts } from "../http/elysia";
+import { NO_STORE } from "../http/representation";
+import { seeOther, sendHtml } from "../http/answers";
 import { HTML_ANSWER } from "./answers";
 import { linkOperation } from "./link-operation";
 import { isOpen } from "./mail-document";

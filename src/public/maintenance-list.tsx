@@ -1,5 +1,6 @@
-import { isUnderWay, type Maintenance } from "../features/maintenance";
-import { Icon } from "../ui";
+import { isUnderWay } from "../features/maintenance/rules";
+import type { Maintenance } from "../features/maintenance/model";
+import { Icon } from "../ui/icons";
 import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";
 import { MaintenanceState } from "./state";

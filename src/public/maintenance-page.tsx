@@ -1,6 +1,6 @@
-import type { Maintenance } from "../features/maintenance";
-import type { StatusDocument } from "../features/status";
-import type { HtmlDocument } from "../ui";
+import type { Maintenance } from "../features/maintenance/model";
+import type { StatusDocument } from "../features/status/model";
+import type { HtmlDocument } from "../ui/documents";
 import { ClockTime } from "./page-times";
 import { plainText } from "../domain/markdown";
 import { contextOf, type Rendering } from "./page-context";

@@ -1,4 +1,4 @@
-import type { SummaryCursor } from "../features/timeline";
+import type { SummaryCursor } from "../features/timeline/store";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import type { PageTimes } from "./page-times";
 

@@ -1,9 +1,10 @@
 import { INCIDENT_STATUSES } from "../domain/incident-status";
 import { IMPACT_TONES, STATUS_TONES, TONES } from "../domain/tone";
-import type { Incident } from "../features/incidents";
-import type { Snapshot } from "../features/status";
+import type { Incident } from "../features/incidents/model";
+import type { Snapshot } from "../features/status/snapshot";
 import { plural } from "../kernel/text";
-import { Icon, Shape, STATUS_WORDS } from "../ui";
+import { Icon } from "../ui/icons";
+import { Shape, STATUS_WORDS } from "../ui/labels";
 import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";
 import { hasEnded } from "./state";

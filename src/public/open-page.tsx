@@ -1,6 +1,6 @@
-import type { StatusDocument } from "../features/status";
+import type { StatusDocument } from "../features/status/model";
 import { plural } from "../kernel/text";
-import type { HtmlDocument } from "../ui";
+import type { HtmlDocument } from "../ui/documents";
 import { DaySections, groupByDay } from "./entries";
 import type { EntriesPart } from "./history-page";
 import { contextOf, type Rendering } from "./page-context";

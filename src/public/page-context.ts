@@ -1,5 +1,6 @@
 import type { Tone } from "../domain/tone";
-import { headlineText, type StatusDocument, toneOf } from "../features/status";
+import { headlineText, toneOf } from "../features/status/rules";
+import type { StatusDocument } from "../features/status/model";
 import { type RenderText, renderText as renderTextUncached } from "./markdown-cache";
 import { type PagePaths, pathsOf, pathsOfCopy, type StaticCopy } from "./page-paths";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";

@@ -1,13 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { logoSize, type Page } from "../features/pages";
-import {
-  assetPath,
-  type AssetSource,
-  type HtmlDocument,
-  Icon,
-  StatusRing,
-  withoutComments,
-} from "../ui";
+import { logoSize } from "../features/pages/address";
+import type { Page } from "../features/pages/model";
+import { assetPath, type AssetSource, withoutComments } from "../ui/assets";
+import type { HtmlDocument } from "../ui/documents";
+import { Icon } from "../ui/icons";
+import { StatusRing } from "../ui/pictures";
 import days from "../ui/days.js" with { type: "text" };
 import morph from "../ui/morph.js" with { type: "text" };
 import ages from "./ages.js" with { type: "text" };

@@ -1,12 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import type { Snapshot, Snapshots } from "../features/status";
-import {
-  type Operation,
-  operation,
-  PUBLIC_CACHE,
-  Representation,
-  type RequestContext,
-} from "../http";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { type Operation, operation } from "../http/operation";
+import { PUBLIC_CACHE } from "../http/cdn";
+import { Representation } from "../http/representation";
+import type { RequestContext } from "../http/request-context";
 import { MOVED, PUBLIC_JSON, readPublic } from "./answers";
 
 /** Returns the representation of a file, or a promise while it is created. */

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Tone } from "../domain/tone";
 import { lazy } from "../kernel/lazy";
-import { assetPath, type AssetSource, ringIconUrl } from "../ui";
+import { assetPath, type AssetSource } from "../ui/assets";
+import { ringIconUrl } from "../ui/pictures";
 import { PAPERS } from "./accent";
 import { liveUrl, originOf, type PageContext } from "./page-context";
 import degraded from "./pictures/preview-degraded.png" with { type: "file" };

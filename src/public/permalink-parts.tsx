@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import type { Incident } from "../features/incidents";
-import type { Maintenance } from "../features/maintenance";
+import type { Incident } from "../features/incidents/model";
+import type { Maintenance } from "../features/maintenance/model";
 import type { PageContext } from "./page-context";
 import type { TextBudget } from "./text-budget";
 import { type ShownUpdate, UpdateList } from "./update-list";

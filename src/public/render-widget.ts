@@ -1,5 +1,6 @@
 import { TONE_FILLS } from "../domain/tone";
-import { headlineText, type StatusDocument, toneOf } from "../features/status";
+import { headlineText, toneOf } from "../features/status/rules";
+import type { StatusDocument } from "../features/status/model";
 import { OUTLINES, shorten } from "./badges";
 import script from "./widget.js" with { type: "text" };
 

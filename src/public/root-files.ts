@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Elysia } from "elysia";
-import { type RequestContexts, operation, Representation } from "../http";
+import type { RequestContexts } from "../http/elysia";
+import { operation } from "../http/operation";
+import { Representation } from "../http/representation";
 import { lazy } from "../kernel/lazy";
-import { ringIcon } from "../ui";
+import { ringIcon } from "../ui/pictures";
 import favicon from "./pictures/favicon.ico" with { type: "file" };
 import touchIcon from "./pictures/touch-icon.png" with { type: "file" };
 

@@ -1,18 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import type { Sessions } from "../features/auth";
-import { createEntryNamesCache, type Snapshot, type Snapshots } from "../features/status";
-import {
-  movedTo,
-  PUBLIC_CACHE,
-  type RequestContext,
-  type RequestContexts,
-  operation,
-  type SentPage,
-  splitUrl,
-} from "../http";
+import { notFound } from "../errors/problem";
+import type { Sessions } from "../features/auth/sessions";
+import { createEntryNamesCache } from "../features/status/entry-names";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { movedTo, type SentPage } from "../http/answers";
+import { PUBLIC_CACHE } from "../http/cdn";
+import type { RequestContext } from "../http/request-context";
+import type { RequestContexts } from "../http/elysia";
+import { operation } from "../http/operation";
+import { splitUrl } from "../http/request-url";
 import { OneOf, Text } from "../kernel/schema";
 import { HTML_ANSWER, htmlRepresentation, MOVED } from "./answers";
 import { createDocuments } from "./documents";

@@ -1,7 +1,7 @@
-import type { DayOf } from "../features/components";
-import type { EntryNames } from "../features/status";
-import type { SentPage } from "../http";
-import type { HtmlDocument } from "../ui";
+import type { DayOf } from "../features/components/history";
+import type { EntryNames } from "../features/status/entry-names";
+import type { SentPage } from "../http/answers";
+import type { HtmlDocument } from "../ui/documents";
 import { type ComponentRowProps, type RenderRow, renderRow } from "./component-row";
 
 /** Cache of component rows as bytes. */

@@ -1,18 +1,13 @@
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import type { Sessions } from "../features/auth";
-import type { Snapshot, Snapshots } from "../features/status";
-import {
-  type RequestContext,
-  findCurrentSession,
-  movedTo,
-  NO_STORE,
-  PUBLIC_CACHE,
-  Representation,
-  representOnce,
-  type SentPage,
-  sendHtml,
-} from "../http";
+import { notFound } from "../errors/problem";
+import type { Sessions } from "../features/auth/sessions";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import type { RequestContext } from "../http/request-context";
+import { findCurrentSession } from "../http/session-cookie";
+import { movedTo, sendHtml, type SentPage } from "../http/answers";
+import { NO_STORE, Representation, representOnce } from "../http/representation";
+import { PUBLIC_CACHE } from "../http/cdn";
 import { runInSlices } from "../kernel/in-slices";
 import { htmlRepresentation } from "./answers";
 import { versionOf } from "./version";

@@ -1,8 +1,8 @@
 import type { ComponentStatus } from "../domain/component-status";
 import { IMPACT_TONES, type Tone } from "../domain/tone";
-import type { Incident } from "../features/incidents";
-import type { Maintenance } from "../features/maintenance";
-import { State } from "../ui";
+import type { Incident } from "../features/incidents/model";
+import type { Maintenance } from "../features/maintenance/model";
+import { State } from "../ui/labels";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
 /** Impact of an open incident, its status if it has no impact, or that it is resolved. */

@@ -1,18 +1,20 @@
 import { WHOLE_TURN } from "../kernel/in-slices";
-import type { Reader } from "../db";
-import type { Sparkline } from "../features/monitors";
+import type { Reader } from "../db/statements";
+import type { Sparkline } from "../features/monitors/sparklines";
 import {
   type EntryNames,
-  type HistoryEntry,
-  PAST_DAYS,
   readEntryNames,
   type ReadEntryNames,
+} from "../features/status/entry-names";
+import {
+  type HistoryEntry,
+  PAST_DAYS,
   readLatency,
   readPastEntries,
-  type Snapshot,
-} from "../features/status";
+} from "../features/status/history";
+import type { Snapshot } from "../features/status/snapshot";
 import { DAY_MS, MINUTE_MS } from "../kernel/time";
-import { type HtmlDocument, renderDocument } from "../ui";
+import { type HtmlDocument, renderDocument } from "../ui/documents";
 import { Banner } from "./banner";
 import { Components, rowPropsOf, shownComponents } from "./component-list";
 import {

@@ -1,5 +1,5 @@
-import type { Choosable, TypedChoices } from "../features/subscribers";
-import { Icon } from "../ui";
+import type { Choosable, TypedChoices } from "../features/subscribers/choices";
+import { Icon } from "../ui/icons";
 import {
   INITIAL_CHOICES,
   InputError,

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { StatusDocument } from "../features/status";
+import type { StatusDocument } from "../features/status/model";
 import { lazy } from "../kernel/lazy";
-import { type AssetSource, type HtmlDocument, Icon, type IconName, minifyCss } from "../ui";
+import type { AssetSource } from "../ui/assets";
+import type { HtmlDocument } from "../ui/documents";
+import { Icon, type IconName } from "../ui/icons";
+import { minifyCss } from "../ui/style-sheet";
 import copyScript from "./copy.js" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };

@@ -2,22 +2,22 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
 import { parseMailAddress } from "../domain/mail-address";
-import { type FieldError, notFound } from "../errors";
-import type { Sessions } from "../features/auth";
-import { mailReadiness, relayTakesUtf8 } from "../features/mail";
-import { findPageBySlug, type PageRow, takesSubscribers } from "../features/pages";
-import type { Snapshot, Snapshots } from "../features/status";
-import { parseChoices, readChoosable, requestSubscription } from "../features/subscribers";
-import {
-  type Form,
-  formBody,
-  operation,
-  type RequestContext,
-  type RequestContexts,
-  seeOther,
-  sendHtml,
-  toProblem,
-} from "../http";
+import { type FieldError, notFound } from "../errors/problem";
+import type { Sessions } from "../features/auth/sessions";
+import { mailReadiness } from "../features/mail/settings";
+import { relayTakesUtf8 } from "../features/mail/relay-offers";
+import { findPageBySlug, type PageRow } from "../features/pages/store";
+import { takesSubscribers } from "../features/pages/mail";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { parseChoices, readChoosable } from "../features/subscribers/choices";
+import { requestSubscription } from "../features/subscribers/sign-up";
+import { type Form, formBody } from "../http/form-body";
+import { operation } from "../http/operation";
+import type { RequestContext } from "../http/request-context";
+import type { RequestContexts } from "../http/elysia";
+import { seeOther, sendHtml } from "../http/answers";
+import { toProblem } from "../http/problems";
 import { HTML_ANSWER, MOVED } from "./answers";
 import { pathsOf } from "./page-paths";
 import { createSite } from "./site";

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../domain/mail";
-import type { FieldError } from "../errors";
-import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers";
-import type { Form } from "../http";
+import type { FieldError } from "../errors/problem";
+import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers/choices";
+import type { Form } from "../http/form-body";
 import { OneOf } from "../kernel/schema";
-import { Icon } from "../ui";
+import { Icon } from "../ui/icons";
 
 /** Labels of the kinds of messages. */
 export const EVENT_LABELS: Record<SubscriberEvent, string> = {

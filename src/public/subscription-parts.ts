@@ -1,6 +1,6 @@
-import { isRtlLocale } from "../features/mail";
-import type { StatusDocument } from "../features/status";
-import type { Choosable } from "../features/subscribers";
+import { isRtlLocale } from "../features/mail/letter/letter";
+import type { StatusDocument } from "../features/status/model";
+import type { Choosable } from "../features/subscribers/choices";
 
 /** Returns the components and groups of a page that its visitors see and can choose. */
 export function choosableOf({ components, groups }: StatusDocument): Choosable {

@@ -1,12 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Ctx } from "../context";
-import { uptimeOfDays } from "../features/components";
-import { INDICATORS, type Snapshot, type Snapshots } from "../features/status";
+import { uptimeOfDays } from "../features/components/rules";
+import { INDICATORS } from "../features/status/rules";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
 import type { ComponentStatus } from "../domain/component-status";
 import { makeInSlices } from "../kernel/in-slices";
 import { Nullable, OneOf } from "../kernel/schema";
 import { Elysia } from "elysia";
-import { type RequestContexts, operation } from "../http";
+import type { RequestContexts } from "../http/elysia";
+import { operation } from "../http/operation";
 import { jsonRepresentation, PUBLIC_JSON, readPublic } from "./answers";
 import { respond } from "./page-files";
 

@@ -1,6 +1,6 @@
-import type { Incident } from "../features/incidents";
-import type { Maintenance } from "../features/maintenance";
-import { StatusLabel } from "../ui";
+import type { Incident } from "../features/incidents/model";
+import type { Maintenance } from "../features/maintenance/model";
+import { StatusLabel } from "../ui/labels";
 import { ClockTime, type PageTimes } from "./page-times";
 import type { TextBudget, ShownText } from "./text-budget";
 import { moreThan, Text } from "./text";

@@ -1,9 +1,11 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors";
-import type { ReadRecords } from "../features/incidents";
-import type { Snapshots } from "../features/status";
-import { type RequestContext, type RequestContexts, operation } from "../http";
+import { notFound } from "../errors/problem";
+import type { ReadRecords } from "../features/incidents/lists";
+import type { Snapshots } from "../features/status/snapshots";
+import type { RequestContext } from "../http/request-context";
+import type { RequestContexts } from "../http/elysia";
+import { operation } from "../http/operation";
 import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
 import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
 

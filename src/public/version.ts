@@ -1,4 +1,4 @@
-import type { Snapshot } from "../features/status";
+import type { Snapshot } from "../features/status/snapshot";
 import { sha256Hex } from "../kernel/hash";
 import { MINUTE_MS } from "../kernel/time";
 

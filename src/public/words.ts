@@ -1,7 +1,7 @@
 import type { Impact, IncidentStatus, MaintenanceStatus } from "../domain/incident-status";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";
 import { plural } from "../kernel/text";
-import { duration } from "../ui";
+import { duration } from "../ui/times";
 
 export const INCIDENT_WORDS: Record<IncidentStatus, string> = {
   investigating: "Investigating",

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import inter from "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2" with { type: "file" };
-import { IMMUTABLE, Representation } from "../http";
+import { IMMUTABLE } from "../http/cdn";
+import { Representation } from "../http/representation";
 import { sha256Hex } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
 import audience from "./audience.js" with { type: "text" };

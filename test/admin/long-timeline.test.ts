@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Tx } from "../../src/db";
-import { addUpdate } from "../../src/features/incidents";
-import { addMaintenanceUpdate } from "../../src/features/maintenance";
+import type { Tx } from "../../src/db/statements";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Answer, TestApp } from "../support/app";
 import { readHtml } from "../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listUsers } from "../../src/features/users";
+import { listUsers } from "../../src/features/users/service";
 import { type Answer, createTestApp, type TestApp } from "../support/app";
 import {
   ACCOUNT,

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { findMailKey, setMailSettings, tokenOf } from "../../src/features/mail";
-import { createWebhook, getWebhookRecord } from "../../src/features/webhooks";
+import { findMailKey, tokenOf } from "../../src/features/mail/tokens";
+import { setMailSettings } from "../../src/features/mail/settings";
+import { createWebhook } from "../../src/features/webhooks/create";
+import { getWebhookRecord } from "../../src/features/webhooks/records";
 import { describeWithBrowser } from "../support/browser";
 import { HOME_HOST, openSite } from "../support/browser-site";
 import { isWiderThanWindow } from "../support/public-documents";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { issueSetUpLink } from "../../src/features/users";
+import { issueSetUpLink } from "../../src/features/users/invitations";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite, shownKeyValue } from "../support/browser-site";
 import { runCurl } from "../support/curl";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listAllPages } from "../../src/features/pages";
+import { listAllPages } from "../../src/features/pages/store";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { mutate } from "../../src/db";
+import { mutate } from "../../src/db/statements";
 import { sessions } from "../../src/db/tables/users";
-import { endSessionsOf } from "../../src/features/auth";
+import { endSessionsOf } from "../../src/features/auth/sessions";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { PASSWORD, signIn, userWithPassword } from "../support/dashboard";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { listIncidents } from "../../src/features/incidents";
-import { listMaintenance } from "../../src/features/maintenance";
+import { listIncidents } from "../../src/features/incidents/lists";
+import { listMaintenance } from "../../src/features/maintenance/lists";
 import { describeInBrowser } from "../support/browser";
 
 const WAYS = [

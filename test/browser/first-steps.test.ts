@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { createSamplePage } from "../../src/features/sample";
-import { issueSetUpLink } from "../../src/features/users";
+import { issueSetUpLink } from "../../src/features/users/invitations";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { readMailSettings, setMailSettings } from "../../src/features/mail";
-import { startUserMails, USER_TEMPLATES } from "../../src/features/users";
+import { readMailSettings, setMailSettings } from "../../src/features/mail/settings";
+import { startUserMails } from "../../src/features/users/mail-worker";
+import { USER_TEMPLATES } from "../../src/features/users/templates";
 import type { Timer } from "../../src/kernel/clock";
 import { joinPath, written } from "../support/account-mail";
 import { describeWithBrowser } from "../support/browser";

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { addUpdate, createIncident, getIncident } from "../../src/features/incidents";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createIncident } from "../../src/features/incidents/create";
+import { getIncident } from "../../src/features/incidents/records";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { setMailSettings } from "../../src/features/mail";
+import { setMailSettings } from "../../src/features/mail/settings";
 import type { TestApp } from "../support/app";
 import { describeInBrowser, describeWithBrowser } from "../support/browser";
 import { HOME_HOST, openSite } from "../support/browser-site";

@@ -1,10 +1,7 @@
 import { expect, test } from "bun:test";
-import {
-  confirmationLetter,
-  createMoments,
-  renderLetter,
-  renderPlace,
-} from "../../src/features/mail";
+import { confirmationLetter } from "../../src/features/mail/letter/sign-up";
+import { createMoments } from "../../src/features/mail/letter/moments";
+import { renderLetter, renderPlace } from "../../src/features/mail/letter/render";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
 import {
   expiringKeysLetter,
@@ -13,7 +10,7 @@ import {
   resetLetter,
   type UserLetter,
 } from "../../src/features/users/letters";
-import type { RecordedEvent } from "../../src/events";
+import type { RecordedEvent } from "../../src/events/outbox";
 import { footerOfAlert } from "../../src/features/webhooks/alerts/templates";
 import { alertLetter } from "../../src/features/webhooks/formats/email-letter";
 import { buildNotification } from "../../src/features/webhooks/formats/notification";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { planMaintenance } from "../../src/features/maintenance";
+import { planMaintenance } from "../../src/features/maintenance/plan";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { describeInBrowser } from "../support/browser";
 

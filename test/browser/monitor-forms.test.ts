@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { getMonitorRecord, listMonitors } from "../../src/features/monitors";
+import { getMonitorRecord, listMonitors } from "../../src/features/monitors/records";
 import type { TestApp } from "../support/app";
 import { describeInBrowser } from "../support/browser";
 import { clientCertificate } from "../support/raw-server";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { createMonitor, getMonitorRecord } from "../../src/features/monitors";
-import { updateComponent } from "../../src/features/components";
+import { createMonitor } from "../../src/features/monitors/create";
+import { getMonitorRecord } from "../../src/features/monitors/records";
+import { updateComponent } from "../../src/features/components/service";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { CLI_ACTOR } from "../../src/domain/actor";

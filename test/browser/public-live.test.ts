@@ -3,7 +3,8 @@ import type { Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { listAllPages, updatePage } from "../../src/features/pages";
+import { listAllPages } from "../../src/features/pages/store";
+import { updatePage } from "../../src/features/pages/service";
 import { setHidden } from "../support/hidden-tab";
 
 const VERSION = /\/status\/acme\/version$/;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { updateGroup } from "../../src/features/components";
+import { updateGroup } from "../../src/features/components/service";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { arrange } from "../support/grouped-site";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { listIncidents, readOutages } from "../../src/features/incidents";
+import { listIncidents } from "../../src/features/incidents/lists";
+import { readOutages } from "../../src/features/incidents/outage-view";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { createTestClock } from "../support/clock";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { configFileSchema } from "../../src/features/apply";
-import { setPublicAddress } from "../../src/features/settings";
+import { configFileSchema } from "../../src/features/apply/schema";
+import { setPublicAddress } from "../../src/features/settings/service";
 import { openForCommand } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { testConfig } from "../support/app";

@@ -6,7 +6,7 @@ import type { FleetStatus } from "../../src/fleet/commands/status";
 import { fleetToken } from "../../src/fleet/wire";
 import { systemClock } from "../../src/kernel/clock";
 import { toIso } from "../../src/kernel/time";
-import { openObjectStore } from "../../src/object-store";
+import { openObjectStore } from "../../src/object-store/open";
 import { commandLine } from "../support/command-line";
 import { leaderRecord } from "../support/fleet/leader";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { searchAudit } from "../../src/events";
+import { searchAudit } from "../../src/events/audit-search";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { commandLine, installedCommandLine } from "../support/command-line";

@@ -1,21 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createLoginThrottle,
-  createPasswords,
-  createSessions,
-  findLink,
-  startSession,
-} from "../../src/features/auth";
-import { createKey } from "../../src/features/keys";
-import { setPublicAddress } from "../../src/features/settings";
-import {
-  acceptLink,
-  authenticate,
-  issueSetUpLink,
-  type UserResource,
-} from "../../src/features/users";
+import { createLoginThrottle } from "../../src/features/auth/throttle";
+import { createPasswords } from "../../src/features/auth/passwords";
+import { createSessions, startSession } from "../../src/features/auth/sessions";
+import { findLink } from "../../src/features/auth/links";
+import { createKey } from "../../src/features/keys/service";
+import { setPublicAddress } from "../../src/features/settings/service";
+import { acceptLink, issueSetUpLink } from "../../src/features/users/invitations";
+import { authenticate } from "../../src/features/users/sign-in";
+import type { UserResource } from "../../src/features/users/model";
 import { type Installation, openForCommand } from "../../src/installation";
 import { CLI_ACTOR, userActor } from "../../src/domain/actor";
 import { testConfig } from "../support/app";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { keepKey } from "../../src/features/compat";
+import { keepKey } from "../../src/features/compat/store";
 import { readGoDuration } from "../../src/kernel/go-duration";
-import type { PageInput } from "../../src/features/pages";
+import type { PageInput } from "../../src/features/pages/model";
 import { chargeOf } from "../support/app";
 import { createCompatSite } from "../support/compat-site";
 import { visit } from "../support/domains";

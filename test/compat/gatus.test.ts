@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { keepKey } from "../../src/features/compat";
-import { updateComponent } from "../../src/features/components";
-import { findMonitor } from "../../src/features/monitors";
+import { keepKey } from "../../src/features/compat/store";
+import { updateComponent } from "../../src/features/components/service";
+import { findMonitor } from "../../src/features/monitors/store";
 import { recordState } from "../../src/features/monitors/engine/transitions";
-import { createSnapshots } from "../../src/features/status";
+import { createSnapshots } from "../../src/features/status/snapshots";
 import { endpointStatuses } from "../../src/public/gatus/documents";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS } from "../../src/kernel/time";

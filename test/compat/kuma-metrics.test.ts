@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { mutate } from "../../src/db";
+import { mutate } from "../../src/db/statements";
 import { monitorStates } from "../../src/db/tables/monitors";
 import type { MonitorState } from "../../src/domain/monitor-state";
 import { recordState } from "../../src/features/monitors/engine/transitions";
-import { findMonitor } from "../../src/features/monitors";
+import { findMonitor } from "../../src/features/monitors/store";
 import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { setCertificateExpiry } from "../support/certificate-expiry";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { keepNumber } from "../../src/features/compat";
-import { updateComponent } from "../../src/features/components";
+import { keepNumber } from "../../src/features/compat/store";
+import { updateComponent } from "../../src/features/components/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { createCompatSite, type CompatSite } from "../support/compat-site";

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { createMonitoring, listSignals, tokensOf } from "../../src/features/monitors";
+import { createMonitoring } from "../../src/features/monitors/engine";
+import { listSignals } from "../../src/features/monitors/heartbeat-store";
+import { tokensOf } from "../../src/features/monitors/tokens";
 import { listChecksBefore } from "../../src/features/monitors/checks-store";
 import { findMonitor } from "../../src/features/monitors/store";
 import { MINUTE_MS } from "../../src/kernel/time";

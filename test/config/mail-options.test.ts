@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type GivenFlags, loadConfig } from "../../src/config";
-import { readMailSettings } from "../../src/features/mail";
+import { type GivenFlags, loadConfig } from "../../src/config/load";
+import { readMailSettings } from "../../src/features/mail/settings";
 import { createTestApp } from "../support/app";
 import { certificateText } from "../support/raw-server";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadConfig, readConfig, writeConfig } from "../../src/config";
+import { loadConfig } from "../../src/config/load";
+import { readConfig, writeConfig } from "../../src/config/transfer";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const KEYS = { ALLCLEAR_MIRROR_KEY_ID: "AKIA1", ALLCLEAR_MIRROR_SECRET: "hidden-secret" };

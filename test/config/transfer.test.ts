@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readConfig, writeConfig } from "../../src/config";
+import { readConfig, writeConfig } from "../../src/config/transfer";
 import { testConfig } from "../support/app";
 
 test("settings reach another process as they are", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type GivenFlags, loadConfig } from "../../src/config";
+import { type GivenFlags, loadConfig } from "../../src/config/load";
 
 const STORE = {
   ALLCLEAR_FLEET_STORE: "file:///var/log",

@@ -9,7 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createDb, type Db, OperatorError } from "../../src/db";
+import { createDb, type Db } from "../../src/db/database";
+import { OperatorError } from "../../src/db/errors";
 import { copyDatabase } from "../../src/db/backup";
 import { migrate } from "../../src/db/migrate";
 import { isSound, openSqlite, pragma } from "../../src/db/open";

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { openDataDirectory } from "../../src/db/data-directory";
 import { type Child, startChild } from "../support/child";
 import { temporaryFolder } from "../support/temporary-folder";

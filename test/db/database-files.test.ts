@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { editSoundDatabase, requireSoundDatabase } from "../../src/db/database-files";
 import { committedNotes, makeDatabase } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { lockOrExplain, openDataDirectory, tryLock } from "../../src/db/data-directory";
 import { migrate } from "../../src/db/migrate";
 import { MIGRATIONS } from "../../src/db/migrations";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createFollowedDb, isNotReadable } from "../../src/db/followed-database";
 import { isPreparedFollowed, prepareFollowed, readTxid } from "../../src/db/followed-files";
 import { closeSqlite } from "../../src/db/open";
-import { Problem } from "../../src/errors";
+import { Problem } from "../../src/errors/problem";
 import { createTestClock, settle, TEST_START } from "../support/clock";
 import { createFile, followedFile, listNumbers } from "../support/followed-file";
 import { rejectionOf } from "../support/rejection";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { OperatorError, type Tx } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
+import type { Tx } from "../../src/db/statements";
 import { openSqlite } from "../../src/db/open";
 import { createTestClock } from "../support/clock";
 import { addNote, committedNotes, notesOf, openNotes, outcomesOf } from "../support/database";

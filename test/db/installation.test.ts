@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { openDataDirectory, tryLock } from "../../src/db/data-directory";
 import { migrate } from "../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../src/db/migrations";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Tx } from "../../src/db";
+import type { Tx } from "../../src/db/statements";
 import { settle } from "../support/clock";
 import {
   addNote,

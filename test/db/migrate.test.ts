@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { type DataDirectory, openDataDirectory } from "../../src/db/data-directory";
 import { migrate } from "../../src/db/migrate";
 import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";

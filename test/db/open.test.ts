@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { closeSqlite, openSqlite, pragma } from "../../src/db/open";
 import { addNote, openNotes } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -9,15 +9,10 @@ import { migrate } from "../../src/db/migrate";
 import { MIGRATIONS } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
-import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys";
-import {
-  changePassword,
-  createUser,
-  disableUser,
-  enableUser,
-  inviteUser,
-  setRole,
-} from "../../src/features/users";
+import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys/service";
+import { changePassword } from "../../src/features/users/sign-in";
+import { createUser, disableUser, enableUser, setRole } from "../../src/features/users/service";
+import { inviteUser } from "../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { backedUpSite } from "../support/restored-app";

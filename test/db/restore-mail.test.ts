@@ -3,27 +3,22 @@ import { rmSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { insertInto, mutate, selectOne } from "../../src/db";
+import { insertInto, mutate, selectOne } from "../../src/db/statements";
 import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { attachReplaced } from "../../src/db/carry-over";
 import { MAIL_RULES } from "../../src/db/carry-over-mail";
 import { insertMails } from "../../src/features/mail/queue-store";
+import { ALERTS_AS_PAGE } from "../../src/features/mail/alert-stop-store";
+import { enqueueMails } from "../../src/features/mail/queue";
+import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
+import { findMailHold, holdAllMailings, releaseAllMailings } from "../../src/features/mail/hold";
 import {
-  ALERTS_AS_PAGE,
-  enqueueMails,
-  addressHmac,
-  ensureMailKey,
-  findMailHold,
   isReportToken,
   makeReportToken,
-  releaseAllMailings,
   revokeReportToken,
-  suppress,
-  suppressionsOfAddress,
-  undoSuppression,
-} from "../../src/features/mail";
-import { holdAllMailings } from "../../src/features/mail/hold";
-import { markOfAddress } from "../../src/features/mail/suppressions";
+} from "../../src/features/mail/reports/token";
+import { markOfAddress, suppress } from "../../src/features/mail/suppressions";
+import { suppressionsOfAddress, undoSuppression } from "../../src/features/mail/undo";
 import { signUpMail } from "../../src/features/subscribers/decide";
 import { insertRequest } from "../../src/features/subscribers/request-store";
 import { insertSubscriber } from "../../src/features/subscribers/store";

@@ -20,7 +20,7 @@ import { basename, join } from "node:path";
 import { backupCommand } from "../../src/cli/backup";
 import { restoreCommand } from "../../src/cli/restore";
 import { runCommandLine } from "../../src/cli/run";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { copyBeforeUpgrade, copyDatabase } from "../../src/db/backup";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
 import { copyDatabaseFiles, walOf } from "../../src/db/database-files";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createDb } from "../../src/db";
+import { createDb } from "../../src/db/database";
 import { migrate } from "../../src/db/migrate";
 import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { guardSchema } from "../../src/db/schema-guard";
-import { unavailable } from "../../src/errors";
-import { readPublicAddress } from "../../src/features/settings";
+import { unavailable } from "../../src/errors/problem";
+import { readPublicAddress } from "../../src/features/settings/service";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
 

@@ -2,18 +2,16 @@ import { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { createDb, type Db } from "../../src/db/database";
 import {
-  createDb,
-  type Db,
   insertAllInto,
   insertInto,
   mutate,
-  mutateByIds,
-  selectByIds,
   selectMany,
   selectOne,
   updateById,
-} from "../../src/db";
+} from "../../src/db/statements";
+import { mutateByIds, selectByIds } from "../../src/db/by-ids";
 import { openSqlite } from "../../src/db/open";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
-import { createDb } from "../../src/db";
+import { createDb } from "../../src/db/database";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { getIncident } from "../../src/features/incidents";
-import { automationOf, listUpdateSummaries } from "../../src/features/incidents/records";
+import {
+  automationOf,
+  getIncident,
+  listUpdateSummaries,
+} from "../../src/features/incidents/records";
 import { timelineOf } from "../../src/features/incidents/rules";
 import { MINUTE_MS } from "../../src/kernel/time";
 import { createTestClock } from "../support/clock";

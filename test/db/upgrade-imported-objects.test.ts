@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createDb } from "../../src/db";
+import { createDb } from "../../src/db/database";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { listUpcomingOfSchedule } from "../../src/features/maintenance";
+import { listUpcomingOfSchedule } from "../../src/features/maintenance/schedules/store";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

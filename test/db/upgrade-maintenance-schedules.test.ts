@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { createDb } from "../../src/db";
+import { createDb } from "../../src/db/database";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { listMaintenance, listSchedules } from "../../src/features/maintenance";
+import { listMaintenance } from "../../src/features/maintenance/lists";
+import { listSchedules } from "../../src/features/maintenance/schedules/records";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

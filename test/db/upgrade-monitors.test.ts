@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createDb } from "../../src/db";
-import { findComponent } from "../../src/features/components";
+import { createDb } from "../../src/db/database";
+import { findComponent } from "../../src/features/components/store";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

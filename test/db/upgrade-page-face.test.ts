@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createDb } from "../../src/db";
-import { findPage } from "../../src/features/pages";
+import { createDb } from "../../src/db/database";
+import { findPage } from "../../src/features/pages/store";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

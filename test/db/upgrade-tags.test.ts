@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createDb } from "../../src/db";
-import { findComponent } from "../../src/features/components";
-import { findMonitor } from "../../src/features/monitors";
+import { createDb } from "../../src/db/database";
+import { findComponent } from "../../src/features/components/store";
+import { findMonitor } from "../../src/features/monitors/store";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createDb } from "../../src/db";
-import { createHeartbeatDirectory, findMonitor, listSpans } from "../../src/features/monitors";
-import { findMonitorState } from "../../src/features/monitors/store";
+import { createDb } from "../../src/db/database";
+import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeat-tokens";
+import { findMonitor, findMonitorState } from "../../src/features/monitors/store";
+import { listSpans } from "../../src/features/monitors/checks-store";
 import { createContext } from "../../src/installation";
 import { sha256Hex } from "../../src/kernel/hash";
 import { systemRandom } from "../../src/kernel/random";

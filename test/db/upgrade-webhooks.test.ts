@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createDb } from "../../src/db";
-import { deliveryHealth, listAllWebhooks } from "../../src/features/webhooks";
+import { createDb } from "../../src/db/database";
+import { deliveryHealth } from "../../src/features/webhooks/health";
+import { listAllWebhooks } from "../../src/features/webhooks/store";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import type { Tx } from "../../src/db";
+import type { Tx } from "../../src/db/statements";
 import { settle } from "../support/clock";
 import { addNote, notes as notesTable, notesOf, openNotes, outcomesOf } from "../support/database";
 

@@ -9,9 +9,11 @@ import {
   refuseImport,
   startJobs,
 } from "../../src/demo/simulation";
-import { Fault } from "../../src/egress";
-import { type IncidentRecord, listIncidents, readOutages } from "../../src/features/incidents";
-import { createMonitoring } from "../../src/features/monitors";
+import { Fault } from "../../src/egress/fault";
+import type { IncidentRecord } from "../../src/features/incidents/records";
+import { listIncidents } from "../../src/features/incidents/lists";
+import { readOutages } from "../../src/features/incidents/outage-view";
+import { createMonitoring } from "../../src/features/monitors/engine";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { createTestApp } from "../support/app";
 import { createTestClock, settle } from "../support/clock";

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { readApplyFile, writeApplyFile } from "../../src/features/apply";
+import { readApplyFile } from "../../src/features/apply/file";
+import { writeApplyFile } from "../../src/features/apply/export";
 import { renderMarkdown, renderingWork } from "../../src/domain/markdown";
 import { cutName } from "../../src/features/imports/texts";
-import type { Maintenance } from "../../src/features/maintenance";
-import type { Page } from "../../src/features/pages";
+import type { Maintenance } from "../../src/features/maintenance/model";
+import type { Page } from "../../src/features/pages/model";
 import { clean, cleanLine } from "../../src/features/webhooks/formats/clean";
 import { headerText } from "../../src/features/mail/header";
 import { printTable } from "../../src/cli/output";

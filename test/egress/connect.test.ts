@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { TLSSocket } from "node:tls";
-import { createEgress } from "../../src/egress";
+import { createEgress } from "../../src/egress/egress";
 import { createTestClock } from "../support/clock";
 import type { OnConnection, RawServer } from "../support/raw-server";
 import { startRawServer, startTlsServer } from "../support/raw-server";

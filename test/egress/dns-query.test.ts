@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type DnsRecordType, parseResolver } from "../../src/egress";
+import type { DnsRecordType } from "../../src/egress/model";
+import { parseResolver } from "../../src/egress/host";
 import {
   type DnsReply,
   dnsName,

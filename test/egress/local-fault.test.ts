@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createEgress, Fault } from "../../src/egress";
-import { createMonitoring } from "../../src/features/monitors";
+import { createEgress } from "../../src/egress/egress";
+import { Fault } from "../../src/egress/fault";
+import { createMonitoring } from "../../src/features/monitors/engine";
 import { createTestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
 import { patience } from "../support/egress";

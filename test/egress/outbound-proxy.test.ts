@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Fault, HttpAnswer } from "../../src/egress";
+import type { Fault } from "../../src/egress/fault";
+import type { HttpAnswer } from "../../src/egress/model";
 import { createDeliverySite } from "../support/delivery-site";
 import { createTestEgress, faultOf, successOf } from "../support/egress";
 import { startProxy } from "../support/proxy";

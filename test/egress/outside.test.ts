@@ -7,7 +7,9 @@ import {
   SUPPORTED_TYPES,
   type SupportedType,
 } from "../../src/domain/monitor-state";
-import { type Contact, OutsideAnswers, outsideAddressOf } from "../../src/egress";
+import type { Contact } from "../../src/egress/model";
+import { OutsideAnswers } from "../../src/egress/outside";
+import { outsideAddressOf } from "../../src/egress/policy";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import { MINUTE_MS } from "../../src/kernel/time";
 import { PROCESS_TEST_MS } from "../support/binary";

@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
-import { DEFAULT_BODY_MAX_BYTES, readBody } from "../../src/egress";
+import { DEFAULT_BODY_MAX_BYTES } from "../../src/egress/model";
+import { readBody } from "../../src/egress/body";
 import { createTestEgress, faultOf, successOf } from "../support/egress";
 import {
   answering,

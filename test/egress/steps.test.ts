@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { StepRecorder } from "../../src/egress";
+import { StepRecorder } from "../../src/egress/steps";
 import { createTestClock } from "../support/clock";
 import { createTestEgress } from "../support/egress";
 

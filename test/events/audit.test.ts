@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { auditLog } from "../../src/db/tables/events";
-import { recordAudits } from "../../src/events";
-import { createPage } from "../../src/features/pages";
+import { recordAudits } from "../../src/events/audit";
+import { createPage } from "../../src/features/pages/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp } from "../support/app";
 import { outcomesOf } from "../support/database";

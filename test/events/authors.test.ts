@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { authorsOf, recordAudits } from "../../src/events";
+import { authorsOf } from "../../src/events/authors";
+import { recordAudits } from "../../src/events/audit";
 import type { Actor } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "../support/app";
 

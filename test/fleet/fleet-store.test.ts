@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadConfig } from "../../src/config";
+import { loadConfig } from "../../src/config/load";
 import { type FleetStore, probeStore } from "../../src/fleet/fleet-store";
 import { systemRandom } from "../../src/kernel/random";
 import { createMemoryStore } from "../support/fleet/memory-store";

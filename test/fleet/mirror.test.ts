@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { updatePage } from "../../src/features/pages";
+import { updatePage } from "../../src/features/pages/service";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
-import { openObjectStore } from "../../src/object-store";
+import { openObjectStore } from "../../src/object-store/open";
 import { createTestApp, type TestApp } from "../support/app";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { startNginx } from "../support/fleet/proxies";

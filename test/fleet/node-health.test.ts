@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { loadConfig } from "../../src/config";
+import { loadConfig } from "../../src/config/load";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { nodeHealthRoutes } from "../../src/fleet/health-routes";
-import { createReadiness } from "../../src/features/health";
+import { createReadiness } from "../../src/features/health/readiness";
 import { createTestApp, expectProblem } from "../support/app";
 import { createReplicaPair, FLEET_SECRET } from "../support/fleet/replica-pair";
 

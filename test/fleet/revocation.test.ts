@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { KEYS_PATH } from "../../src/admin/paths";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { startSession } from "../../src/features/auth";
-import { revokeKey } from "../../src/features/keys";
-import { createUser } from "../../src/features/users";
-import { sessionCookie } from "../../src/http";
+import { startSession } from "../../src/features/auth/sessions";
+import { revokeKey } from "../../src/features/keys/service";
+import { createUser } from "../../src/features/users/service";
+import { sessionCookie } from "../../src/http/session-cookie";
 import { type Command, openCommand } from "../support/fleet/command";
 import { describeLongRun } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";

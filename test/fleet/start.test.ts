@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { usesFleet } from "../../src/config";
+import { usesFleet } from "../../src/config/options";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createAlarms } from "../../src/features/alarms";
-import { createKey } from "../../src/features/keys";
+import { createAlarms } from "../../src/features/alarms/alarms";
+import { createKey } from "../../src/features/keys/service";
 import { openForCommand } from "../../src/installation";
 import { startServer } from "../../src/server";
 import { testConfig } from "../support/app";

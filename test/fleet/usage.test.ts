@@ -3,7 +3,8 @@ import { createUsageHandler, storeUsageBatch } from "../../src/fleet/usage-route
 import { createUsageSender, ROWS_MAX, type UsageBatch } from "../../src/fleet/usage";
 import { postToPrimary } from "../../src/fleet/node-client";
 import { listenPrivately } from "../../src/fleet/private-listener";
-import { type KeyUse, usageOfKey } from "../../src/features/keys";
+import type { KeyUse } from "../../src/features/keys/usage";
+import { usageOfKey } from "../../src/features/keys/listing";
 import { sha256Hex } from "../../src/kernel/hash";
 import { HOUR_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "../support/app";

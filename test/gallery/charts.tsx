@@ -1,16 +1,11 @@
 import type { ComponentStatus } from "../../src/domain/component-status";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
-import {
-  BarChart,
-  Card,
-  DayBars,
-  Facts,
-  Section,
-  Sparkline,
-  type StatusDay,
-  TimeChart,
-  type TimePoint,
-} from "../../src/ui";
+import { BarChart } from "../../src/ui/bar-chart";
+import { Card, Facts, Section } from "../../src/ui/blocks";
+import { DayBars } from "../../src/ui/day-charts";
+import { Sparkline } from "../../src/ui/sparkline";
+import type { StatusDay } from "../../src/ui/day-runs";
+import { TimeChart, type TimePoint } from "../../src/ui/time-chart";
 
 /** Charts, including ones with few values. */
 export function GalleryCharts({ now }: { now: number }) {

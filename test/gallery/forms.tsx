@@ -1,21 +1,10 @@
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  CheckboxList,
-  CheckRows,
-  ChoiceField,
-  Columns,
-  Form,
-  DateTimeField,
-  RadioList,
-  Section,
-  SelectField,
-  SelectRows,
-  StatusLabel,
-  Summary,
-  TextField,
-} from "../../src/ui";
+import { Actions, Form } from "../../src/ui/form";
+import { Button, ButtonLink } from "../../src/ui/buttons";
+import { CheckboxList, CheckRows, ChoiceField, RadioList, Summary } from "../../src/ui/choices";
+import { Columns, Section } from "../../src/ui/blocks";
+import { DateTimeField, TextField } from "../../src/ui/inputs";
+import { SelectField, SelectRows } from "../../src/ui/selects";
+import { StatusLabel } from "../../src/ui/labels";
 import { GalleryWrongForm } from "./wrong-form";
 
 /** A form without errors, and one with an error in every field. */

@@ -1,5 +1,7 @@
 import { MINUTE_MS, toIso } from "../../src/kernel/time";
-import { Card, Flash, Notice, Section, Timeline } from "../../src/ui";
+import { Card, Section } from "../../src/ui/blocks";
+import { Flash, Notice } from "../../src/ui/notices";
+import { Timeline } from "../../src/ui/timeline";
 
 /** Notices in every tone. `now` is in unix ms. */
 export function GalleryMessages({ path, now }: { path: string; now: number }) {

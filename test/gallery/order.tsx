@@ -1,4 +1,7 @@
-import { ButtonLink, OrderList, OrderPart, OrderRow, Section, StatusLabel } from "../../src/ui";
+import { ButtonLink } from "../../src/ui/buttons";
+import { OrderList, OrderPart, OrderRow } from "../../src/ui/order-list";
+import { Section } from "../../src/ui/blocks";
+import { StatusLabel } from "../../src/ui/labels";
 
 /** A list that can be reordered, and its read-only form. */
 export function GalleryOrder({ path }: { path: string }) {

@@ -1,13 +1,8 @@
-import {
-  ButtonLink,
-  DialogForm,
-  EmptyState,
-  type HtmlDocument,
-  type LinkedAssets,
-  PageHead,
-  Pagination,
-  Section,
-} from "../../src/ui";
+import { ButtonLink } from "../../src/ui/buttons";
+import { DialogForm } from "../../src/ui/form";
+import { EmptyState, Section } from "../../src/ui/blocks";
+import type { HtmlDocument, LinkedAssets } from "../../src/ui/documents";
+import { PageHead, Pagination } from "../../src/ui/navigation";
 import { GalleryCharts } from "./charts";
 import { GalleryForms } from "./forms";
 import { GalleryKey } from "./key";

@@ -1,4 +1,8 @@
-import { Actions, Button, FileField, Form, Logo, Section, Swatch, TextField } from "../../src/ui";
+import { Actions, Form } from "../../src/ui/form";
+import { Button } from "../../src/ui/buttons";
+import { FileField, TextField } from "../../src/ui/inputs";
+import { Logo, Swatch } from "../../src/ui/pictures";
+import { Section } from "../../src/ui/blocks";
 
 /** Files, colours and logos. `icon` is the path of a picture. */
 export function GalleryPictures({ path, icon }: { path: string; icon: string }) {

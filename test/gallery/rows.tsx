@@ -1,4 +1,6 @@
-import { FieldRows, Form, Section } from "../../src/ui";
+import { FieldRows } from "../../src/ui/field-rows";
+import { Form } from "../../src/ui/form";
+import { Section } from "../../src/ui/blocks";
 
 const OPTIONS = [
   { value: "status", label: "Status" },

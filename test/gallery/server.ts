@@ -1,4 +1,4 @@
-import { type Assets, createAssets, linkedAssets, UI_ASSETS } from "../../src/ui";
+import { type Assets, createAssets, linkedAssets, UI_ASSETS } from "../../src/ui/assets";
 import { GALLERY_PATH, renderGallery } from "./page";
 
 /** Port of `bun run gallery`. */

@@ -1,21 +1,11 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/kernel/time";
-import {
-  Cell,
-  CellNote,
-  Chip,
-  Chips,
-  Day,
-  FilterDate,
-  FilterSelect,
-  ListToolbar,
-  RelativeTime,
-  Row,
-  RowLink,
-  Sparkline,
-  StatCard,
-  StatCards,
-  Table,
-} from "../../src/ui";
+import { Cell, CellNote, Row, RowLink, Table } from "../../src/ui/table";
+import { Chip, Chips } from "../../src/ui/labels";
+import { Day, RelativeTime } from "../../src/ui/relative-time";
+import { FilterDate, FilterSelect } from "../../src/ui/filters";
+import { ListToolbar } from "../../src/ui/list-tools";
+import { Sparkline } from "../../src/ui/sparkline";
+import { StatCard, StatCards } from "../../src/ui/blocks";
 
 interface Example {
   name: string;

@@ -1,23 +1,13 @@
 import { COMPONENT_STATUSES } from "../../src/domain/component-status";
 import { CHECK_OUTCOMES, MONITOR_STATES } from "../../src/domain/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/kernel/time";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Card,
-  CheckLabel,
-  Chip,
-  Chips,
-  Facts,
-  RelativeTime,
-  MonitorLabel,
-  Section,
-  StatusLabel,
-  Tabs,
-  WithChip,
-  WordMark,
-} from "../../src/ui";
+import { Actions } from "../../src/ui/form";
+import { Button, ButtonLink } from "../../src/ui/buttons";
+import { Card, Facts, Section } from "../../src/ui/blocks";
+import { CheckLabel, Chip, Chips, MonitorLabel, StatusLabel, WithChip } from "../../src/ui/labels";
+import { RelativeTime } from "../../src/ui/relative-time";
+import { Tabs } from "../../src/ui/navigation";
+import { WordMark } from "../../src/ui/pictures";
 
 /** Buttons, tabs and inline elements. `now` is in unix ms. */
 export function GalleryWords({ path, now }: { path: string; now: number }) {

@@ -1,4 +1,7 @@
-import { Checkbox, Fold, Form, Section, TextArea } from "../../src/ui";
+import { Checkbox } from "../../src/ui/choices";
+import { Fold, Section } from "../../src/ui/blocks";
+import { Form } from "../../src/ui/form";
+import { TextArea } from "../../src/ui/inputs";
 
 /** Text areas and collapsed content. */
 export function GalleryWriting({ path }: { path: string }) {

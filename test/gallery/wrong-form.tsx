@@ -1,14 +1,10 @@
-import {
-  Actions,
-  Button,
-  CheckboxList,
-  ChoiceField,
-  Form,
-  ErrorSummary,
-  Section,
-  SelectField,
-  TextField,
-} from "../../src/ui";
+import { Actions, Form } from "../../src/ui/form";
+import { Button } from "../../src/ui/buttons";
+import { CheckboxList, ChoiceField } from "../../src/ui/choices";
+import { ErrorSummary } from "../../src/ui/notices";
+import { Section } from "../../src/ui/blocks";
+import { SelectField } from "../../src/ui/selects";
+import { TextField } from "../../src/ui/inputs";
 
 /** A rejected form with an error in every field. */
 export function GalleryWrongForm({ path }: { path: string }) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../src/features/page-deletion";
-import { updatePage } from "../../src/features/pages";
+import { deletePage } from "../../src/features/page-deletion/delete";
+import { updatePage } from "../../src/features/pages/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 import { createMonitorApi } from "../support/monitor-api";

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { SCOPE_NAMES } from "../../src/features/keys";
-import { makeReportToken, setMailSettings } from "../../src/features/mail";
+import { SCOPE_NAMES } from "../../src/features/keys/scopes";
+import { makeReportToken } from "../../src/features/mail/reports/token";
+import { setMailSettings } from "../../src/features/mail/settings";
 import { type ApiCommand, apiCommands } from "../support/api-commands";
 import type { TestApp } from "../support/app";
 import { createTestClock } from "../support/clock";

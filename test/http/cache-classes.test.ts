@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages";
-import type { Route } from "../../src/http";
+import { updatePage } from "../../src/features/pages/service";
+import type { Route } from "../../src/http/route-table";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";

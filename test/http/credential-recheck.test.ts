@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { revokeKey } from "../../src/features/keys";
+import { revokeKey } from "../../src/features/keys/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem } from "../support/app";
 

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../src/features/page-deletion";
-import {
-  createDomains,
-  createPage,
-  type PageInput,
-  touchPage,
-  updatePage,
-} from "../../src/features/pages";
-import { setPublicAddress } from "../../src/features/settings";
+import { deletePage } from "../../src/features/page-deletion/delete";
+import { createDomains } from "../../src/features/pages/custom-domains";
+import { createPage, touchPage, updatePage } from "../../src/features/pages/service";
+import type { PageInput } from "../../src/features/pages/model";
+import { setPublicAddress } from "../../src/features/settings/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createContext } from "../../src/installation";
 import { createTestApp, type TestApp } from "../support/app";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ERROR_CODES, ERRORS, type ErrorCode } from "../../src/errors";
-import { revokeKey } from "../../src/features/keys";
+import { ERROR_CODES, type ErrorCode, ERRORS } from "../../src/errors/catalog";
+import { revokeKey } from "../../src/features/keys/service";
 import { errorsOf } from "../../src/http/openapi/operation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { anotherProcess } from "../support/second-connection";

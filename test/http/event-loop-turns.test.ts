@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { makeInSlices, runInSlices } from "../../src/kernel/in-slices";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { listNumbers } from "../../src/features/compat";
-import { createIncidentCache } from "../../src/features/incidents";
-import { deletePage } from "../../src/features/page-deletion";
-import { updatePage } from "../../src/features/pages";
-import { createSnapshots, type Snapshots } from "../../src/features/status";
+import { listNumbers } from "../../src/features/compat/store";
+import { createIncidentCache } from "../../src/features/incidents/incident-cache";
+import { deletePage } from "../../src/features/page-deletion/delete";
+import { updatePage } from "../../src/features/pages/service";
+import { createSnapshots, type Snapshots } from "../../src/features/status/snapshots";
 import type { MirrorFiles } from "../../src/mirror/files";
 import { createUpdates } from "../../src/mirror/update";
 import { createTestApp } from "../support/app";

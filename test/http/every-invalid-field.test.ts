@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SCOPE_NAMES } from "../../src/features/keys";
+import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { createMaintenanceDashboard } from "../support/maintenance-dashboard";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Kind } from "@sinclair/typebox";
-import { type Scope, SCOPE_NAMES } from "../../src/features/keys";
-import type { Route } from "../../src/http";
+import { type Scope, SCOPE_NAMES } from "../../src/features/keys/scopes";
+import type { Route } from "../../src/http/route-table";
 import { FORM_KIND } from "../../src/http/declared-body";
 import { ROLES } from "../../src/domain/role";
 import { type CallOptions, createTestApp, expectProblem, type TestApp } from "../support/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { setPublicAddress } from "../../src/features/settings";
+import { setPublicAddress } from "../../src/features/settings/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { revokeKey, rotateKey } from "../../src/features/keys";
+import { revokeKey, rotateKey } from "../../src/features/keys/service";
 import { openApiSteps } from "../../src/http/openapi/document";
 import { runInSlices } from "../../src/kernel/in-slices";
 import { EVENT_DATA } from "../../src/public/event-data";

@@ -3,7 +3,7 @@ import type { Background } from "../../src/background";
 import { createApp } from "../../src/app";
 import { createIdleBackground } from "../../src/background";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { revokeKey } from "../../src/features/keys";
+import { revokeKey } from "../../src/features/keys/service";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 
 const HTML = { Accept: "text/html" };

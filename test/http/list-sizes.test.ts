@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
-import type { Reader } from "../../src/db";
-import { addUpdate, createIncident, listNewestIncidents } from "../../src/features/incidents";
-import {
-  addMaintenanceUpdate,
-  listMaintenance,
-  planMaintenance,
-} from "../../src/features/maintenance";
-import { buildSnapshot, readPastEntries } from "../../src/features/status";
+import type { Reader } from "../../src/db/statements";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createIncident } from "../../src/features/incidents/create";
+import { listNewestIncidents } from "../../src/features/incidents/lists";
+import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
+import { listMaintenance } from "../../src/features/maintenance/lists";
+import { planMaintenance } from "../../src/features/maintenance/plan";
+import { buildSnapshot } from "../../src/features/status/snapshot";
+import { readPastEntries } from "../../src/features/status/history";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { counted } from "../support/counted-transaction";

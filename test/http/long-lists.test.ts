@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { examine, FieldErrors } from "../../src/errors";
+import { examine } from "../../src/errors/examine";
+import { FieldErrors } from "../../src/errors/field-errors";
 import { Text } from "../../src/kernel/schema";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 

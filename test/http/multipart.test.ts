@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Problem } from "../../src/errors";
-import { formBody } from "../../src/http";
+import { Problem } from "../../src/errors/problem";
+import { formBody } from "../../src/http/form-body";
 import { createTestApp, expectProblem } from "../support/app";
 import { asUpload, multipart, type Part } from "../support/multipart";
 import { rejectionOf } from "../support/rejection";

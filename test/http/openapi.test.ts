@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { ERROR_CODES, ERRORS } from "../../src/errors";
-import { EVENTS } from "../../src/events";
-import { SCOPE_NAMES, SCOPES } from "../../src/features/keys";
+import { ERROR_CODES, ERRORS } from "../../src/errors/catalog";
+import { EVENTS } from "../../src/events/catalog";
+import { SCOPE_NAMES, SCOPES } from "../../src/features/keys/scopes";
 import { yamlSteps } from "../../src/kernel/yaml-steps";
 import { toRef } from "../../src/kernel/text";
 import { chargeOf, createTestApp } from "../support/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { revokeKey, rotateKey } from "../../src/features/keys";
+import { revokeKey, rotateKey } from "../../src/features/keys/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { chargeOf, createTestApp, expectProblem, type TestApp } from "../support/app";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { createTestApp, expectProblem } from "../support/app";
-import { SCOPE_NAMES } from "../../src/features/keys";
+import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 
 describe("a declared query parameter that is given twice", () => {
   test("a repeated query parameter is rejected by every route that declares it, with its pointer", async () => {

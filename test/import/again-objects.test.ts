@@ -1,31 +1,32 @@
 import { describe, expect, test } from "bun:test";
-import type { Tx } from "../../src/db";
+import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR as actor } from "../../src/domain/actor";
 import type { Imported, ImportItem, ImportReport } from "../../src/domain/import-report";
 import {
   deleteComponent,
   deleteGroup,
-  findComponent,
-  findGroup,
-  setManualStatuses,
   updateComponent,
   updateGroup,
-} from "../../src/features/components";
-import type { Found } from "../../src/features/imports";
-import { addUpdate, deleteIncident, findIncident } from "../../src/features/incidents";
-import {
-  deleteSchedule,
-  findMaintenance,
-  findSchedule,
-  getMaintenanceRecord,
-  startMaintenanceClock,
-  updateMaintenance,
-  updateSchedule,
-} from "../../src/features/maintenance";
-import { deleteMonitor, findMonitor, updateMonitor } from "../../src/features/monitors";
-import { deletePage } from "../../src/features/page-deletion";
-import { findPage, updatePage } from "../../src/features/pages";
-import { deleteWebhook, findWebhook, updateWebhook } from "../../src/features/webhooks";
+} from "../../src/features/components/service";
+import { findComponent, findGroup } from "../../src/features/components/store";
+import { setManualStatuses } from "../../src/features/components/set-status";
+import type { Found } from "../../src/features/imports/source";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { deleteIncident } from "../../src/features/incidents/delete";
+import { findIncident } from "../../src/features/incidents/store";
+import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/service";
+import { findMaintenance } from "../../src/features/maintenance/store";
+import { findSchedule } from "../../src/features/maintenance/schedules/records";
+import { getMaintenanceRecord } from "../../src/features/maintenance/records";
+import { startMaintenanceClock } from "../../src/features/maintenance/clock";
+import { updateMaintenance } from "../../src/features/maintenance/plan";
+import { deleteMonitor, updateMonitor } from "../../src/features/monitors/update";
+import { findMonitor } from "../../src/features/monitors/store";
+import { deletePage } from "../../src/features/page-deletion/delete";
+import { findPage } from "../../src/features/pages/store";
+import { updatePage } from "../../src/features/pages/service";
+import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/update";
+import { findWebhook } from "../../src/features/webhooks/store";
 import { HOUR_MS } from "../../src/kernel/time";
 import type { TestApp } from "../support/app";
 import { listCausesOfPage } from "../support/causes";

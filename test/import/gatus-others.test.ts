@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { schemaErrors } from "../../src/errors";
+import { schemaErrors } from "../../src/errors/examine";
 import { CONFIG } from "../../src/features/imports/gatus/document";
 import { OTHER_PROVIDERS, PROVIDERS } from "../../src/features/imports/gatus/receivers";
-import { CreateScheduleBody } from "../../src/features/maintenance";
+import { CreateScheduleBody } from "../../src/features/maintenance/schedules/model";
 import { PageInput } from "../../src/features/pages/model";
-import { CreateWebhookBody } from "../../src/features/webhooks";
+import { CreateWebhookBody } from "../../src/features/webhooks/bodies";
 import { readGatusText } from "../support/gatus-config";
 
 /** Returns endpoints by name, with lines of each. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findTokenOwner, ofPostOnly, tokensOf } from "../../src/features/monitors";
+import { findTokenOwner, ofPostOnly } from "../../src/features/monitors/heartbeat-tokens";
+import { tokensOf } from "../../src/features/monitors/tokens";
 import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import {
   type KumaDatabase,
   openKumaDatabase,

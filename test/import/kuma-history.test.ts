@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { OperatorError } from "../../src/db";
+import { OperatorError } from "../../src/db/errors";
 import { BEAT, type HistoryRange } from "../../src/features/imports/source";
 import { openKumaDatabase } from "../../src/features/imports/uptime-kuma/database";
 import { type KumaHistory, openKumaHistory } from "../../src/features/imports/uptime-kuma/history";

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { findKeptKey, numbersOf } from "../../src/features/compat";
-import { listAllPages, updatePage } from "../../src/features/pages";
-import { type ImportedToken, ofPostOnly, tokensOf } from "../../src/features/monitors";
+import { findKeptKey } from "../../src/features/compat/store";
+import { numbersOf } from "../../src/features/compat/entries";
+import { listAllPages } from "../../src/features/pages/store";
+import { updatePage } from "../../src/features/pages/service";
+import { type ImportedToken, ofPostOnly } from "../../src/features/monitors/heartbeat-tokens";
+import { tokensOf } from "../../src/features/monitors/tokens";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportReport } from "../../src/domain/import-report";
-import type { Found } from "../../src/features/imports";
+import type { Found } from "../../src/features/imports/source";
 import {
   foundComponent,
   foundGroup,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { startImport } from "../../src/features/imports";
-import { listAllWebhooks, updateWebhook } from "../../src/features/webhooks";
-import { createEgress } from "../../src/egress";
+import { startImport } from "../../src/features/imports/start";
+import { listAllWebhooks } from "../../src/features/webhooks/store";
+import { updateWebhook } from "../../src/features/webhooks/update";
+import { createEgress } from "../../src/egress/egress";
 import { findReceivers } from "../../src/features/imports/receivers";
 import { createTestClock } from "../support/clock";
 import { foundMonitor, foundPage, foundWebhook } from "../support/found-objects";

@@ -1,21 +1,20 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { exportFile, writeApplyFile } from "../../src/features/apply";
-import {
-  findMailKey,
-  type LinkPurpose,
-  makeReportToken,
-  startSending,
-} from "../../src/features/mail";
-import {
-  createMailingTemplate,
-  MAILING_TEMPLATE,
-  startMailings,
-} from "../../src/features/mailings";
-import { mailFamilies, subscriberFamilies } from "../../src/features/metrics";
-import { SIGN_UP_TEMPLATES, type SubscriberRow } from "../../src/features/subscribers";
-import { startUserMails, USER_TEMPLATES } from "../../src/features/users";
-import { ALERT_TEMPLATES, startDelivering } from "../../src/features/webhooks";
+import { exportFile, writeApplyFile } from "../../src/features/apply/export";
+import { findMailKey, type LinkPurpose } from "../../src/features/mail/tokens";
+import { makeReportToken } from "../../src/features/mail/reports/token";
+import { startSending } from "../../src/features/mail/sending/sender";
+import { createMailingTemplate } from "../../src/features/mailings/template";
+import { MAILING_TEMPLATE } from "../../src/features/mailings/expand";
+import { startMailings } from "../../src/features/mailings/worker";
+import { mailFamilies } from "../../src/features/metrics/mail";
+import { subscriberFamilies } from "../../src/features/metrics/subscribers";
+import { SIGN_UP_TEMPLATES } from "../../src/features/subscribers/templates";
+import type { SubscriberRow } from "../../src/features/subscribers/store";
+import { startUserMails } from "../../src/features/users/mail-worker";
+import { USER_TEMPLATES } from "../../src/features/users/templates";
+import { ALERT_TEMPLATES } from "../../src/features/webhooks/alerts/templates";
+import { startDelivering } from "../../src/features/webhooks/deliver/deliverer";
 import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { Answer, CallOptions } from "../support/app";
 import { createTestClock, settle } from "../support/clock";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { schemaErrors } from "../../src/errors";
+import { schemaErrors } from "../../src/errors/examine";
 import { NameText } from "../../src/domain/texts";
 import { ByTag } from "../../src/kernel/schema";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { putLogo } from "../../src/features/pages";
+import { putLogo } from "../../src/features/pages/logo";
 import { createSamplePage } from "../../src/features/sample";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";

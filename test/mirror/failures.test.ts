@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createAlarms } from "../../src/features/alarms";
-import { deleteIncident } from "../../src/features/incidents";
+import { createAlarms } from "../../src/features/alarms/alarms";
+import { deleteIncident } from "../../src/features/incidents/delete";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
-import { startMirror } from "../../src/mirror";
+import { startMirror } from "../../src/mirror/mirror";
 import { createTestApp } from "../support/app";
 import { createMirrorSite, createTestStore, type MirrorSite } from "../support/mirror-site";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { deleteIncident } from "../../src/features/incidents";
-import { deletePage } from "../../src/features/page-deletion";
-import { updatePage } from "../../src/features/pages";
+import { deleteIncident } from "../../src/features/incidents/delete";
+import { deletePage } from "../../src/features/page-deletion/delete";
+import { updatePage } from "../../src/features/pages/service";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { createTestClock } from "../support/clock";
 import { readHtml } from "../support/html";

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type Egress, Fault, type HttpAnswer, type HttpRequest } from "../../src/egress";
+import type { Egress } from "../../src/egress/egress";
+import { Fault } from "../../src/egress/fault";
+import type { HttpAnswer, HttpRequest } from "../../src/egress/model";
 import { RdapClient } from "../../src/features/monitors/probes/checks/rdap";
 import { validateDomain } from "../../src/features/monitors/probes/domain";
 import {

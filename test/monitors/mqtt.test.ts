@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { AssertionEvaluator } from "../../src/features/monitors/assertions";
+import { AssertionEvaluator } from "../../src/features/monitors/assertions/evaluator";
 import { probeOf } from "../../src/features/monitors/probes";
 import { foreignPacketGuard } from "../../src/features/monitors/probes/checks/mqtt-packets";
 import { createFakeThreads } from "../support/assertion-threads";

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { tryFileLock } from "../../src/db/file-lock";
-import { openObjectStore } from "../../src/object-store";
+import { openObjectStore } from "../../src/object-store/open";
 import { systemClock } from "../../src/kernel/clock";
 import { createTestClock } from "../support/clock";
 import { describeStoreContract } from "../support/fleet/store-contract";

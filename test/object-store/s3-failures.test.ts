@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type ObjectStore, openObjectStore } from "../../src/object-store";
+import type { ObjectStore } from "../../src/object-store/model";
+import { openObjectStore } from "../../src/object-store/open";
 import type { Clock } from "../../src/kernel/clock";
 import { createTestClock, TEST_START } from "../support/clock";
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { openObjectStore } from "../../src/object-store";
+import { openObjectStore } from "../../src/object-store/open";
 import { systemClock } from "../../src/kernel/clock";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { S3_SERVERS, type S3Server, startS3 } from "../support/fleet/s3";

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Tx } from "../../src/db";
-import { Problem } from "../../src/errors";
-import { deleteComponent, updateComponent } from "../../src/features/components";
-import { deleteIncident } from "../../src/features/incidents";
-import { findPageBySlug, updatePage } from "../../src/features/pages";
-import { buildSnapshot } from "../../src/features/status";
+import type { Tx } from "../../src/db/statements";
+import { Problem } from "../../src/errors/problem";
+import { deleteComponent, updateComponent } from "../../src/features/components/service";
+import { deleteIncident } from "../../src/features/incidents/delete";
+import { findPageBySlug } from "../../src/features/pages/store";
+import { updatePage } from "../../src/features/pages/service";
+import { buildSnapshot } from "../../src/features/status/snapshot";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../src/domain/component-status";
 import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/incident-status";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { addUpdate, createIncident } from "../../src/features/incidents";
-import { type PageInput, updatePage } from "../../src/features/pages";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createIncident } from "../../src/features/incidents/create";
+import type { PageInput } from "../../src/features/pages/model";
+import { updatePage } from "../../src/features/pages/service";
 import { MINUTE_MS, toIso } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { settle } from "../support/clock";

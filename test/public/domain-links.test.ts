@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type PageInput, putLogo, updatePage } from "../../src/features/pages";
+import type { PageInput } from "../../src/features/pages/model";
+import { putLogo } from "../../src/features/pages/logo";
+import { updatePage } from "../../src/features/pages/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { readHtml } from "../support/html";
 import { png } from "../support/pictures";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createIncident } from "../../src/features/incidents";
-import { advanceMaintenance } from "../../src/features/maintenance";
-import { readHistory } from "../../src/features/status";
+import { createIncident } from "../../src/features/incidents/create";
+import { advanceMaintenance } from "../../src/features/maintenance/clock";
+import { readHistory } from "../../src/features/status/history";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { expectMissingPart, expectProblem } from "../support/app";

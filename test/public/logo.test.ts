@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { deleteLogo, logoPath, type PageRow, putLogo, updatePage } from "../../src/features/pages";
+import { deleteLogo, putLogo } from "../../src/features/pages/logo";
+import { logoPath } from "../../src/features/pages/address";
+import type { PageRow } from "../../src/features/pages/store";
+import { updatePage } from "../../src/features/pages/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createContext } from "../../src/installation";
 import { createTestApp, expectMissingPart, expectProblem, type TestApp } from "../support/app";

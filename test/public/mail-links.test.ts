@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../src/features/page-deletion";
+import { deletePage } from "../../src/features/page-deletion/delete";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
 import { type Answer, chargeOf, expectProblem } from "../support/app";
@@ -129,7 +129,7 @@ describe("confirming a sign-up", () => {
     const chosen = Object.values(site.components);
     const form = { scope: "selection", component: chosen };
     const link = await site.requested("ann@example.com", form);
-    const { deleteComponent } = await import("../../src/features/components");
+    const { deleteComponent } = await import("../../src/features/components/service");
     const { ctx } = site.app;
     await ctx.db.write((tx) => deleteComponent(ctx, tx, chosen[0] ?? "", CLI_ACTOR));
     await post(site, link);

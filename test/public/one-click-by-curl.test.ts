@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { deletePage } from "../../src/features/page-deletion";
+import { deletePage } from "../../src/features/page-deletion/delete";
 import { createSubscribingSite } from "../support/subscribing";
 
 const PUBLIC = "status.test";

@@ -3,11 +3,11 @@ import { gzipSync } from "node:zlib";
 import {
   createComponent,
   createGroup,
-  listComponentsOfPage,
   updateComponent,
-} from "../../src/features/components";
+} from "../../src/features/components/service";
+import { listComponentsOfPage } from "../../src/features/components/store";
 import { saveRollup } from "../../src/features/monitors/rollups-store";
-import { listAllPages } from "../../src/features/pages";
+import { listAllPages } from "../../src/features/pages/store";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { COMPONENT_STATUSES } from "../../src/domain/component-status";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";

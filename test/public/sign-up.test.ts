@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { noteRelayOffers } from "../../src/features/mail/relay-offers";
-import { mutate } from "../../src/db";
+import { mutate } from "../../src/db/statements";
 import { mailRequests } from "../../src/db/tables/mail";
 import { insertRequest } from "../../src/features/subscribers/request-store";
 import { HOUR_MS } from "../../src/kernel/time";

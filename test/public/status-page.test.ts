@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../src/features/components";
+import { updateComponent } from "../../src/features/components/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../src/kernel/time";
 import { readHtml } from "../support/html";

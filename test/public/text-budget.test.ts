@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../src/features/maintenance";
+import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { renderText } from "../../src/public/markdown-cache";
 import { createTextBudget } from "../../src/public/text-budget";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createApp } from "../../src/app";
-import { createDb, type Db } from "../../src/db";
+import { createDb, type Db } from "../../src/db/database";
 import { openSqlite } from "../../src/db/open";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { guardSchema } from "../../src/db/schema-guard";

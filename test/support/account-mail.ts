@@ -1,12 +1,14 @@
 import { CLI_ACTOR } from "../../src/domain/actor";
+import type { ComposedMail } from "../../src/features/mail/compose";
+import type { MailRow } from "../../src/features/mail/queue-store";
 import {
-  type ComposedMail,
-  type MailRow,
   readMailSettings,
   removeMailSettings,
   setMailSettings,
-} from "../../src/features/mail";
-import { startUserMails, USER_TEMPLATES, type UserResource } from "../../src/features/users";
+} from "../../src/features/mail/settings";
+import { startUserMails } from "../../src/features/users/mail-worker";
+import { USER_TEMPLATES } from "../../src/features/users/templates";
+import type { UserResource } from "../../src/features/users/model";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { createTestApp } from "./app";
 import { settle } from "./clock";

@@ -1,16 +1,13 @@
 import { mails, suppressions } from "../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { SuppressionReason } from "../../src/domain/mail";
-import {
-  addressHmac,
-  ensureMailKey,
-  type MailSender,
-  startSending,
-  suppress,
-} from "../../src/features/mail";
-import { createUser, disableUser, hasUsers } from "../../src/features/users";
-import { ALERT_TEMPLATES, startDelivering } from "../../src/features/webhooks";
-import type { Deliverer } from "../../src/features/webhooks/deliver/deliverer";
+import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
+import type { MailSender } from "../../src/features/mail/sending/model";
+import { startSending } from "../../src/features/mail/sending/sender";
+import { suppress } from "../../src/features/mail/suppressions";
+import { createUser, disableUser, hasUsers } from "../../src/features/users/service";
+import { ALERT_TEMPLATES } from "../../src/features/webhooks/alerts/templates";
+import { type Deliverer, startDelivering } from "../../src/features/webhooks/deliver/deliverer";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { settle } from "./clock";
 import { createMailApp, NO_THROTTLE } from "./mail-site";

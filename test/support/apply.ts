@@ -1,9 +1,7 @@
-import {
-  applyFile,
-  type ApplyOutcome,
-  describeChange,
-  readApplyFile,
-} from "../../src/features/apply";
+import { applyFile } from "../../src/features/apply/reconcile";
+import type { ApplyOutcome } from "../../src/features/apply/run";
+import { describeChange } from "../../src/features/apply/difference";
+import { readApplyFile } from "../../src/features/apply/file";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 

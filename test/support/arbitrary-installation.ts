@@ -1,30 +1,32 @@
 import fc from "fast-check";
-import type { Tx } from "../../src/db";
-import { Problem } from "../../src/errors";
+import type { Tx } from "../../src/db/statements";
+import { Problem } from "../../src/errors/problem";
 import {
   createComponent,
   createGroup,
   deleteComponent,
   deleteGroup,
-  listComponentsOfPage,
-  listGroups,
-  orderComponents,
-  setManualStatuses,
   updateComponent,
   updateGroup,
-} from "../../src/features/components";
-import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates";
+} from "../../src/features/components/service";
+import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
+import { orderComponents } from "../../src/features/components/order";
+import { setManualStatuses } from "../../src/features/components/set-status";
+import { deleteTemplate } from "../../src/features/incident-templates/service";
+import { listAllTemplates } from "../../src/features/incident-templates/records";
+import { createMonitor } from "../../src/features/monitors/create";
 import {
-  createMonitor,
   deleteMonitor,
-  listStoredMonitors,
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../src/features/monitors";
-import { deletePage } from "../../src/features/page-deletion";
-import { createPage, listAllPages, updatePage } from "../../src/features/pages";
-import { deleteWebhook, listStoredWebhooks } from "../../src/features/webhooks";
+} from "../../src/features/monitors/update";
+import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { deletePage } from "../../src/features/page-deletion/delete";
+import { createPage, updatePage } from "../../src/features/pages/service";
+import { listAllPages } from "../../src/features/pages/store";
+import { deleteWebhook } from "../../src/features/webhooks/update";
+import { listStoredWebhooks } from "../../src/features/webhooks/apply-plan";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DescriptionText, NameText } from "../../src/domain/texts";
 import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";

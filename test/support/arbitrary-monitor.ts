@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { CreateMonitorBody } from "../../src/features/monitors";
+import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
 import { MonitorGroup, TagText } from "../../src/domain/tags";
 import { NameText } from "../../src/domain/texts";
 import { Text } from "../../src/kernel/schema";

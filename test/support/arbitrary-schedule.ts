@@ -1,16 +1,16 @@
 import fc from "fast-check";
-import type { Tx } from "../../src/db";
+import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { NameText } from "../../src/domain/texts";
-import { listComponentsOfPage } from "../../src/features/components";
+import { listComponentsOfPage } from "../../src/features/components/store";
 import {
   createSchedule,
   deleteSchedule,
-  listSchedules,
   updateSchedule,
-} from "../../src/features/maintenance";
-import { listAllPages } from "../../src/features/pages";
-import { UpdateText } from "../../src/features/timeline";
+} from "../../src/features/maintenance/schedules/service";
+import { listSchedules } from "../../src/features/maintenance/schedules/records";
+import { listAllPages } from "../../src/features/pages/store";
+import { UpdateText } from "../../src/features/timeline/updates";
 import type { TestApp } from "./app";
 import { textOf } from "./arbitrary-text";
 

@@ -1,15 +1,15 @@
 import fc from "fast-check";
-import type { Tx } from "../../src/db";
-import { listComponentsOfPage } from "../../src/features/components";
+import type { Tx } from "../../src/db/statements";
+import { listComponentsOfPage } from "../../src/features/components/store";
 import {
   createTemplate,
   deleteTemplate,
-  listAllTemplates,
-  TEMPLATE_NAME_MAX,
   updateTemplate,
-} from "../../src/features/incident-templates";
-import { listAllPages } from "../../src/features/pages";
-import { UpdateText } from "../../src/features/timeline";
+} from "../../src/features/incident-templates/service";
+import { listAllTemplates } from "../../src/features/incident-templates/records";
+import { TEMPLATE_NAME_MAX } from "../../src/features/incident-templates/model";
+import { listAllPages } from "../../src/features/pages/store";
+import { UpdateText } from "../../src/features/timeline/updates";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { NAMED_STATUSES } from "../../src/domain/component-status";
 import { IMPACTS, OPEN_INCIDENT_STATUSES } from "../../src/domain/incident-status";

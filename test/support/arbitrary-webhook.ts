@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { EVENTS, type EventType } from "../../src/events";
-import type { CreateWebhookBody } from "../../src/features/webhooks";
+import { EVENTS, type EventType } from "../../src/events/catalog";
+import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
 import { DescriptionText } from "../../src/domain/texts";
 import type { WebhookFormat } from "../../src/domain/webhook";
 import { textOf } from "./arbitrary-text";

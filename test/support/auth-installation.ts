@@ -1,11 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { loadConfig } from "../../src/config";
+import { loadConfig } from "../../src/config/load";
 import type { Ctx } from "../../src/context";
-import { createDb, insertInto } from "../../src/db";
+import { createDb } from "../../src/db/database";
+import { insertInto } from "../../src/db/statements";
 import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
 import { users } from "../../src/db/tables/users";
-import { startSession } from "../../src/features/auth";
+import { startSession } from "../../src/features/auth/sessions";
 import { createContext } from "../../src/installation";
 import type { ClientAddress } from "../../src/kernel/client-address";
 import { systemRandom } from "../../src/kernel/random";

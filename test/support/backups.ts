@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Ctx } from "../../src/context";
-import { type Backups, createBackups } from "../../src/features/backups";
+import { type Backups, createBackups } from "../../src/features/backups/backups";
 import { temporaryFolder } from "./temporary-folder";
 
 /** Creates backups that this process copies, since no other process can read a database in memory. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { sessionCookie } from "../../src/http";
+import { sessionCookie } from "../../src/http/session-cookie";
 import { systemClock } from "../../src/kernel/clock";
 import { AXE_ROUTE, runAxe } from "./axe";
 import type { TestClock } from "./clock";

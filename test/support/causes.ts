@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { componentCauses, components } from "../../src/db/tables/components";
 
 /** Lists the causes of a page's components since a time, in the order of writing. */

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { mutate } from "../../src/db";
+import { mutate } from "../../src/db/statements";
 import { monitorStates } from "../../src/db/tables/monitors";
 import type { TestApp } from "./app";
 

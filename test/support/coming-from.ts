@@ -1,4 +1,4 @@
-import type { Block } from "../../src/features/imports";
+import type { Block } from "../../src/features/imports/coming-from/blocks";
 
 /** Returns a document as Markdown. */
 export function toMarkdown(blocks: readonly Block[]): string {

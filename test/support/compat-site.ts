@@ -1,13 +1,9 @@
-import { updateComponent } from "../../src/features/components";
+import { updateComponent } from "../../src/features/components/service";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
-import {
-  findPageBySlug,
-  getPage,
-  type PageInput,
-  type PageRow,
-  updatePage,
-} from "../../src/features/pages";
+import { findPageBySlug, type PageRow } from "../../src/features/pages/store";
+import { getPage, updatePage } from "../../src/features/pages/service";
+import type { PageInput } from "../../src/features/pages/model";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { MINUTE_MS } from "../../src/kernel/time";
 import { createMonitorApi, type MonitorApi } from "./monitor-api";

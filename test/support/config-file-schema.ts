@@ -1,6 +1,6 @@
 import Ajv from "ajv";
 import { parse } from "yaml";
-import { configFileSchema } from "../../src/features/apply";
+import { configFileSchema } from "../../src/features/apply/schema";
 
 /** Returns the errors that the published schema finds in configuration files, as editors do. */
 export function createSchemaCheck(): (text: string) => string[] {

@@ -1,4 +1,4 @@
-import type { Tx } from "../../src/db";
+import type { Tx } from "../../src/db/statements";
 
 /** A transaction that counts its statements and rows. */
 interface CountedTx {

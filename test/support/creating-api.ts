@@ -1,25 +1,21 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../src/context";
-import { conflict } from "../../src/errors";
-import { createSessions } from "../../src/features/auth";
-import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/keys";
-import { createHeartbeatDirectory } from "../../src/features/monitors";
-import { createDomains } from "../../src/features/pages";
-import {
-  createBearerReader,
-  createCredentials,
-  createElysia,
-  createRequestContexts,
-  createClientAddresses,
-  createGateway,
-  createOnce,
-  createRouteTable,
-  type GatewayDependencies,
-  jsonBody,
-  operation,
-  scope,
-} from "../../src/http";
+import { conflict } from "../../src/errors/problem";
+import { createSessions } from "../../src/features/auth/sessions";
+import { createKey, listAllKeys } from "../../src/features/keys/service";
+import { createKeyDirectory } from "../../src/features/keys/directory";
+import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeat-tokens";
+import { createDomains } from "../../src/features/pages/custom-domains";
+import { createBearerReader } from "../../src/http/bearer";
+import { createCredentials } from "../../src/http/credentials";
+import { createElysia, createRequestContexts } from "../../src/http/elysia";
+import { createClientAddresses } from "../../src/http/client-address";
+import { createGateway, type GatewayDependencies } from "../../src/http/gateway";
+import { createOnce } from "../../src/http/create-once";
+import { createRouteTable } from "../../src/http/route-table";
+import { jsonBody } from "../../src/http/json-body";
+import { operation, scope } from "../../src/http/operation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { NameText } from "../../src/domain/texts";
 import { Nullable } from "../../src/kernel/schema";

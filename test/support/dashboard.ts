@@ -1,12 +1,8 @@
 import { expect } from "bun:test";
-import { listAllKeys } from "../../src/features/keys";
-import {
-  createUser,
-  findUserByEmail,
-  issueSetUpLink,
-  listUsers,
-  type UserResource,
-} from "../../src/features/users";
+import { listAllKeys } from "../../src/features/keys/service";
+import { createUser, findUserByEmail, listUsers } from "../../src/features/users/service";
+import { issueSetUpLink } from "../../src/features/users/invitations";
+import type { UserResource } from "../../src/features/users/model";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Role } from "../../src/domain/role";
 import type { Answer, CallOptions, TestApp } from "./app";

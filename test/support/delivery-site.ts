@@ -1,15 +1,13 @@
 import { asc } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { deliveries, deliveryTries, webhookPauses } from "../../src/db/tables/webhooks";
-import type { Egress } from "../../src/egress";
-import type { EventType, OutboxEvent } from "../../src/events";
-import {
-  createWebhook,
-  type CreateWebhookBody,
-  startDelivering,
-  type WebhookRow,
-} from "../../src/features/webhooks";
-import type { Deliverer } from "../../src/features/webhooks/deliver/deliverer";
+import type { Egress } from "../../src/egress/egress";
+import type { EventType } from "../../src/events/catalog";
+import type { OutboxEvent } from "../../src/events/outbox";
+import { createWebhook } from "../../src/features/webhooks/create";
+import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import { type Deliverer, startDelivering } from "../../src/features/webhooks/deliver/deliverer";
+import type { WebhookRow } from "../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";

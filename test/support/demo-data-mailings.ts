@@ -1,8 +1,8 @@
-import { insertAllInto, insertInto } from "../../src/db";
+import { insertAllInto, insertInto } from "../../src/db/statements";
 import { mailings, mails, suppressions } from "../../src/db/tables/mail";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../../src/domain/mail";
-import { listIncidents } from "../../src/features/incidents";
-import { putSetting } from "../../src/features/settings";
+import { listIncidents } from "../../src/features/incidents/lists";
+import { putSetting } from "../../src/features/settings/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { DemoPage } from "../../src/demo/pages";
 import type { TestApp } from "./app";

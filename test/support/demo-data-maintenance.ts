@@ -1,10 +1,7 @@
-import {
-  addMaintenanceUpdate,
-  advanceMaintenance,
-  cancelMaintenance,
-  createSchedule,
-  planMaintenance,
-} from "../../src/features/maintenance";
+import { addMaintenanceUpdate, cancelMaintenance } from "../../src/features/maintenance/progress";
+import { advanceMaintenance } from "../../src/features/maintenance/clock";
+import { createSchedule } from "../../src/features/maintenance/schedules/service";
+import { planMaintenance } from "../../src/features/maintenance/plan";
 import type { Entry } from "../../src/demo/diary";
 import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/domain/actor";

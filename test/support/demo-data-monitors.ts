@@ -1,12 +1,12 @@
-import type { Tx } from "../../src/db";
+import type { Tx } from "../../src/db/statements";
+import { createMonitor } from "../../src/features/monitors/create";
+import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
 import {
-  createMonitor,
-  type CreateMonitorBody,
   createUnsupportedMonitor,
-  getMonitorRecord,
-  pauseMonitor,
   type UnsupportedMonitor,
-} from "../../src/features/monitors";
+} from "../../src/features/monitors/unsupported";
+import { getMonitorRecord } from "../../src/features/monitors/records";
+import { pauseMonitor } from "../../src/features/monitors/update";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { insertSignal, saveRun, trimSignals } from "../../src/features/monitors/heartbeat-store";

@@ -1,6 +1,6 @@
 import { addPage, type PagePlan } from "../../src/demo/pages";
-import { setManualStatuses } from "../../src/features/components";
-import { updatePage } from "../../src/features/pages";
+import { setManualStatuses } from "../../src/features/components/set-status";
+import { updatePage } from "../../src/features/pages/service";
 import type { Actor } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";

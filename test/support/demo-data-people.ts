@@ -1,15 +1,14 @@
-import { createLoginThrottle } from "../../src/features/auth";
-import { setPublicAddress } from "../../src/features/settings";
+import { createLoginThrottle } from "../../src/features/auth/throttle";
+import { setPublicAddress } from "../../src/features/settings/service";
 import {
   acceptLink,
-  authenticate,
-  disableUser,
   inviteUser,
   issueSetUpLink,
   setUpOwner,
-  signIn,
-  type UserResource,
-} from "../../src/features/users";
+} from "../../src/features/users/invitations";
+import { authenticate, signIn } from "../../src/features/users/sign-in";
+import { disableUser } from "../../src/features/users/service";
+import type { UserResource } from "../../src/features/users/model";
 import type { Actor } from "../../src/domain/actor";
 import type { Role } from "../../src/domain/role";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";

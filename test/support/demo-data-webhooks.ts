@@ -1,11 +1,9 @@
 import { asc } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { deliveries, webhooks } from "../../src/db/tables/webhooks";
-import {
-  createWebhook,
-  type CreateWebhookBody,
-  getWebhookRecord,
-} from "../../src/features/webhooks";
+import { createWebhook } from "../../src/features/webhooks/create";
+import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import { getWebhookRecord } from "../../src/features/webhooks/records";
 import type { TryResult } from "../../src/features/webhooks/deliver/try-result";
 import { recordTry } from "../../src/features/webhooks/deliver/recorder";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";

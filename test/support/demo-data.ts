@@ -1,5 +1,5 @@
-import { revokeKey, rotateKey } from "../../src/features/keys";
-import { issuePasswordLink } from "../../src/features/users";
+import { revokeKey, rotateKey } from "../../src/features/keys/service";
+import { issuePasswordLink } from "../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Entry, incidentEntries } from "../../src/demo/diary";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";

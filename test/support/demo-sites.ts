@@ -1,7 +1,8 @@
 import type { Browser } from "playwright-core";
-import { startSession } from "../../src/features/auth";
-import { setPublicAddress } from "../../src/features/settings";
-import { createUser, issueSetUpLink } from "../../src/features/users";
+import { startSession } from "../../src/features/auth/sessions";
+import { setPublicAddress } from "../../src/features/settings/service";
+import { createUser } from "../../src/features/users/service";
+import { issueSetUpLink } from "../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 import { type BrowserSite, openSite } from "./browser-site";

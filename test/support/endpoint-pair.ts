@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../src/events";
+import type { RecordedEvent } from "../../src/events/outbox";
 import type { TestApp } from "./app";
 import { SLACK, WEBHOOKS } from "./webhook-site";
 

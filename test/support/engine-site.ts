@@ -1,10 +1,14 @@
 import { expect } from "bun:test";
 import type { Ctx } from "../../src/context";
-import type { Db, Tx } from "../../src/db";
-import type { Egress } from "../../src/egress";
-import { createAlarms } from "../../src/features/alarms";
-import { type CauseRow, findComponent } from "../../src/features/components";
-import { createMonitor, createMonitoring, getMonitorRecord } from "../../src/features/monitors";
+import type { Db } from "../../src/db/database";
+import type { Tx } from "../../src/db/statements";
+import type { Egress } from "../../src/egress/egress";
+import { createAlarms } from "../../src/features/alarms/alarms";
+import type { CauseRow } from "../../src/features/components/cause-store";
+import { findComponent } from "../../src/features/components/store";
+import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitoring, type Engine } from "../../src/features/monitors/engine";
+import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
 import {
   type CheckRow,
@@ -15,7 +19,6 @@ import {
   listNoDataOfPage,
   type SpanRow,
 } from "../../src/features/monitors/checks-store";
-import type { Engine } from "../../src/features/monitors/engine";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import type { MonitorRow } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/domain/actor";

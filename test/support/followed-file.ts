@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { prepareFollowed, txidFileOf, formatTxid } from "../../src/db/followed-files";
 import { APPLICATION_ID, closeSqlite } from "../../src/db/open";
 import { TEST_START } from "./clock";

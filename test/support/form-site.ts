@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
-import { listComponentsOfPage, listGroups } from "../../src/features/components";
-import { createMonitor } from "../../src/features/monitors";
-import { findPageBySlug } from "../../src/features/pages";
-import { createUser } from "../../src/features/users";
+import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
+import { createMonitor } from "../../src/features/monitors/create";
+import { findPageBySlug } from "../../src/features/pages/store";
+import { createUser } from "../../src/features/users/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Answer, TestApp } from "./app";
 import type { Fields } from "./dashboard";

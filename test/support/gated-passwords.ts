@@ -1,4 +1,4 @@
-import { createPasswords, type Passwords } from "../../src/features/auth";
+import { createPasswords, type Passwords } from "../../src/features/auth/passwords";
 import { settle } from "./clock";
 
 /** Number of cores with which two passwords are verified at a time. */

@@ -1,6 +1,8 @@
-import type { EventType, OutboxEvent, RecordedEvent } from "../../src/events";
+import type { EventType } from "../../src/events/catalog";
+import type { OutboxEvent, RecordedEvent } from "../../src/events/outbox";
 import { NEWEST } from "../../src/domain/ids";
-import { type CreateWebhookBody, listDeliveries } from "../../src/features/webhooks";
+import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import { listDeliveries } from "../../src/features/webhooks/deliveries";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
 import type { GatheredEvents } from "../../src/features/webhooks/formats/format";
 import { SECOND_MS, toIso } from "../../src/kernel/time";

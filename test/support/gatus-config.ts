@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Found } from "../../src/features/imports";
+import type { Found } from "../../src/features/imports/source";
 import { type GatusOptions, readGatus } from "../../src/features/imports/gatus/read";
 import { temporaryFolder } from "./temporary-folder";
 

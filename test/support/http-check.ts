@@ -1,4 +1,4 @@
-import { AssertionEvaluator } from "../../src/features/monitors/assertions";
+import { AssertionEvaluator } from "../../src/features/monitors/assertions/evaluator";
 import { httpProbe } from "../../src/features/monitors/probes/http";
 import type { HttpConfig } from "../../src/features/monitors/probes/http-config";
 import { createTestClock, type TestClock } from "./clock";

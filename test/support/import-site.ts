@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportItem, ImportReport } from "../../src/domain/import-report";
-import { type ImportOptions, performImport } from "../../src/features/imports";
+import type { ImportOptions } from "../../src/features/imports/run";
+import { performImport } from "../../src/features/imports/perform";
 import { importFound } from "../../src/features/imports/import";
 import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
 import type { Found } from "../../src/features/imports/source";
-import { listStoredMonitors } from "../../src/features/monitors";
+import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
 import { createTestApp } from "./app";
 import { temporaryFolder } from "./temporary-folder";
 

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../src/context";
-import type { ImportedToken } from "../../src/features/monitors";
+import type { ImportedToken } from "../../src/features/monitors/heartbeat-tokens";
 import { insertMonitorToken } from "../../src/features/monitors/store";
 import { sha256 } from "../../src/kernel/hash";
 import type { MonitorApi } from "./monitor-api";

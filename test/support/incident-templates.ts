@@ -1,11 +1,13 @@
 import {
   createTemplate,
   deleteTemplate,
-  presentTemplate,
-  type IncidentTemplate,
-  type TemplateInput,
   updateTemplate,
-} from "../../src/features/incident-templates";
+} from "../../src/features/incident-templates/service";
+import {
+  type IncidentTemplate,
+  presentTemplate,
+  type TemplateInput,
+} from "../../src/features/incident-templates/model";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ApplyMetadata } from "../../src/domain/refs";
 import type { TestApp } from "./app";

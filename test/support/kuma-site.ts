@@ -1,6 +1,7 @@
 import type { Ctx } from "../../src/context";
 import type { Found } from "../../src/features/imports/source";
-import { createMonitoring, type Monitoring } from "../../src/features/monitors";
+import { createMonitoring } from "../../src/features/monitors/engine";
+import type { Monitoring } from "../../src/features/monitors/monitoring";
 import { createTestClock } from "./clock";
 import { createImportSite } from "./import-site";
 

@@ -1,5 +1,5 @@
-import { createIncident } from "../../src/features/incidents";
-import { planMaintenance } from "../../src/features/maintenance";
+import { createIncident } from "../../src/features/incidents/create";
+import { planMaintenance } from "../../src/features/maintenance/plan";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ComponentStatus } from "../../src/domain/component-status";
 import { HOUR_MS, toIso } from "../../src/kernel/time";

@@ -1,4 +1,5 @@
-import { addUpdate, createIncident } from "../../src/features/incidents";
+import { addUpdate } from "../../src/features/incidents/updates";
+import { createIncident } from "../../src/features/incidents/create";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { toIso } from "../../src/kernel/time";
 import type { TestApp } from "./app";

@@ -1,7 +1,7 @@
 import { asc } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/mail";
-import type { SubscriberRow } from "../../src/features/subscribers";
+import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { DAY_MS } from "../../src/kernel/time";
 
 type MailingRow = typeof mailings.$inferSelect;

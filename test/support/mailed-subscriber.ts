@@ -1,5 +1,5 @@
 import type { Ctx } from "../../src/context";
-import { insertInto, selectOne, type Tx } from "../../src/db";
+import { insertInto, selectOne, type Tx } from "../../src/db/statements";
 import { events } from "../../src/db/tables/events";
 import {
   mailings,
@@ -10,10 +10,11 @@ import {
   subscribers,
 } from "../../src/db/tables/mail";
 import type { MailStatus } from "../../src/domain/mail";
-import { addressHmac, ensureMailKey } from "../../src/features/mail";
+import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { sql } from "drizzle-orm";
-import { findPage } from "../../src/features/pages";
-import { consentText, type SubscriberRow } from "../../src/features/subscribers";
+import { findPage } from "../../src/features/pages/store";
+import { consentText } from "../../src/features/subscribers/confirm";
+import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { DAY_MS } from "../../src/kernel/time";
 import { mailingRow, mailRow, subscriberRow } from "./mail-rows";
 

@@ -1,19 +1,19 @@
 import { eq } from "drizzle-orm";
 import type { Ctx } from "../../src/context";
-import { insertInto, mutate, type Tx } from "../../src/db";
+import { insertInto, mutate, type Tx } from "../../src/db/statements";
 import { mailings, mails, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import type { SubscriberEvent } from "../../src/domain/mail";
-import { createComponent } from "../../src/features/components";
-import {
-  addressHmac,
-  type ComposedMail,
-  ensureMailKey,
-  readMailSettings,
-} from "../../src/features/mail";
-import { createMailingTemplate, startMailings } from "../../src/features/mailings";
-import { startMaintenanceClock } from "../../src/features/maintenance";
+import { createComponent } from "../../src/features/components/service";
+import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
+import type { ComposedMail } from "../../src/features/mail/compose";
+import { readMailSettings } from "../../src/features/mail/settings";
+import { createMailingTemplate } from "../../src/features/mailings/template";
+import { startMailings } from "../../src/features/mailings/worker";
+import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import { type AuthorKind, CLI_ACTOR } from "../../src/domain/actor";
-import { type PageInput, type PageRow, updatePage } from "../../src/features/pages";
+import type { PageInput } from "../../src/features/pages/model";
+import type { PageRow } from "../../src/features/pages/store";
+import { updatePage } from "../../src/features/pages/service";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";
 import { listMailings, listMails, mailingRow, subscriberRow } from "./mail-rows";

@@ -1,9 +1,9 @@
 import { eq } from "drizzle-orm";
 import type { Ctx } from "../../src/context";
-import { mutate } from "../../src/db";
+import { mutate } from "../../src/db/statements";
 import { mailings } from "../../src/db/tables/mail";
 import type { MailingState } from "../../src/domain/mail";
-import { wakeSender } from "../../src/features/mail";
+import { wakeSender } from "../../src/features/mail/queue";
 
 const setState = mutate((orm, $: { id: string; state: MailingState }) =>
   orm.update(mailings).set({ state: $.state }).where(eq(mailings.id, $.id)),

@@ -1,8 +1,8 @@
 import { asc, eq } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { componentCauses } from "../../src/db/tables/components";
-import { startMaintenanceClock } from "../../src/features/maintenance";
-import type { PageRow } from "../../src/features/pages";
+import { startMaintenanceClock } from "../../src/features/maintenance/clock";
+import type { PageRow } from "../../src/features/pages/store";
 import type { Timer } from "../../src/kernel/clock";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { settle, type TestClock } from "./clock";

@@ -1,16 +1,14 @@
 import { expect } from "bun:test";
-import {
-  createMonitor,
-  getMonitorRecord,
-  type CreateMonitorBody,
-  type Monitoring,
-} from "../../src/features/monitors";
+import { createMonitor } from "../../src/features/monitors/create";
+import { getMonitorRecord } from "../../src/features/monitors/records";
+import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import type { Monitoring } from "../../src/features/monitors/monitoring";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import type { ProbeResult } from "../../src/features/monitors/probe";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { listAllMonitors } from "../../src/features/monitors/store";
-import type { Step } from "../../src/egress";
+import type { Step } from "../../src/egress/steps";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { MonitorState, MonitorType } from "../../src/domain/monitor-state";
 import type { Role } from "../../src/domain/role";

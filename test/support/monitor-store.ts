@@ -1,9 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { Ctx } from "../../src/context";
-import { createDb, type Reader, type Tx } from "../../src/db";
+import { createDb } from "../../src/db/database";
+import type { Reader, Tx } from "../../src/db/statements";
 import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
-import { createComponent } from "../../src/features/components";
+import { createComponent } from "../../src/features/components/service";
 import { type CheckRow, insertCheck } from "../../src/features/monitors/checks-store";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import {
@@ -14,7 +15,7 @@ import {
   type MonitorRow,
 } from "../../src/features/monitors/store";
 import { recordState } from "../../src/features/monitors/engine/transitions";
-import { createPage } from "../../src/features/pages";
+import { createPage } from "../../src/features/pages/service";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { systemRandom } from "../../src/kernel/random";

@@ -1,6 +1,7 @@
 import type { Ctx } from "../../src/context";
-import { getMonitorRecord, type Monitoring } from "../../src/features/monitors";
-import type { Step } from "../../src/egress";
+import { getMonitorRecord } from "../../src/features/monitors/records";
+import type { Monitoring } from "../../src/features/monitors/monitoring";
+import type { Step } from "../../src/egress/steps";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { setSteps } from "./steps";
 

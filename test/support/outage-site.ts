@@ -1,4 +1,4 @@
-import { mutate } from "../../src/db";
+import { mutate } from "../../src/db/statements";
 import { pages } from "../../src/db/tables/pages";
 import { SECOND_MS } from "../../src/kernel/time";
 import { listCausesOfPage } from "./causes";

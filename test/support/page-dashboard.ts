@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { findPageBySlug, getPage, listAllPages, type PageRow } from "../../src/features/pages";
+import { findPageBySlug, listAllPages, type PageRow } from "../../src/features/pages/store";
+import { getPage } from "../../src/features/pages/service";
 import type { Role } from "../../src/domain/role";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { type Fields, openForm } from "./dashboard";

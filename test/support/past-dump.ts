@@ -1,5 +1,5 @@
 import { asc, sql } from "drizzle-orm";
-import { selectMany } from "../../src/db";
+import { selectMany } from "../../src/db/statements";
 import { componentCauses, components } from "../../src/db/tables/components";
 import {
   componentNoData,

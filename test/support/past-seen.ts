@@ -1,7 +1,12 @@
-import { listComponentsOfPage } from "../../src/features/components";
-import { getMonitorRecord, listSpans, listStoredMonitors } from "../../src/features/monitors";
-import { listChecksBefore, listNoDataOfPage } from "../../src/features/monitors/checks-store";
-import { listAllPages } from "../../src/features/pages";
+import { listComponentsOfPage } from "../../src/features/components/store";
+import { getMonitorRecord } from "../../src/features/monitors/records";
+import {
+  listChecksBefore,
+  listNoDataOfPage,
+  listSpans,
+} from "../../src/features/monitors/checks-store";
+import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { listAllPages } from "../../src/features/pages/store";
 import { toIso } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import { listCausesOfPage } from "./causes";

@@ -1,7 +1,8 @@
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ImportReport } from "../../src/domain/import-report";
-import { performHistory, performImport } from "../../src/features/imports";
-import type { HistoryStep, ImportOptions } from "../../src/features/imports";
+import { performHistory, performImport } from "../../src/features/imports/perform";
+import type { HistoryStep } from "../../src/features/imports/history/write";
+import type { ImportOptions } from "../../src/features/imports/run";
 import {
   BEAT,
   type Found,

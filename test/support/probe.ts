@@ -1,4 +1,4 @@
-import { AssertionEvaluator } from "../../src/features/monitors/assertions";
+import { AssertionEvaluator } from "../../src/features/monitors/assertions/evaluator";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/domain/monitor-state";

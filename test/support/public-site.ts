@@ -1,11 +1,8 @@
-import { createComponent } from "../../src/features/components";
-import type { PageInput } from "../../src/features/pages";
-import {
-  createSnapshots,
-  type HistoryEntry,
-  readPastEntries,
-  type Snapshot,
-} from "../../src/features/status";
+import { createComponent } from "../../src/features/components/service";
+import type { PageInput } from "../../src/features/pages/model";
+import { createSnapshots } from "../../src/features/status/snapshots";
+import { type HistoryEntry, readPastEntries } from "../../src/features/status/history";
+import type { Snapshot } from "../../src/features/status/snapshot";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 

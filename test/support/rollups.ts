@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import { type Reader, selectMany } from "../../src/db";
+import { type Reader, selectMany } from "../../src/db/statements";
 import { monitorRollups } from "../../src/db/tables/monitors";
 import type { CheckRow } from "../../src/features/monitors/checks-store";
 import { rollUp } from "../../src/features/monitors/rollup";

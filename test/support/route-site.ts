@@ -1,6 +1,7 @@
-import { logoPath, putLogo } from "../../src/features/pages";
-import { SCOPE_NAMES } from "../../src/features/keys";
-import type { Route } from "../../src/http";
+import { logoPath } from "../../src/features/pages/address";
+import { putLogo } from "../../src/features/pages/logo";
+import { SCOPE_NAMES } from "../../src/features/keys/scopes";
+import type { Route } from "../../src/http/route-table";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type CompatSite, createCompatSite } from "./compat-site";
 import { type HostAnswer, visit } from "./domains";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Ctx } from "../../src/context";
-import { createDb } from "../../src/db";
+import { createDb } from "../../src/db/database";
 import { openSqlite } from "../../src/db/open";
 import { createContext } from "../../src/installation";
 import { systemRandom } from "../../src/kernel/random";

@@ -1,5 +1,6 @@
-import { startSending } from "../../src/features/mail";
-import { createMailingTemplate, MAILING_TEMPLATE } from "../../src/features/mailings";
+import { startSending } from "../../src/features/mail/sending/sender";
+import { createMailingTemplate } from "../../src/features/mailings/template";
+import { MAILING_TEMPLATE } from "../../src/features/mailings/expand";
 import { createTestEgress } from "./egress";
 import { createMailingSite, type MailingSite } from "./mailing-site";
 import { startRelay, type TakenMail } from "./relay";

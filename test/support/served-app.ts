@@ -1,8 +1,8 @@
 import type { Ctx } from "../../src/context";
-import type { Fleet } from "../../src/features/alarms";
-import type { ImportJobs } from "../../src/features/imports";
-import type { Monitoring } from "../../src/features/monitors";
-import { RUNTIME_BODY_MAX_BYTES } from "../../src/http";
+import type { Fleet } from "../../src/features/alarms/fleet";
+import type { ImportJobs } from "../../src/features/imports/jobs";
+import type { Monitoring } from "../../src/features/monitors/monitoring";
+import { RUNTIME_BODY_MAX_BYTES } from "../../src/http/body";
 import { createTestApp, type TestApp } from "./app";
 import { calmMonitoring } from "./on-demand-monitoring";
 import type { TestClock } from "./clock";

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Egress, Fault } from "../../src/egress";
+import type { Egress } from "../../src/egress/egress";
+import { Fault } from "../../src/egress/fault";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/domain/monitor-state";

@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpRequest } from "../../src/egress";
+import type { HttpAnswer, HttpRequest } from "../../src/egress/model";
 import type { StatuspageDependencies } from "../../src/features/imports/statuspage/read";
 import { createTestClock } from "./clock";
 

@@ -1,4 +1,5 @@
-import { OutsideAnswers, type Step, StepRecorder } from "../../src/egress";
+import { OutsideAnswers } from "../../src/egress/outside";
+import { type Step, StepRecorder } from "../../src/egress/steps";
 import { Prober } from "../../src/features/monitors/engine/prober";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { SupportedType } from "../../src/domain/monitor-state";

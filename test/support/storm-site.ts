@@ -1,10 +1,8 @@
-import { listIncidentsOfMonitor } from "../../src/features/monitors";
-import {
-  createMonitor,
-  type CreateMonitorBody,
-  getMonitorRecord,
-  pauseMonitor,
-} from "../../src/features/monitors";
+import { listIncidentsOfMonitor } from "../../src/features/monitors/records-store";
+import { createMonitor } from "../../src/features/monitors/create";
+import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import { getMonitorRecord } from "../../src/features/monitors/records";
+import { pauseMonitor } from "../../src/features/monitors/update";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { CLI_ACTOR } from "../../src/domain/actor";

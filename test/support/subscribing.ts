@@ -1,23 +1,18 @@
 import type { Ctx } from "../../src/context";
 import { asc, eq } from "drizzle-orm";
-import { mutate, selectMany } from "../../src/db";
+import { mutate, selectMany } from "../../src/db/statements";
 import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tables/mail";
 import { settings } from "../../src/db/tables/settings";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import {
-  findMailKey,
-  type LinkPurpose,
-  setMailSettings,
-  type StoredMailSettings,
-  tokenOf,
-} from "../../src/features/mail";
-import { type PageInput, updatePage } from "../../src/features/pages";
-import {
-  choicesOf,
-  mailPath,
-  startSignUps,
-  type SubscriberRow,
-} from "../../src/features/subscribers";
+import { findMailKey, type LinkPurpose, tokenOf } from "../../src/features/mail/tokens";
+import { setMailSettings } from "../../src/features/mail/settings";
+import type { StoredMailSettings } from "../../src/features/mail/stored-settings";
+import type { PageInput } from "../../src/features/pages/model";
+import { updatePage } from "../../src/features/pages/service";
+import { choicesOf } from "../../src/features/subscribers/choices";
+import { mailPath } from "../../src/features/subscribers/links";
+import { startSignUps } from "../../src/features/subscribers/sign-up-worker";
+import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { type Answer, type CallOptions, createTestApp, type TestApp, type TestPage } from "./app";
 import { settle } from "./clock";
 import { listMails, listSubscribers } from "./mail-rows";

@@ -1,5 +1,8 @@
-import type { IncidentTemplate } from "../../src/features/incident-templates";
-import { listAllTemplates, presentTemplate } from "../../src/features/incident-templates";
+import {
+  type IncidentTemplate,
+  presentTemplate,
+} from "../../src/features/incident-templates/model";
+import { listAllTemplates } from "../../src/features/incident-templates/records";
 import type { Role } from "../../src/domain/role";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import type { Fields } from "./dashboard";

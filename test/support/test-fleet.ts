@@ -1,4 +1,6 @@
-import { type Alarm, type AlarmKind, ALARMS, type Fleet } from "../../src/features/alarms";
+import type { Alarm } from "../../src/features/alarms/alarms";
+import { type AlarmKind, ALARMS } from "../../src/features/alarms/kinds";
+import type { Fleet } from "../../src/features/alarms/fleet";
 import { IMPACT_TONES } from "../../src/domain/tone";
 
 /** A fleet whose parts and alarms a test sets. */

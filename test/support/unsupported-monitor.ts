@@ -1,4 +1,7 @@
-import { createUnsupportedMonitor, type UnsupportedMonitor } from "../../src/features/monitors";
+import {
+  createUnsupportedMonitor,
+  type UnsupportedMonitor,
+} from "../../src/features/monitors/unsupported";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 

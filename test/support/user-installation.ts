@@ -1,7 +1,8 @@
 import { expect } from "bun:test";
-import type { Tx } from "../../src/db";
-import type { Problem } from "../../src/errors";
-import { createUser, type NewUser, type UserResource } from "../../src/features/users";
+import type { Tx } from "../../src/db/statements";
+import type { Problem } from "../../src/errors/problem";
+import { createUser } from "../../src/features/users/service";
+import type { NewUser, UserResource } from "../../src/features/users/model";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type AuthInstallation, openAuthInstallation } from "./auth-installation";
 import { rejectionOf } from "./rejection";

@@ -1,14 +1,10 @@
-import type { Tx } from "../../src/db";
-import { listStoredMonitors } from "../../src/features/monitors";
-import { listAllPages } from "../../src/features/pages";
-import {
-  createWebhook,
-  type CreateWebhookBody,
-  deleteWebhook,
-  listStoredWebhooks,
-  rotateSecret,
-  updateWebhook,
-} from "../../src/features/webhooks";
+import type { Tx } from "../../src/db/statements";
+import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { listAllPages } from "../../src/features/pages/store";
+import { createWebhook } from "../../src/features/webhooks/create";
+import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import { deleteWebhook, rotateSecret, updateWebhook } from "../../src/features/webhooks/update";
+import { listStoredWebhooks } from "../../src/features/webhooks/apply-plan";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";

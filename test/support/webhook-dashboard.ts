@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { listAllWebhooks, type WebhookRow } from "../../src/features/webhooks";
+import { listAllWebhooks, type WebhookRow } from "../../src/features/webhooks/store";
 import type { Role } from "../../src/domain/role";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";

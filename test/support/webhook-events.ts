@@ -1,9 +1,10 @@
 import { expect } from "bun:test";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { schemaErrors } from "../../src/errors";
-import type { EventType, RecordedEvent } from "../../src/events";
-import { deleteIncident } from "../../src/features/incidents";
-import { startMaintenanceClock } from "../../src/features/maintenance";
+import { schemaErrors } from "../../src/errors/examine";
+import type { EventType } from "../../src/events/catalog";
+import type { RecordedEvent } from "../../src/events/outbox";
+import { deleteIncident } from "../../src/features/incidents/delete";
+import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { EVENT_DATA } from "../../src/public/event-data";
 import { HOUR_MS } from "../../src/kernel/time";

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../src/events";
+import type { RecordedEvent } from "../../src/events/outbox";
 import type { FormatContext, Message } from "../../src/features/webhooks/formats/format";
 import { FORMATS } from "../../src/features/webhooks/formats";
 import type { WebhookFormat } from "../../src/domain/webhook";

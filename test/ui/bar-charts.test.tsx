@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { BarChart } from "../../src/ui";
+import { BarChart } from "../../src/ui/bar-chart";
 import { ticksFor } from "../../src/ui/chart-frame";
 import { elementsOf } from "./elements";
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { DayBars, Sparkline, type StatusDay } from "../../src/ui";
+import { DayBars } from "../../src/ui/day-charts";
+import { Sparkline } from "../../src/ui/sparkline";
+import type { StatusDay } from "../../src/ui/day-runs";
 import { elementsOf } from "./elements";
 
 describe("a sparkline", () => {

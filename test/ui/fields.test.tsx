@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { CheckboxList, ChoiceField, ErrorSummary, SelectField, TextField } from "../../src/ui";
+import { CheckboxList, ChoiceField } from "../../src/ui/choices";
+import { ErrorSummary } from "../../src/ui/notices";
+import { SelectField } from "../../src/ui/selects";
+import { TextField } from "../../src/ui/inputs";
 import { elementsOf, valuesOf } from "./elements";
 
 const OPTIONS = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { createAssets, linkedAssets, renderDocument, UI_ASSETS } from "../../src/ui";
-import { ORDERING_SCRIPT } from "../../src/ui/assets";
+import { createAssets, linkedAssets, ORDERING_SCRIPT, UI_ASSETS } from "../../src/ui/assets";
+import { renderDocument } from "../../src/ui/documents";
 import { createTestApp } from "../support/app";
 import { renderGallery } from "../gallery/page";
 import { elementsOf, valuesOf } from "./elements";

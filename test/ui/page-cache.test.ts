@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createPageCache } from "../../src/ui";
+import { createPageCache } from "../../src/ui/documents";
 
 function createCountingCache() {
   const rendered: string[] = [];

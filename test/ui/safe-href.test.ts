@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import { h } from "preact";
-import { ButtonLink, safeHref } from "../../src/ui";
+import { ButtonLink } from "../../src/ui/buttons";
+import { safeHref } from "../../src/ui/safe-href";
 
 describe("a link's target", () => {
   test.each([

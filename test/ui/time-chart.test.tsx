@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { renderToStaticMarkup } from "preact-render-to-string";
-import { TimeChart, type TimePoint } from "../../src/ui";
+import { TimeChart, type TimePoint } from "../../src/ui/time-chart";
 import { timeScale } from "../../src/ui/time-scale";
 import { readHtml } from "../support/html";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { duration, exactTime, longDay, relativeTime, shortDay } from "../../src/ui";
+import { duration, exactTime, longDay, relativeTime, shortDay } from "../../src/ui/times";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

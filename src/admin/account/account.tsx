@@ -1,23 +1,16 @@
-import type { LiveSession } from "../../features/auth";
-import type { Theme } from "../../http";
-import type { UserResource } from "../../features/users";
+import type { LiveSession } from "../../features/auth/sessions";
+import type { Theme } from "../../http/theme-cookie";
+import type { UserResource } from "../../features/users/model";
 import { NAME_MAX } from "../../domain/texts";
 import { toIso } from "../../kernel/time";
-import {
-  Actions,
-  Button,
-  Cell,
-  Chip,
-  Columns,
-  DetailCard,
-  Form,
-  RelativeTime,
-  PageHead,
-  PostButton,
-  Row,
-  Table,
-  WithChip,
-} from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button, PostButton } from "../../ui/buttons";
+import { Cell, Row, Table } from "../../ui/table";
+import { Chip, WithChip } from "../../ui/labels";
+import { Columns } from "../../ui/blocks";
+import { DetailCard } from "../../ui/detail";
+import { RelativeTime } from "../../ui/relative-time";
+import { PageHead } from "../../ui/navigation";
 import { describeDevice } from "../browser";
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";

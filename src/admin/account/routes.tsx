@@ -1,26 +1,19 @@
-import type { FieldError } from "../../errors";
-import { listSessionsOf, passwordError } from "../../features/auth";
+import type { FieldError } from "../../errors/problem";
+import { listSessionsOf } from "../../features/auth/sessions";
+import { passwordError } from "../../features/auth/passwords";
 import {
   authenticate,
   changePassword,
   endOneSession,
   endSessions,
-  getUser,
-  readPreferences,
-  renameUser,
-  setKeyWarnings,
-} from "../../features/users";
-import {
-  actorOf,
-  formBody,
-  readTheme,
-  type RequestContext,
-  seeOther,
-  session,
-  sessionOf,
-  themeCookie,
-  themeOf,
-} from "../../http";
+} from "../../features/users/sign-in";
+import { getUser, renameUser } from "../../features/users/service";
+import { readPreferences, setKeyWarnings } from "../../features/users/key-warnings";
+import { actorOf, type RequestContext, sessionOf } from "../../http/request-context";
+import { formBody } from "../../http/form-body";
+import { readTheme, themeCookie, themeOf } from "../../http/theme-cookie";
+import { seeOther } from "../../http/answers";
+import { session } from "../../http/operation";
 import type { AdminDependencies } from "../dependencies";
 import { waitText } from "../entry/sign-in";
 import type { StateOf } from "../forms/form";

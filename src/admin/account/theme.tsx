@@ -1,6 +1,7 @@
-import { type Theme, THEMES } from "../../http";
+import { type Theme, THEMES } from "../../http/theme-cookie";
 import { capitalised } from "../../kernel/text";
-import { Button, safeHref } from "../../ui";
+import { Button } from "../../ui/buttons";
+import { safeHref } from "../../ui/safe-href";
 import { ACCOUNT_PATH } from "../paths";
 
 const THEME_PATH = `${ACCOUNT_PATH}/theme`;

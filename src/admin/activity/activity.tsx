@@ -1,21 +1,13 @@
-import type { AuditRow } from "../../events";
+import type { AuditRow } from "../../events/audit-search";
 import type { ActorKind } from "../../domain/actor";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  EmptyState,
-  Icon,
-  ListCard,
-  RelativeTime,
-  OneLine,
-  PageHead,
-  Pagination,
-  Row,
-  RowLink,
-  Table,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
+import { EmptyState } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
+import { ListCard } from "../../ui/list-tools";
+import { RelativeTime } from "../../ui/relative-time";
+import { PageHead, Pagination } from "../../ui/navigation";
 import { ACTIVITY_PATH } from "../paths";
 import { NoMatch, NoOlder } from "../timeline/list-frame";
 import { ActivityFilters } from "./filters";

@@ -1,5 +1,10 @@
-import type { Reader } from "../../db";
-import { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "../../events";
+import type { Reader } from "../../db/statements";
+import {
+  type AuditCursor,
+  type AuditQuery,
+  type AuditRow,
+  searchAudit,
+} from "../../events/audit-search";
 import { toCsv, toCsvLine } from "../../kernel/csv";
 import { toIso } from "../../kernel/time";
 

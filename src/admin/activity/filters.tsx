@@ -1,4 +1,5 @@
-import { FilterDate, FilterSelect, ListToolbar } from "../../ui";
+import { FilterDate, FilterSelect } from "../../ui/filters";
+import { ListToolbar } from "../../ui/list-tools";
 import { ACTIVITY_PATH } from "../paths";
 import { type ActivityFilter, type ActivityListing, hasFilter } from "./listing";
 

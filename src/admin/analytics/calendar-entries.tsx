@@ -1,8 +1,10 @@
-import type { HistoryEntry } from "../../features/status";
+import type { HistoryEntry } from "../../features/status/history";
 import { IMPACT_TONES, type Tone } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, DetailCard, DetailRow, longDay, Shape, shortDay } from "../../ui";
+import { Chip, Shape } from "../../ui/labels";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { longDay, shortDay } from "../../ui/times";
 import { incidentPath, maintenancePath } from "../paths";
 import type { CalendarView } from "./calendar-view";
 

@@ -1,15 +1,12 @@
-import type { Reader } from "../../db";
-import { foldInTurns, readPeriod } from "../../features/analytics";
-import {
-  type ComponentRow,
-  type Folded,
-  knownFrom,
-  listComponentsOfPage,
-  uptimeOfDays,
-} from "../../features/components";
-import { findFirstIncidentStart } from "../../features/incidents";
-import type { PageRow } from "../../features/pages";
-import { type HistoryEntry, readHistory } from "../../features/status";
+import type { Reader } from "../../db/statements";
+import { foldInTurns } from "../../features/analytics/fold";
+import { readPeriod } from "../../features/analytics/period";
+import { type ComponentRow, listComponentsOfPage } from "../../features/components/store";
+import type { Folded } from "../../features/components/history";
+import { knownFrom, uptimeOfDays } from "../../features/components/rules";
+import { findFirstIncidentStart } from "../../features/incidents/summaries";
+import type { PageRow } from "../../features/pages/store";
+import { type HistoryEntry, readHistory } from "../../features/status/history";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
 import { type Month, monthOf, MONTH_PATTERN, UTC_DAYS } from "../../public/month";

@@ -1,9 +1,11 @@
-import { METHODS } from "../../features/analytics";
+import { METHODS } from "../../features/analytics/model";
 import { STATUS_TONES } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { startOfDay } from "../../kernel/time";
-import { DetailCard, EmptyState, Shape, STATUS_WORDS } from "../../ui";
+import { DetailCard } from "../../ui/detail";
+import { EmptyState } from "../../ui/blocks";
+import { Shape, STATUS_WORDS } from "../../ui/labels";
 import { Entries, monthName, nameOf, pathOf, toneOf } from "./calendar-entries";
 import { MonthTable } from "../month-table";
 import type { CalendarDay, CalendarView } from "./calendar-view";

@@ -1,5 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { FilterSelect, HiddenFields, ListToolbar, PageHead, Tabs } from "../../ui";
+import { FilterSelect } from "../../ui/filters";
+import { HiddenFields } from "../../ui/form";
+import { ListToolbar } from "../../ui/list-tools";
+import { PageHead, Tabs } from "../../ui/navigation";
 import { PageFilter } from "../page-choice";
 import { ANALYTICS_PATH } from "../paths";
 import {

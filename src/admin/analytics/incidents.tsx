@@ -1,5 +1,7 @@
-import type { incidentsAnswer } from "../../features/analytics";
-import { BarChart, Cell, DetailCard, Numbers, Row, Table } from "../../ui";
+import type { incidentsAnswer } from "../../features/analytics/incidents";
+import { BarChart } from "../../ui/bar-chart";
+import { Cell, Row, Table } from "../../ui/table";
+import { DetailCard, Numbers } from "../../ui/detail";
 import { timeInWords } from "../monitors/words";
 import { incidentPath } from "../paths";
 import { AnalyticsFrame } from "./frame";

@@ -1,7 +1,9 @@
-import type { Reader } from "../../db";
-import { listMeasuringMonitors, type MonitorName, readPeriod } from "../../features/analytics";
-import type { Span } from "../../features/components";
-import { type LatencyTogether, latencyTogether } from "../../features/monitors";
+import type { Reader } from "../../db/statements";
+import { listMeasuringMonitors } from "../../features/analytics/store";
+import type { MonitorName } from "../../features/analytics/subjects";
+import { readPeriod } from "../../features/analytics/period";
+import type { Span } from "../../features/components/history";
+import { type LatencyTogether, latencyTogether } from "../../features/monitors/latency";
 import { DAY_MS } from "../../kernel/time";
 import { periodInput, type Selection } from "./selection";
 

@@ -1,23 +1,17 @@
-import { METHODS } from "../../features/analytics";
-import type { Span } from "../../features/components";
-import type { LatencyFigures } from "../../features/monitors";
+import { METHODS } from "../../features/analytics/model";
+import type { Span } from "../../features/components/history";
+import type { LatencyFigures } from "../../features/monitors/latency";
 import type { Tone } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
-import {
-  Cell,
-  DetailCard,
-  EmptyState,
-  Notice,
-  Numbers,
-  Row,
-  shortDay,
-  Sparkline,
-  Table,
-  TimeChart,
-  type TimePoint,
-} from "../../ui";
+import { Cell, Row, Table } from "../../ui/table";
+import { DetailCard, Numbers } from "../../ui/detail";
+import { EmptyState } from "../../ui/blocks";
+import { Notice } from "../../ui/notices";
+import { shortDay } from "../../ui/times";
+import { Sparkline } from "../../ui/sparkline";
+import { TimeChart, type TimePoint } from "../../ui/time-chart";
 import { spanName } from "../monitors/range";
 import { latencyInWords } from "../monitors/words";
 import { monitorPath } from "../paths";

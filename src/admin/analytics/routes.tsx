@@ -1,13 +1,12 @@
 import { Elysia } from "elysia";
-import {
-  findSubject,
-  incidentsAnswer,
-  LINES_MAX,
-  readPeriod,
-  requestsAnswer,
-} from "../../features/analytics";
-import { countKeys } from "../../features/keys";
-import { NO_STORE, Representation, session, sessionOf } from "../../http";
+import { findSubject } from "../../features/analytics/subjects";
+import { incidentsAnswer } from "../../features/analytics/incidents";
+import { LINES_MAX, readPeriod } from "../../features/analytics/period";
+import { requestsAnswer } from "../../features/analytics/requests";
+import { countKeys } from "../../features/keys/listing";
+import { NO_STORE, Representation } from "../../http/representation";
+import { session } from "../../http/operation";
+import { sessionOf } from "../../http/request-context";
 import { roleAllows } from "../../domain/role";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";

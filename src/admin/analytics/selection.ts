@@ -1,6 +1,6 @@
-import type { Reader } from "../../db";
-import type { PeriodInput } from "../../features/analytics";
-import type { PageRow } from "../../features/pages";
+import type { Reader } from "../../db/statements";
+import type { PeriodInput } from "../../features/analytics/period";
+import type { PageRow } from "../../features/pages/store";
 import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
 import { ANALYTICS_PATH } from "../paths";
 import { choosePage, readPages } from "../page-choice";

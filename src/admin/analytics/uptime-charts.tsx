@@ -1,7 +1,11 @@
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { DayChart, DetailCard, Numbers, runsOf, shortDay, UptimeChart } from "../../ui";
+import { DayChart } from "../../ui/day-charts";
+import { DetailCard, Numbers } from "../../ui/detail";
+import { runsOf } from "../../ui/day-runs";
+import { shortDay } from "../../ui/times";
+import { UptimeChart } from "../../ui/uptime-chart";
 import { timeInWords } from "../monitors/words";
 import { componentPath } from "../paths";
 import type { PageUptime } from "./uptime-view";

@@ -1,16 +1,11 @@
-import type { Reader } from "../../db";
-import {
-  answerToCsv,
-  listComponents,
-  listUnattachedMonitors,
-  METHODS,
-  readPeriod,
-  uptimeByComponent,
-  uptimeByMonitor,
-  UptimeLine,
-} from "../../features/analytics";
-import { listComponentsOfPage } from "../../features/components";
-import { listMonitorsOfPage } from "../../features/monitors";
+import type { Reader } from "../../db/statements";
+import { answerToCsv } from "../../features/analytics/answer";
+import { listComponents, listUnattachedMonitors } from "../../features/analytics/store";
+import { METHODS, UptimeLine } from "../../features/analytics/model";
+import { readPeriod } from "../../features/analytics/period";
+import { uptimeByComponent, uptimeByMonitor } from "../../features/analytics/uptime";
+import { listComponentsOfPage } from "../../features/components/store";
+import { listMonitorsOfPage } from "../../features/monitors/store";
 import { toIso } from "../../kernel/time";
 import { periodInput, type Selection } from "./selection";
 import { COMPONENTS_MAX, onPage } from "./uptime-view";

@@ -1,25 +1,19 @@
-import type { Reader } from "../../db";
-import {
-  type ComponentOnPage,
-  foldInTurns,
-  LINES_MAX,
-  listComponents,
-  listUnattachedMonitors,
-  type Period,
-  readPeriod,
-  sumOfFolded,
-  uptimeByComponent,
-  uptimeByMonitor,
-  type UptimeFigures,
-  type UptimeLine,
-  uptimeTogether,
-} from "../../features/analytics";
-import { listComponentsOfPage, uptimeOfDays } from "../../features/components";
-import { listMonitorsOfPage } from "../../features/monitors";
-import type { PageRow } from "../../features/pages";
+import type { Reader } from "../../db/statements";
+import type { ComponentOnPage } from "../../features/analytics/subjects";
+import { foldInTurns } from "../../features/analytics/fold";
+import { LINES_MAX, type Period, readPeriod } from "../../features/analytics/period";
+import { listComponents, listUnattachedMonitors } from "../../features/analytics/store";
+import { sumOfFolded, uptimeByComponent, uptimeByMonitor } from "../../features/analytics/uptime";
+import type { UptimeFigures, UptimeLine } from "../../features/analytics/model";
+import { uptimeTogether } from "../../features/analytics/total-uptime";
+import { listComponentsOfPage } from "../../features/components/store";
+import { uptimeOfDays } from "../../features/components/rules";
+import { listMonitorsOfPage } from "../../features/monitors/store";
+import type { PageRow } from "../../features/pages/store";
 import { DAY_MS } from "../../kernel/time";
 import { drawDays } from "../../public/component-row";
-import type { StatusDay, UptimePoint } from "../../ui";
+import type { StatusDay } from "../../ui/day-runs";
+import type { UptimePoint } from "../../ui/uptime-chart";
 import { periodInput, type Selection } from "./selection";
 
 /** Monitors shown at most. The API returns the others. */

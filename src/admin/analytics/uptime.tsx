@@ -1,20 +1,13 @@
-import { METHODS, type UptimeFigures } from "../../features/analytics";
+import { METHODS, type UptimeFigures } from "../../features/analytics/model";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  EmptyState,
-  exactTime,
-  Icon,
-  longDay,
-  Notice,
-  Row,
-  Section,
-  Table,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Cell, CellNote, Row, Table } from "../../ui/table";
+import { EmptyState, Section } from "../../ui/blocks";
+import { exactTime, longDay } from "../../ui/times";
+import { Icon } from "../../ui/icons";
+import { Notice } from "../../ui/notices";
 import { timeInWords } from "../monitors/words";
 import { labelAmong } from "../page-choice";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../paths";

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import type { CauseRow, ComponentRow } from "../../features/components";
+import type { CauseRow } from "../../features/components/cause-store";
+import type { ComponentRow } from "../../features/components/store";
 import { incidentPath, maintenancePath, monitorPath } from "../paths";
 
 /** Open cause of a component's status, with the name of its incident, maintenance or monitor. */

@@ -1,4 +1,4 @@
-import type { PageRow } from "../../features/pages";
+import type { PageRow } from "../../features/pages/store";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 
 /** Screen that changes the order of components and groups. */

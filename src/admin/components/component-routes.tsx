@@ -1,21 +1,23 @@
 import {
   type ComponentRow,
+  listComponentsOfPage,
+  listGroups,
+} from "../../features/components/store";
+import {
   createComponent,
   deleteComponent,
   getComponentRow,
-  listChanges,
-  listComponentsOfPage,
-  listGroups,
-  nextPosition,
-  presentChange,
-  setManualStatuses,
   updateComponent,
-  UpdateComponentBody,
-} from "../../features/components";
-import { validate } from "../../errors";
-import { getPage } from "../../features/pages";
-import { sessionOf } from "../../http";
-import { Button, STATUS_WORDS } from "../../ui";
+} from "../../features/components/service";
+import { listChanges } from "../../features/components/cause-store";
+import { nextPosition } from "../../features/components/order";
+import { presentChange, UpdateComponentBody } from "../../features/components/model";
+import { setManualStatuses } from "../../features/components/set-status";
+import { validate } from "../../errors/examine";
+import { getPage } from "../../features/pages/service";
+import { sessionOf } from "../../http/request-context";
+import { Button } from "../../ui/buttons";
+import { STATUS_WORDS } from "../../ui/labels";
 import type { AdminDependencies } from "../dependencies";
 import { componentPath, COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 import { deletedText } from "../screens/action-routes";

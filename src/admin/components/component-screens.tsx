@@ -1,6 +1,7 @@
-import type { ComponentRow, GroupRow } from "../../features/components";
-import type { PageRow } from "../../features/pages";
-import { DialogForm, StatusLabel } from "../../ui";
+import type { ComponentRow, GroupRow } from "../../features/components/store";
+import type { PageRow } from "../../features/pages/store";
+import { DialogForm } from "../../ui/form";
+import { StatusLabel } from "../../ui/labels";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { componentPath, groupPath } from "../paths";

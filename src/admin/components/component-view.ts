@@ -1,19 +1,22 @@
-import type { Reader } from "../../db";
-import { findSubject, readPeriod, uptimeAnswer } from "../../features/analytics";
-import { type ComponentRow, listOpenCausesOfPage, uptimeOfDays } from "../../features/components";
-import { listIncidentsOfComponent } from "../../features/incidents";
-import { findMaintenances } from "../../features/maintenance";
+import type { Reader } from "../../db/statements";
+import { findSubject } from "../../features/analytics/subjects";
+import { readPeriod } from "../../features/analytics/period";
+import { uptimeAnswer } from "../../features/analytics/uptime";
+import type { ComponentRow } from "../../features/components/store";
+import { listOpenCausesOfPage } from "../../features/components/cause-store";
+import { uptimeOfDays } from "../../features/components/rules";
+import { listIncidentsOfComponent } from "../../features/incidents/lists";
+import { findMaintenances } from "../../features/maintenance/lists";
+import { type LatencyFigures, latencyOfEach } from "../../features/monitors/latency";
+import { listMonitors, type MonitorRecord } from "../../features/monitors/records";
+import { type RecentTimes, recentTimesOf } from "../../features/monitors/overview";
+import { WORST_FIRST } from "../../features/monitors/overview-store";
+import type { PageRow } from "../../features/pages/store";
 import {
-  latencyOfEach,
-  type LatencyFigures,
-  listMonitors,
-  type MonitorRecord,
-  type RecentTimes,
-  recentTimesOf,
-  WORST_FIRST,
-} from "../../features/monitors";
-import type { PageRow } from "../../features/pages";
-import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../features/status";
+  type ComponentHistory,
+  readComponentHistories,
+  UPTIME_DAYS,
+} from "../../features/status/component-histories";
 import { DAY_MS, HOUR_MS, toIso } from "../../kernel/time";
 
 const MONITORS_SHOWN = 25;

@@ -3,19 +3,11 @@ import { MONITOR_TONES, STATUS_TONES } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { drawDays } from "../../public/component-row";
-import {
-  DayBars,
-  DenseRow,
-  DenseTable,
-  DetailCard,
-  FigureCell,
-  MONITOR_WORDS,
-  NameCell,
-  Shape,
-  Sparkline,
-  STATUS_WORDS,
-  TextCell,
-} from "../../ui";
+import { DayBars } from "../../ui/day-charts";
+import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../ui/dense-table";
+import { DetailCard } from "../../ui/detail";
+import { MONITOR_WORDS, Shape, STATUS_WORDS } from "../../ui/labels";
+import { Sparkline } from "../../ui/sparkline";
 import { LastDay } from "../monitors/list-row";
 import { NEW_MONITOR_PATH } from "../monitors/monitor-paths";
 import { Since } from "../monitors/state";

@@ -1,29 +1,20 @@
-import type { ComponentChange, ComponentRow } from "../../features/components";
-import type { PageRow } from "../../features/pages";
+import type { ComponentChange } from "../../features/components/model";
+import type { ComponentRow } from "../../features/components/store";
+import type { PageRow } from "../../features/pages/store";
 import { type Role, roleAllows } from "../../domain/role";
 import { STATUS_TONES } from "../../domain/tone";
 import { capitalised } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Columns,
-  DetailCard,
-  Facts,
-  Form,
-  HeadFact,
-  HeadFacts,
-  Icon,
-  MoreMenu,
-  Notice,
-  PageHead,
-  RelativeTime,
-  Section,
-  shortDay,
-  STATUS_WORDS,
-  StatusLabel,
-} from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { Columns, Facts, Section } from "../../ui/blocks";
+import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
+import { shortDay } from "../../ui/times";
+import { STATUS_WORDS, StatusLabel } from "../../ui/labels";
 import { ReportLink } from "../incidents/report-link";
 import { Since } from "../monitors/state";
 import { componentPath, componentsOfPagePath, pagePath } from "../paths";

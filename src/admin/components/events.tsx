@@ -1,9 +1,11 @@
-import type { ComponentChange } from "../../features/components";
+import type { ComponentChange } from "../../features/components/model";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import { IMPACT_TONES, STATUS_TONES } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, DetailCard, DetailRow, RelativeTime, Shape, STATUS_WORDS } from "../../ui";
+import { Chip, Shape, STATUS_WORDS } from "../../ui/labels";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { RelativeTime } from "../../ui/relative-time";
 import { incidentPath, maintenancePath } from "../paths";
 import type { ComponentEvent, ComponentView } from "./component-view";
 

@@ -1,16 +1,15 @@
 import {
   COLLAPSE,
   type ComponentInput,
-  type ComponentRow,
   type GroupInput,
-  type GroupRow,
   type UpdateComponentBody,
-} from "../../features/components";
+} from "../../features/components/model";
+import type { ComponentRow, GroupRow } from "../../features/components/store";
 import type { Static } from "@sinclair/typebox";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
-import { STATUS_WORDS } from "../../ui";
+import { STATUS_WORDS } from "../../ui/labels";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
-import { invalidFields } from "../../errors";
+import { invalidFields } from "../../errors/problem";
 import { toRef } from "../../kernel/text";
 import { type Field, InvalidInput, nullable, optional } from "../forms/field";
 import { defineForm } from "../forms/form";

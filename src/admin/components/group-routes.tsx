@@ -2,12 +2,12 @@ import {
   createGroup,
   deleteGroup,
   getGroupRow,
-  listGroups,
-  nextPosition,
   updateGroup,
-} from "../../features/components";
-import { getPage } from "../../features/pages";
-import { Button, ButtonLink } from "../../ui";
+} from "../../features/components/service";
+import { listGroups } from "../../features/components/store";
+import { nextPosition } from "../../features/components/order";
+import { getPage } from "../../features/pages/service";
+import { Button, ButtonLink } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
 import { createArea } from "../screens/area";

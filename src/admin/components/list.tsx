@@ -1,19 +1,15 @@
-import type { ComponentRow, GroupRow } from "../../features/components";
-import type { PageRow } from "../../features/pages";
+import type { ComponentRow, GroupRow } from "../../features/components/store";
+import type { PageRow } from "../../features/pages/store";
 import { type Role, roleAllows } from "../../domain/role";
 import { plural } from "../../kernel/text";
-import {
-  ButtonLink,
-  EmptyState,
-  ListToolbar,
-  OrderList,
-  OrderPart,
-  OrderRow,
-  PageHead,
-  FormNotice,
-  StatusLabel,
-  FilterSelect,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { EmptyState } from "../../ui/blocks";
+import { ListToolbar } from "../../ui/list-tools";
+import { OrderList, OrderPart, OrderRow } from "../../ui/order-list";
+import { PageHead } from "../../ui/navigation";
+import { FormNotice } from "../../ui/notices";
+import { StatusLabel } from "../../ui/labels";
+import { FilterSelect } from "../../ui/filters";
 import { labelAmong } from "../page-choice";
 import { NoMatch } from "../timeline/list-frame";
 import { componentPath, COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";

@@ -1,7 +1,9 @@
-import type { Reader } from "../../db";
-import { notFound } from "../../errors";
-import { listComponentsOfPage, listGroups, listNamedCausesOfPage } from "../../features/components";
-import { findPageBySlugOrId, type PageRow } from "../../features/pages";
+import type { Reader } from "../../db/statements";
+import { notFound } from "../../errors/problem";
+import { listComponentsOfPage, listGroups } from "../../features/components/store";
+import { listNamedCausesOfPage } from "../../features/components/cause-store";
+import { findPageBySlugOrId } from "../../features/pages/service";
+import type { PageRow } from "../../features/pages/store";
 import { choosePage, readPages } from "../page-choice";
 import { COMPONENTS_PATH } from "../paths";
 import { type At, ShowInstead } from "../screens/routes";

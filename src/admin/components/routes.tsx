@@ -1,8 +1,10 @@
-import type { Tx } from "../../db";
-import { conflict, invalidFields } from "../../errors";
-import { getComponentRow, getGroupRow, orderComponents } from "../../features/components";
-import { getPage } from "../../features/pages";
-import { type Form as SentForm, sessionOf } from "../../http";
+import type { Tx } from "../../db/statements";
+import { conflict, invalidFields } from "../../errors/problem";
+import { getComponentRow, getGroupRow } from "../../features/components/service";
+import { orderComponents } from "../../features/components/order";
+import { getPage } from "../../features/pages/service";
+import type { Form as SentForm } from "../../http/form-body";
+import { sessionOf } from "../../http/request-context";
 import type { Actor } from "../../domain/actor";
 import type { AdminDependencies } from "../dependencies";
 import { NoPageYet } from "../no-page";

@@ -1,4 +1,5 @@
-import type { ComponentOrder, ComponentRow, GroupRow } from "../../features/components";
+import type { ComponentOrder } from "../../features/components/order";
+import type { ComponentRow, GroupRow } from "../../features/components/store";
 
 /*
  * A page's groups and components as one list of ids, as a screen shows them from top to bottom: those

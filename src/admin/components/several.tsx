@@ -1,12 +1,9 @@
 import type { Ctx } from "../../context";
-import {
-  createComponent,
-  listComponentsOfPage,
-  listGroups,
-  nextPosition,
-} from "../../features/components";
+import { createComponent } from "../../features/components/service";
+import { listComponentsOfPage, listGroups } from "../../features/components/store";
+import { nextPosition } from "../../features/components/order";
 import { plural } from "../../kernel/text";
-import { Button } from "../../ui";
+import { Button } from "../../ui/buttons";
 import type { Area } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { componentCrumbs, listPathOf, SEVERAL_PATH } from "./component-paths";

@@ -1,4 +1,4 @@
-import { Chip } from "../../ui";
+import { Chip } from "../../ui/labels";
 
 /** Tags of a component. Renders nothing without tags. */
 export function ComponentTags({ tags }: { tags: readonly string[] }) {

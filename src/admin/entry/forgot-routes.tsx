@@ -1,6 +1,13 @@
 import { Elysia } from "elysia";
-import { canResetByMail, FORGOT_PATH, forgottenEmail, requestPassword } from "../../features/users";
-import { formBody, seeOther, unlessUnavailable } from "../../http";
+import {
+  canResetByMail,
+  FORGOT_PATH,
+  forgottenEmail,
+  requestPassword,
+} from "../../features/users/forgot";
+import { formBody } from "../../http/form-body";
+import { seeOther } from "../../http/answers";
+import { unlessUnavailable } from "../../http/problems";
 import { plural } from "../../kernel/text";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";

@@ -1,6 +1,7 @@
-import { FORGOT_PATH } from "../../features/users";
-import { SIGN_IN_PATH } from "../../http";
-import { Actions, Button, ButtonLink, Form } from "../../ui";
+import { FORGOT_PATH } from "../../features/users/forgot";
+import { SIGN_IN_PATH } from "../../http/authorisation";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { textField } from "../forms/text-fields";

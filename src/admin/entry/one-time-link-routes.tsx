@@ -1,18 +1,16 @@
 import { Elysia } from "elysia";
-import type { Reader } from "../../db";
-import type { FieldError } from "../../errors";
-import { findLink, type OneTimeLink, passwordError } from "../../features/auth";
-import { setPublicAddress, validatePublicAddress } from "../../features/settings";
-import {
-  acceptLink,
-  canResetByMail,
-  getUser,
-  linkPath,
-  setUpOwner,
-  type UserResource,
-  validateNewUser,
-} from "../../features/users";
-import { findCurrentSession, formBody, seeOther, sessionCookie } from "../../http";
+import type { Reader } from "../../db/statements";
+import type { FieldError } from "../../errors/problem";
+import { findLink, type OneTimeLink } from "../../features/auth/links";
+import { passwordError } from "../../features/auth/passwords";
+import { setPublicAddress, validatePublicAddress } from "../../features/settings/service";
+import { acceptLink, linkPath, setUpOwner } from "../../features/users/invitations";
+import { canResetByMail } from "../../features/users/forgot";
+import { getUser, validateNewUser } from "../../features/users/service";
+import type { UserResource } from "../../features/users/model";
+import { findCurrentSession, sessionCookie } from "../../http/session-cookie";
+import { formBody } from "../../http/form-body";
+import { seeOther } from "../../http/answers";
 import { userActor } from "../../domain/actor";
 import { browserOrigin, sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";

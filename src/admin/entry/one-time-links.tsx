@@ -1,7 +1,8 @@
 import { NAME_MAX } from "../../domain/texts";
-import { FORGOT_PATH } from "../../features/users";
-import { SIGN_IN_PATH } from "../../http";
-import { Actions, Button, ButtonLink, Form } from "../../ui";
+import { FORGOT_PATH } from "../../features/users/forgot";
+import { SIGN_IN_PATH } from "../../http/authorisation";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
 import type { Field } from "../forms/field";
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";

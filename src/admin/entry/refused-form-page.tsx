@@ -1,4 +1,5 @@
-import { Actions, Button, ButtonLink, Form } from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
 import { KEPT_FIELD } from "../forms/kept";
 import { entriesOfKept, type RefusedForm } from "./refused-form";
 

@@ -1,8 +1,10 @@
 import { containsKeyShape } from "../../domain/key-shape";
 import { WEBHOOK_FORMATS } from "../../domain/webhook";
-import { PRIVATE_KEY } from "../../features/monitors";
-import { FORMATS } from "../../features/webhooks";
-import { type Form as SentForm, KEPT_FORM_MAX_BYTES, type RouteTable } from "../../http";
+import { PRIVATE_KEY } from "../../features/monitors/probes/client-certificate";
+import { FORMATS } from "../../features/webhooks/formats";
+import type { Form as SentForm } from "../../http/form-body";
+import { KEPT_FORM_MAX_BYTES } from "../../http/refused-form";
+import type { RouteTable } from "../../http/route-table";
 import { KEPT_FIELD } from "../forms/kept";
 import { formatNamed } from "../webhooks/forms";
 import { settingsOf } from "../webhooks/setting-fields";

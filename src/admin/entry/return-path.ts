@@ -1,4 +1,5 @@
-import { hostOf, type RouteTable } from "../../http";
+import { hostOf } from "../../http/authorisation";
+import type { RouteTable } from "../../http/route-table";
 import { HOME_PATH } from "../paths";
 
 // A path of the dashboard without scheme, host, backslash (which browsers treat as a slash), and

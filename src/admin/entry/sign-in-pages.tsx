@@ -1,18 +1,18 @@
 import type { Ctx } from "../../context";
-import type { Problem } from "../../errors";
-import { isHttps, type Sessions } from "../../features/auth";
-import { canResetByMail, hasUsers } from "../../features/users";
-import {
-  acceptsHtml,
-  findSessionOwner,
-  type GatewayContext,
-  readTheme,
-  type RouteTable,
-  sendHtml,
-  sentFormOf,
-  type Theme,
-} from "../../http";
-import { type HtmlDocument, linkedAssets } from "../../ui";
+import type { Problem } from "../../errors/problem";
+import { isHttps } from "../../features/auth/rules";
+import type { Sessions } from "../../features/auth/sessions";
+import { canResetByMail } from "../../features/users/forgot";
+import { hasUsers } from "../../features/users/service";
+import { acceptsHtml } from "../../http/refused-form";
+import { findSessionOwner } from "../../http/session-cookie";
+import type { GatewayContext } from "../../http/request-context";
+import { readTheme, type Theme } from "../../http/theme-cookie";
+import type { RouteTable } from "../../http/route-table";
+import { sendHtml } from "../../http/answers";
+import { sentFormOf } from "../../http/form-body";
+import type { HtmlDocument } from "../../ui/documents";
+import { linkedAssets } from "../../ui/assets";
 import { browserOrigin } from "../browser";
 import { renderPlainScreen } from "../shell";
 import { keepForm, type RefusedForm } from "./refused-form";

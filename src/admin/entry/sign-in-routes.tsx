@@ -1,19 +1,15 @@
 import { Elysia } from "elysia";
-import { isHttps } from "../../features/auth";
-import { authenticate, endOneSession, signIn } from "../../features/users";
-import {
-  endedSessionCookie,
-  findCurrentSession,
-  formBody,
-  readTheme,
-  seeOther,
-  sendHtml,
-  sessionCookie,
-  SIGN_IN_PATH,
-} from "../../http";
+import { isHttps } from "../../features/auth/rules";
+import { authenticate, endOneSession, signIn } from "../../features/users/sign-in";
+import { endedSessionCookie, findCurrentSession, sessionCookie } from "../../http/session-cookie";
+import { formBody } from "../../http/form-body";
+import { readTheme } from "../../http/theme-cookie";
+import { seeOther, sendHtml } from "../../http/answers";
+import { SIGN_IN_PATH } from "../../http/authorisation";
 import { userActor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
-import { createPageCache, linkedAssets } from "../../ui";
+import { createPageCache } from "../../ui/documents";
+import { linkedAssets } from "../../ui/assets";
 import { sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH, SIGN_OUT_PATH } from "../paths";

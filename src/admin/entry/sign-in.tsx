@@ -1,7 +1,10 @@
-import { FORGOT_PATH } from "../../features/users";
-import { SIGN_IN_PATH } from "../../http";
+import { FORGOT_PATH } from "../../features/users/forgot";
+import { SIGN_IN_PATH } from "../../http/authorisation";
 import { plural } from "../../kernel/text";
-import { Actions, Button, Form, Notice, TextField } from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button } from "../../ui/buttons";
+import { Notice } from "../../ui/notices";
+import { TextField } from "../../ui/inputs";
 import { HOME_PATH } from "../paths";
 import { hiddenFieldsOf, type RefusedForm } from "./refused-form";
 

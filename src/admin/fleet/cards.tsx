@@ -1,8 +1,11 @@
 import type { ComponentChildren } from "preact";
-import type { CdnState, FleetState, MirrorState } from "../../features/alarms";
+import type { CdnState, FleetState, MirrorState } from "../../features/alarms/fleet";
 import { capitalised } from "../../kernel/text";
 import { MINUTE_MS, toIso } from "../../kernel/time";
-import { DetailCard, Facts, RelativeTime, State } from "../../ui";
+import { DetailCard } from "../../ui/detail";
+import { Facts } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/relative-time";
+import { State } from "../../ui/labels";
 
 /** Age from which a mirror is out of date. */
 const STALE_MS = 5 * MINUTE_MS;

@@ -1,6 +1,11 @@
-import type { Alarm, Fleet } from "../../features/alarms";
+import type { Alarm } from "../../features/alarms/alarms";
+import type { Fleet } from "../../features/alarms/fleet";
 import { toIso } from "../../kernel/time";
-import { Columns, DetailCard, DetailRow, PageHead, RelativeTime, Shape, State } from "../../ui";
+import { Columns } from "../../ui/blocks";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
+import { Shape, State } from "../../ui/labels";
 import { CdnCard, FleetCard, MirrorCard } from "./cards";
 import { NodesCard } from "./nodes";
 import { OrphansCard } from "./orphans";

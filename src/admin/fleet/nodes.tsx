@@ -1,7 +1,10 @@
-import type { FleetNode } from "../../features/alarms";
+import type { FleetNode } from "../../features/alarms/fleet";
 import { capitalised } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { DetailCard, DetailRow, Icon, RelativeTime, State } from "../../ui";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
+import { State } from "../../ui/labels";
 
 /** Age of the last sign of life from which a node counts as gone, in ms. */
 const GONE_MS = 10_000;

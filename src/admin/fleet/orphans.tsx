@@ -1,6 +1,8 @@
-import { type SetAside, setAsideId } from "../../features/alarms";
+import { type SetAside, setAsideId } from "../../features/alarms/orphans";
 import { plural } from "../../kernel/text";
-import { Button, DetailCard, DetailRow, Icon } from "../../ui";
+import { Button } from "../../ui/buttons";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
 import { FLEET_PATH } from "../paths";
 
 interface OrphansProps {

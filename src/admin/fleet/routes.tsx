@@ -1,6 +1,6 @@
 import { roleAllows } from "../../domain/role";
-import { dismissOrphans, setAsideId } from "../../features/alarms";
-import { sessionOf } from "../../http";
+import { dismissOrphans, setAsideId } from "../../features/alarms/orphans";
+import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../dependencies";
 import { FLEET_PATH } from "../paths";
 import { createArea } from "../screens/area";

@@ -1,4 +1,5 @@
-import { Checkbox, ChoiceField, RadioList, SelectField } from "../../ui";
+import { Checkbox, ChoiceField, RadioList } from "../../ui/choices";
+import { SelectField } from "../../ui/selects";
 import { type Field, InvalidInput } from "./field";
 
 interface ChoiceOptions<Value extends string> {

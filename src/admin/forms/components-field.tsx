@@ -1,11 +1,11 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import {
   type ComponentRow,
   type GroupRow,
   listComponentsOfPage,
   listGroups,
-} from "../../features/components";
-import { CheckRows } from "../../ui";
+} from "../../features/components/store";
+import { CheckRows } from "../../ui/choices";
 import type { Field } from "./field";
 
 /** Number of components above which forms fold their groups. */

@@ -1,5 +1,5 @@
 import { parseInstant } from "../../kernel/time";
-import { DateTimeField } from "../../ui";
+import { DateTimeField } from "../../ui/inputs";
 import type { Field } from "./field";
 
 // Values of `datetime-local` inputs, and text typed in browsers without such inputs.

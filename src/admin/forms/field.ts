@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import type { FieldError } from "../../errors";
-import type { Form as SentForm } from "../../http";
+import type { FieldError } from "../../errors/problem";
+import type { Form as SentForm } from "../../http/form-body";
 
 /** Error messages of a form by input name. */
 export type FormErrors = Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { ErrorSummary, Fold, FormNotice, Notice } from "../../ui";
+import { ErrorSummary, FormNotice, Notice } from "../../ui/notices";
+import { Fold } from "../../ui/blocks";
 import type { FormErrors } from "./field";
 import {
   type AnyField,

@@ -1,5 +1,5 @@
-import { type FieldError, invalidFields, Problem } from "../../errors";
-import type { Form as SentForm } from "../../http";
+import { type FieldError, invalidFields, Problem } from "../../errors/problem";
+import type { Form as SentForm } from "../../http/form-body";
 import { type Field, type FormErrors, InvalidInput, NO_ERRORS } from "./field";
 
 // oxlint-disable-next-line typescript/no-explicit-any

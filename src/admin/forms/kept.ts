@@ -1,4 +1,4 @@
-import type { Form as SentForm } from "../../http";
+import type { Form as SentForm } from "../../http/form-body";
 
 /**
  * Field with which a form is shown again after its user signed in: `yes`, or `partly` if typed secrets

@@ -1,7 +1,8 @@
-import type { Reader } from "../../db";
-import { findMonitor, listMonitorNames } from "../../features/monitors";
-import { MONITORS_MAX } from "../../features/webhooks";
-import { CheckRows } from "../../ui";
+import type { Reader } from "../../db/statements";
+import { findMonitor } from "../../features/monitors/store";
+import { listMonitorNames } from "../../features/monitors/overview-store";
+import { MONITORS_MAX } from "../../features/webhooks/bodies";
+import { CheckRows } from "../../ui/choices";
 import type { Field } from "./field";
 
 /** Maximum number of monitors that a form lists, in addition to the selected ones. */

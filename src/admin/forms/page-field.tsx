@@ -1,7 +1,10 @@
-import type { Reader } from "../../db";
-import type { PageRow } from "../../features/pages";
-import { sessionOf, type Form as SentForm } from "../../http";
-import { Button, HiddenFields, SelectField } from "../../ui";
+import type { Reader } from "../../db/statements";
+import type { PageRow } from "../../features/pages/store";
+import { sessionOf } from "../../http/request-context";
+import type { Form as SentForm } from "../../http/form-body";
+import { Button } from "../../ui/buttons";
+import { HiddenFields } from "../../ui/form";
+import { SelectField } from "../../ui/selects";
 import { NoPageYet } from "../no-page";
 import { choosePage, labelAmong, type Page, readPages } from "../page-choice";
 import { type At, ShowInstead } from "../screens/routes";

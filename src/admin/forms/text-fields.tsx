@@ -1,6 +1,6 @@
 import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
-import { UPDATE_TEXT_MAX } from "../../features/timeline";
-import { TextArea, TextField } from "../../ui";
+import { UPDATE_TEXT_MAX } from "../../features/timeline/updates";
+import { TextArea, TextField } from "../../ui/inputs";
 import type { Field } from "./field";
 
 interface TextOptions {

@@ -1,25 +1,23 @@
 import type { Tone } from "../../domain/tone";
-import { DEFAULT_RATE_LIMIT } from "../../features/keys";
-import { DOMAINS_MAX, LOGO_MAX_BYTES } from "../../features/pages";
-import { UPDATES_MAX } from "../../features/timeline";
-import { BODY_MAX_BYTES, type Theme } from "../../http";
+import { DEFAULT_RATE_LIMIT } from "../../features/keys/model";
+import { DOMAINS_MAX } from "../../features/pages/address";
+import { LOGO_MAX_BYTES } from "../../features/pages/logo";
+import { UPDATES_MAX } from "../../features/timeline/updates";
+import { BODY_MAX_BYTES } from "../../http/declared-body";
+import type { Theme } from "../../http/theme-cookie";
 import { formatBytes, percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
-import {
-  Button,
-  DetailCard,
-  DetailRow,
-  duration,
-  Facts,
-  Icon,
-  RelativeTime,
-  safeHref,
-  shortDay,
-  State,
-} from "../../ui";
+import { Button } from "../../ui/buttons";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { duration, shortDay } from "../../ui/times";
+import { Facts } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
+import { safeHref } from "../../ui/safe-href";
+import { State } from "../../ui/labels";
 import { VERSION } from "../../version";
-import type { MailReadiness } from "../../features/mail";
+import type { MailReadiness } from "../../features/mail/settings";
 import { ThemeForm } from "../account/theme";
 import { ReadinessState } from "../mail/cards";
 import { BACKUP_PATH, MAIL_PATH } from "../paths";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { DiskSpace } from "../../db";
+import type { DiskSpace } from "../../db/disk";
 import { SCHEMA_VERSION } from "../../db/migrations";
-import { type LastBackup, readLastBackup } from "../../features/backups";
-import { countStatuses } from "../../features/components";
-import { countMonitorsByState } from "../../features/monitors";
+import { type LastBackup, readLastBackup } from "../../features/backups/last-backup";
+import { countStatuses } from "../../features/components/store";
+import { countMonitorsByState } from "../../features/monitors/store";
 import { sum } from "../../kernel/numbers";
 
 /** Facts about the installation and its server. Times are in unix ms, sizes in bytes. */

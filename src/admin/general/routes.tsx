@@ -1,27 +1,29 @@
 import { Elysia } from "elysia";
-import { formatNetwork, MAIL_OPTION_NAMES, type OptionName, setterOf } from "../../config";
-import { conflict, type FieldError } from "../../errors";
-import { endSession, isHttps, startSession } from "../../features/auth";
-import { recordBackup } from "../../features/backups";
-import { mailReadiness, readMailSettings } from "../../features/mail";
+import { formatNetwork } from "../../config/parse";
+import { MAIL_OPTION_NAMES } from "../../config/mail-options";
+import { type OptionName, setterOf } from "../../config/options";
+import { conflict, type FieldError } from "../../errors/problem";
+import { endSession, startSession } from "../../features/auth/sessions";
+import { isHttps } from "../../features/auth/rules";
+import { recordBackup } from "../../features/backups/last-backup";
+import { mailReadiness, readMailSettings } from "../../features/mail/settings";
 import {
   readAllowedNetworks,
-  readPublicAddress,
   setAllowedNetworks,
-  setPublicAddress,
   validateAllowedNetworks,
-  validatePublicAddress,
-} from "../../features/settings";
+} from "../../features/settings/allowed-networks";
 import {
-  actorOf,
-  formBody,
-  NO_STORE,
-  readTheme,
-  seeOther,
-  session,
-  sessionCookie,
-  sessionOf,
-} from "../../http";
+  readPublicAddress,
+  setPublicAddress,
+  validatePublicAddress,
+} from "../../features/settings/service";
+import { actorOf, sessionOf } from "../../http/request-context";
+import { formBody } from "../../http/form-body";
+import { NO_STORE } from "../../http/representation";
+import { readTheme } from "../../http/theme-cookie";
+import { seeOther } from "../../http/answers";
+import { session } from "../../http/operation";
+import { sessionCookie } from "../../http/session-cookie";
 import { sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
 import { keptNotice } from "../forms/kept";

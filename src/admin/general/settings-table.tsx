@@ -1,19 +1,13 @@
 import { resolve } from "node:path";
 import type { ComponentChildren } from "preact";
-import {
-  type Config,
-  formatHost,
-  formatNetwork,
-  type ListenAddress,
-  type Network,
-  type OptionName,
-  setterOf,
-} from "../../config";
+import { type Config, type OptionName, setterOf } from "../../config/options";
+import { formatHost, formatNetwork, type ListenAddress, type Network } from "../../config/parse";
 import { formatMailbox } from "../../domain/mail-address";
 import { describeStore } from "../../domain/store-address";
-import type { MailSettings } from "../../features/mail";
+import type { MailSettings } from "../../features/mail/settings";
 import { plural } from "../../kernel/text";
-import { DenseRow, DenseTable, DetailCard, TextCell } from "../../ui";
+import { DenseRow, DenseTable, TextCell } from "../../ui/dense-table";
+import { DetailCard } from "../../ui/detail";
 
 /** Settings in force: those of the configuration and of the dashboard. */
 export interface SettingsInForce {

@@ -1,7 +1,12 @@
 import type { ImportSource, OptionValues, SourceOption } from "../../domain/import-sources";
-import { IMPORT_PARTS, type ImportJob, type OfferedFile } from "../../features/imports";
+import { IMPORT_PARTS } from "../../features/imports/run";
+import type { ImportJob } from "../../features/imports/jobs";
+import type { OfferedFile } from "../../features/imports/files";
 import { formatBytes } from "../../kernel/numbers";
-import { Actions, Button, ButtonLink, FileField, Form, PageHead, TextField } from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { FileField, TextField } from "../../ui/inputs";
+import { PageHead } from "../../ui/navigation";
 import { checkboxField, selectField } from "../forms/choice-fields";
 import { type Field, optional } from "../forms/field";
 import { defineForm, type FormDefinition, type FormState, type ValuesOf } from "../forms/form";

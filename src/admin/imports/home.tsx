@@ -1,22 +1,17 @@
 import { type ImportReport, PRODUCTS } from "../../domain/import-report";
 import { IMPORT_SOURCES } from "../../domain/import-sources";
-import { type ImportJob, type listImports, verdictsInWords } from "../../features/imports";
+import type { ImportJob } from "../../features/imports/jobs";
+import type { listImports } from "../../features/imports/store";
+import { verdictsInWords } from "../../features/imports/words";
 import { capitalised } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  DetailCard,
-  DetailRow,
-  EmptyState,
-  Icon,
-  PageHead,
-  RelativeTime,
-  Row,
-  RowLink,
-  Table,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { EmptyState } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { importReportPath } from "../paths";
 import { importFormPath } from "./import-paths";
 import { JobNotice } from "./progress";

@@ -6,21 +6,12 @@ import {
   VERDICT_MEANINGS,
 } from "../../domain/import-report";
 import { capitalised, plural } from "../../kernel/text";
-import {
-  Cell,
-  CellNote,
-  EmptyState,
-  FilterSelect,
-  ListCard,
-  ListToolbar,
-  Pagination,
-  Row,
-  RowLink,
-  Shape,
-  State,
-  Table,
-  Tabs,
-} from "../../ui";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
+import { EmptyState } from "../../ui/blocks";
+import { FilterSelect } from "../../ui/filters";
+import { ListCard, ListToolbar } from "../../ui/list-tools";
+import { Pagination, Tabs } from "../../ui/navigation";
+import { Shape, State } from "../../ui/labels";
 import { type ItemListing, itemsPath, nextPath } from "./listing";
 import { VERDICT_ORDER, VERDICT_WORDS } from "./verdicts";
 

@@ -1,14 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { ImportSource } from "../../domain/import-sources";
-import { type FieldError, invalidFields } from "../../errors";
-import {
-  type ImportJob,
-  type ImportJobs,
-  type JobPlace,
-  parseOptions,
-  validateOptions,
-} from "../../features/imports";
+import { type FieldError, invalidFields } from "../../errors/problem";
+import type { ImportJob, ImportJobs, JobPlace } from "../../features/imports/jobs";
+import { parseOptions } from "../../features/imports/options";
+import { validateOptions } from "../../features/imports/importers";
 import { within } from "../../kernel/within";
 import { FILE_MAX_BYTES, type ImportBody, optionValues } from "./form";
 

@@ -1,15 +1,11 @@
-import type { ImportJob } from "../../features/imports";
+import type { ImportJob } from "../../features/imports/jobs";
 import { capitalised } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  HeadFact,
-  HeadFacts,
-  Notice,
-  PageHead,
-  PostButton,
-  RelativeTime,
-} from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { HeadFact, HeadFacts } from "../../ui/detail";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { IMPORTS_PATH, importReportPath } from "../paths";
 import { importFormPath, importPlanPath } from "./import-paths";
 

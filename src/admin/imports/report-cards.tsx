@@ -1,6 +1,8 @@
 import type { ImportHistory, ImportReport } from "../../domain/import-report";
 import { plural } from "../../kernel/text";
-import { DetailCard, Facts, shortDay } from "../../ui";
+import { DetailCard } from "../../ui/detail";
+import { Facts } from "../../ui/blocks";
+import { shortDay } from "../../ui/times";
 
 /** Instructions of a plan or a report, and parts of the source that were not read. */
 export function Instructions({ report }: { report: ImportReport }) {

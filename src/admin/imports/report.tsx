@@ -1,18 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { type ImportReport, PRODUCTS } from "../../domain/import-report";
-import { hasWork, type ImportJob, verdictsInWords } from "../../features/imports";
+import { hasWork, verdictsInWords } from "../../features/imports/words";
+import type { ImportJob } from "../../features/imports/jobs";
 import { capitalised, plural } from "../../kernel/text";
-import {
-  ButtonLink,
-  DialogForm,
-  HeadFact,
-  HeadFacts,
-  Icon,
-  Notice,
-  PageHead,
-  PostButton,
-  shortDay,
-} from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { DialogForm } from "../../ui/form";
+import { HeadFact, HeadFacts } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
+import { shortDay } from "../../ui/times";
 import { IMPORTS_PATH, importReportPath } from "../paths";
 import { importFormPath, importPlanPath } from "./import-paths";
 import { Items } from "./items";

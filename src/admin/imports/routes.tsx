@@ -1,16 +1,17 @@
 import type { ImportReport } from "../../domain/import-report";
 import { findImportSource, type ImportSource } from "../../domain/import-sources";
-import { invalidFields, notFound } from "../../errors";
+import { invalidFields, notFound } from "../../errors/problem";
 import {
   countPaused,
-  findImport,
-  type ImportJob,
-  listImports,
   type Started,
   startedInWords,
   startImport,
-} from "../../features/imports";
-import { actorOf, isLiveRefresh, NO_STORE, sessionOf } from "../../http";
+} from "../../features/imports/start";
+import { findImport, listImports } from "../../features/imports/store";
+import type { ImportJob } from "../../features/imports/jobs";
+import { actorOf, sessionOf } from "../../http/request-context";
+import { isLiveRefresh } from "../../http/live-refresh";
+import { NO_STORE } from "../../http/representation";
 import { linksOf } from "../activity/target-links";
 import type { AdminDependencies } from "../dependencies";
 import { IMPORTS_PATH, importReportPath } from "../paths";

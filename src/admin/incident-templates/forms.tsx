@@ -1,15 +1,14 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { OPEN_INCIDENT_STATUSES } from "../../domain/incident-status";
 import { NAME_MAX } from "../../domain/texts";
-import {
-  TEMPLATE_NAME_MAX,
-  type TemplateInput,
-  type TemplateRecord,
-} from "../../features/incident-templates";
-import type { PageRow } from "../../features/pages";
-import type { Form as SentForm } from "../../http";
+import { TEMPLATE_NAME_MAX, type TemplateInput } from "../../features/incident-templates/model";
+import type { TemplateRecord } from "../../features/incident-templates/records";
+import type { PageRow } from "../../features/pages/store";
+import type { Form as SentForm } from "../../http/form-body";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Button, HiddenFields, SelectField } from "../../ui";
+import { Button } from "../../ui/buttons";
+import { HiddenFields } from "../../ui/form";
+import { SelectField } from "../../ui/selects";
 import { choiceField } from "../forms/choice-fields";
 import { type PageComponents, readPageComponents } from "../forms/components-field";
 import { type Field, InvalidInput, nullable } from "../forms/field";

@@ -1,25 +1,15 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { type Role, roleAllows } from "../../domain/role";
-import { listTemplateSummaries } from "../../features/incident-templates";
-import { areBuiltInTemplatesHidden } from "../../features/settings";
+import { listTemplateSummaries } from "../../features/incident-templates/store";
+import { areBuiltInTemplatesHidden } from "../../features/settings/switches";
 import { plural } from "../../kernel/text";
 import { INCIDENT_WORDS } from "../../public/words";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  EmptyState,
-  Icon,
-  ListToolbar,
-  OneLine,
-  PageHead,
-  Pagination,
-  PostButton,
-  Row,
-  RowLink,
-  Section,
-  Table,
-} from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
+import { EmptyState, Section } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
+import { ListToolbar } from "../../ui/list-tools";
+import { PageHead, Pagination } from "../../ui/navigation";
 import { REPORT_TEMPLATES } from "../incidents/built-in-templates";
 import { labelAmong, type Page, PageFilter, readPages } from "../page-choice";
 import { INCIDENT_TEMPLATES_PATH, incidentTemplatePath, INCIDENTS_PATH } from "../paths";

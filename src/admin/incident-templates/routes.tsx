@@ -1,13 +1,14 @@
 import {
   createTemplate,
   deleteTemplate,
-  findTemplate,
-  getTemplate,
   updateTemplate,
-} from "../../features/incident-templates";
-import { setBuiltInTemplatesHidden } from "../../features/settings";
-import { sessionOf } from "../../http";
-import { Button, ButtonLink, DialogForm } from "../../ui";
+} from "../../features/incident-templates/service";
+import { findTemplate } from "../../features/incident-templates/store";
+import { getTemplate } from "../../features/incident-templates/records";
+import { setBuiltInTemplatesHidden } from "../../features/settings/switches";
+import { sessionOf } from "../../http/request-context";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { DialogForm } from "../../ui/form";
 import { ManagedByFile } from "../components/managed";
 import type { AdminDependencies } from "../dependencies";
 import { isChoosingPage } from "../forms/page-field";

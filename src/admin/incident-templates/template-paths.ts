@@ -1,4 +1,4 @@
-import type { TemplateRecord } from "../../features/incident-templates";
+import type { TemplateRecord } from "../../features/incident-templates/records";
 import { REPORT_PATH } from "../incidents/incident-paths";
 import { TEMPLATE_BUTTON } from "../incidents/templates";
 import { INCIDENT_TEMPLATES_PATH, incidentTemplatePath } from "../paths";

@@ -1,7 +1,8 @@
 import { NAMED_STATUSES, type NamedStatus } from "../../domain/component-status";
-import type { Incident } from "../../features/incidents";
-import type { PageRow } from "../../features/pages";
-import { SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
+import type { Incident } from "../../features/incidents/model";
+import type { PageRow } from "../../features/pages/store";
+import { SelectRows } from "../../ui/selects";
+import { STATUS_WORDS, StatusLabel } from "../../ui/labels";
 import { type PageComponents, rowsByGroup } from "../forms/components-field";
 import type { Field } from "../forms/field";
 import { componentsOfPagePath } from "../paths";

@@ -1,4 +1,5 @@
-import { Button, Fold } from "../../ui";
+import { Button } from "../../ui/buttons";
+import { Fold } from "../../ui/blocks";
 import type { StateOf } from "../forms/form";
 import { AudienceHint } from "../timeline/audience";
 import { notifyLabel } from "../timeline/notified";

@@ -1,5 +1,5 @@
-import type { Incident } from "../../features/incidents";
-import { DialogForm } from "../../ui";
+import type { Incident } from "../../features/incidents/model";
+import { DialogForm } from "../../ui/form";
 import { type Detected, StillFailing } from "./detected-by";
 import { pathsOfIncident } from "./incident-paths";
 

@@ -1,15 +1,14 @@
 import { INCIDENT_STATUSES } from "../../domain/incident-status";
-import { conflict } from "../../errors";
-import {
-  addUpdate,
-  deleteIncident,
-  findIncident,
-  getIncident,
-  type IncidentRecord,
-  splitOff,
-  updateIncident,
-} from "../../features/incidents";
-import { actorOf, formBody, session, sessionOf } from "../../http";
+import { conflict } from "../../errors/problem";
+import { addUpdate } from "../../features/incidents/updates";
+import { deleteIncident } from "../../features/incidents/delete";
+import { findIncident } from "../../features/incidents/store";
+import { getIncident, type IncidentRecord } from "../../features/incidents/records";
+import { splitOff } from "../../features/incidents/split-off";
+import { updateIncident } from "../../features/incidents/edit";
+import { actorOf, sessionOf } from "../../http/request-context";
+import { formBody } from "../../http/form-body";
+import { session } from "../../http/operation";
 import { plural } from "../../kernel/text";
 import { INCIDENT_WORDS } from "../../public/words";
 import type { AdminDependencies } from "../dependencies";

@@ -1,30 +1,22 @@
 import { type Impact, INCIDENT_STATUSES, type IncidentStatus } from "../../domain/incident-status";
 import { type Role, roleAllows } from "../../domain/role";
 import { IMPACT_TONES, type Tone } from "../../domain/tone";
-import type { Incident } from "../../features/incidents";
+import type { Incident } from "../../features/incidents/model";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { pathsOf } from "../../public/page-paths";
 import { MarkdownText } from "../../public/text";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  ClockTime,
-  Columns,
-  DetailCard,
-  Form,
-  HeadFact,
-  HeadFacts,
-  Icon,
-  MoreMenu,
-  Notice,
-  PageHead,
-  Phases,
-  RelativeTime,
-  State,
-} from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { ClockTime, RelativeTime } from "../../ui/relative-time";
+import { Columns } from "../../ui/blocks";
+import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
+import { Phases } from "../../ui/timeline";
+import { State } from "../../ui/labels";
 import type { StateOf } from "../forms/form";
 import { INCIDENTS_PATH, monitorPath, pagePath } from "../paths";
 import { Notified } from "../timeline/notified";

@@ -1,26 +1,17 @@
-import type {
-  Incident,
-  IncidentOutages,
-  ShownOutage,
-  SplitOffBody,
-} from "../../features/incidents";
-import type { MonitorRecord, RecentTimes } from "../../features/monitors";
+import type { Incident } from "../../features/incidents/model";
+import type { IncidentOutages, ShownOutage } from "../../features/incidents/outage-view";
+import type { SplitOffBody } from "../../features/incidents/split-off";
+import type { MonitorRecord } from "../../features/monitors/records";
+import type { RecentTimes } from "../../features/monitors/overview";
 import type { MonitorState } from "../../domain/monitor-state";
 import { toIso } from "../../kernel/time";
-import {
-  Actions,
-  Button,
-  ClockTime,
-  DetailCard,
-  DetailRow,
-  FieldError,
-  fieldId,
-  FormNotice,
-  HiddenFields,
-  MONITOR_WORDS,
-  MoreRows,
-  Notice,
-} from "../../ui";
+import { Actions, HiddenFields } from "../../ui/form";
+import { Button } from "../../ui/buttons";
+import { ClockTime } from "../../ui/relative-time";
+import { DetailCard, DetailRow, MoreRows } from "../../ui/detail";
+import { FieldError, fieldId } from "../../ui/field";
+import { FormNotice, Notice } from "../../ui/notices";
+import { MONITOR_WORDS } from "../../ui/labels";
 import { notifyField } from "../forms/choice-fields";
 import { type Field, InvalidInput } from "../forms/field";
 import { defineForm, type StateOf } from "../forms/form";

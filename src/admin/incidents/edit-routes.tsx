@@ -1,14 +1,10 @@
-import {
-  editUpdate,
-  getUpdate,
-  type Incident,
-  presentUpdate,
-  updateIncident,
-  type UpdateIncidentBody,
-} from "../../features/incidents";
-import { conflict } from "../../errors";
+import { editUpdate, getUpdate } from "../../features/incidents/updates";
+import { type Incident, presentUpdate } from "../../features/incidents/model";
+import { updateIncident } from "../../features/incidents/edit";
+import type { UpdateIncidentBody } from "../../features/incidents/bodies";
+import { conflict } from "../../errors/problem";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Button } from "../../ui";
+import { Button } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { incidentPath } from "../paths";
 import type { Area } from "../screens/area";

@@ -1,6 +1,6 @@
-import type { Incident } from "../../features/incidents";
+import type { Incident } from "../../features/incidents/model";
 import { IMPACT_WORDS, lasting } from "../../public/words";
-import { DayTime } from "../../ui";
+import { DayTime } from "../../ui/relative-time";
 import { TimelineFacts } from "../timeline/timeline-facts";
 import type { IncidentView } from "./incident-view";
 

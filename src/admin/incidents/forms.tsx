@@ -3,9 +3,9 @@ import type {
   CreateIncidentBody,
   EditUpdateBody,
   UpdateIncidentBody,
-} from "../../features/incidents";
+} from "../../features/incidents/bodies";
 import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
-import type { Form as SentForm } from "../../http";
+import type { Form as SentForm } from "../../http/form-body";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../public/words";
 import { buttonField, choiceField, notifyField, selectField } from "../forms/choice-fields";
 import type { PageComponents } from "../forms/components-field";

@@ -1,4 +1,4 @@
-import type { MonitorRecord } from "../../features/monitors";
+import type { MonitorRecord } from "../../features/monitors/records";
 import { INCIDENTS_PATH, incidentPath } from "../paths";
 import { listPath } from "../timeline/list-frame";
 

@@ -1,19 +1,11 @@
 import { IMPACT_TONES } from "../../domain/tone";
-import type { IncidentRecord } from "../../features/incidents";
+import type { IncidentRecord } from "../../features/incidents/records";
 import { plural } from "../../kernel/text";
 import { HOUR_MS, toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
-import {
-  Chip,
-  DayTime,
-  DenseRow,
-  DenseTable,
-  FigureCell,
-  NameCell,
-  RelativeTime,
-  Shape,
-  TextCell,
-} from "../../ui";
+import { Chip, Shape } from "../../ui/labels";
+import { DayTime, RelativeTime } from "../../ui/relative-time";
+import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../ui/dense-table";
 import { incidentPath } from "../paths";
 import { EntryNote } from "../timeline/list-frame";
 

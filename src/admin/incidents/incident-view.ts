@@ -1,15 +1,13 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import {
-  getIncident,
-  type IncidentRecord,
-  presentIncident,
-  readOutages,
-  updateIncident,
-} from "../../features/incidents";
-import { getMonitorRecord, recentTimesOf } from "../../features/monitors";
-import { areBuiltInTemplatesHidden } from "../../features/settings";
+import { getIncident, type IncidentRecord } from "../../features/incidents/records";
+import { presentIncident } from "../../features/incidents/model";
+import { readOutages } from "../../features/incidents/outage-view";
+import { updateIncident } from "../../features/incidents/edit";
+import { getMonitorRecord } from "../../features/monitors/records";
+import { recentTimesOf } from "../../features/monitors/overview";
+import { areBuiltInTemplatesHidden } from "../../features/settings/switches";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
 import { readNotified } from "../timeline/notified";

@@ -1,13 +1,9 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
-import { type ComponentRow, listComponentsOfPage } from "../../features/components";
-import {
-  countIncidents,
-  countOutagesOfIncidents,
-  type IncidentQuery,
-  type IncidentRecord,
-  listIncidents,
-} from "../../features/incidents";
+import { type ComponentRow, listComponentsOfPage } from "../../features/components/store";
+import { countIncidents, type IncidentQuery, listIncidents } from "../../features/incidents/lists";
+import { countOutagesOfIncidents } from "../../features/incidents/outage-store";
+import type { IncidentRecord } from "../../features/incidents/records";
 import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
 
 /** Views of the list: `all` shows open incidents first, the others filter. */

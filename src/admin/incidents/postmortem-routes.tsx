@@ -1,7 +1,9 @@
-import { invalidFields } from "../../errors";
-import { getIncident, type Incident, putPostmortem } from "../../features/incidents";
-import { actorOf } from "../../http";
-import { Button } from "../../ui";
+import { invalidFields } from "../../errors/problem";
+import { getIncident } from "../../features/incidents/records";
+import type { Incident } from "../../features/incidents/model";
+import { putPostmortem } from "../../features/incidents/edit";
+import { actorOf } from "../../http/request-context";
+import { Button } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { incidentPath } from "../paths";
 import type { Area } from "../screens/area";

@@ -1,4 +1,5 @@
-import { ButtonLink, Icon } from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Icon } from "../../ui/icons";
 import { type ReportPreset, reportPath } from "./incident-paths";
 
 interface ReportLinkProps extends ReportPreset {

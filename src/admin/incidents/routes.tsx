@@ -1,6 +1,7 @@
-import { createIncident, getIncident } from "../../features/incidents";
-import { actorOf, sessionOf } from "../../http";
-import { Button, ButtonLink } from "../../ui";
+import { createIncident } from "../../features/incidents/create";
+import { getIncident } from "../../features/incidents/records";
+import { actorOf, sessionOf } from "../../http/request-context";
+import { Button, ButtonLink } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";

@@ -1,5 +1,5 @@
 import { STATUS_TONES } from "../../domain/tone";
-import { STATUS_WORDS } from "../../ui";
+import { STATUS_WORDS } from "../../ui/labels";
 import { Affected } from "../timeline/affected";
 import type { IncidentView } from "./incident-view";
 

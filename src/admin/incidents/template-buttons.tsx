@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { Button, Fold, Icon } from "../../ui";
+import { Button } from "../../ui/buttons";
+import { Fold } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
 import type { Field } from "../forms/field";
 import { messageField } from "../forms/text-fields";
 import {

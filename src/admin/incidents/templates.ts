@@ -1,12 +1,12 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import {
   listTemplatesForPage,
   listTemplatesInShort,
-  measureTemplates,
   type TemplateRecord,
-} from "../../features/incident-templates";
-import { areBuiltInTemplatesHidden } from "../../features/settings";
-import type { Form as SentForm } from "../../http";
+} from "../../features/incident-templates/records";
+import { measureTemplates } from "../../features/incident-templates/store";
+import { areBuiltInTemplatesHidden } from "../../features/settings/switches";
+import type { Form as SentForm } from "../../http/form-body";
 import { type BuiltInTemplate, REPORT_TEMPLATES } from "./built-in-templates";
 import { inputOf } from "./component-statuses";
 

@@ -1,5 +1,6 @@
-import type { KeyListing, KeyUsageSummary } from "../../features/keys";
-import { DialogForm, RelativeTime } from "../../ui";
+import type { KeyListing, KeyUsageSummary } from "../../features/keys/listing";
+import { DialogForm } from "../../ui/form";
+import { RelativeTime } from "../../ui/relative-time";
 import type { StateOf } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
 import { keyPath } from "../paths";

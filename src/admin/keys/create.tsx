@@ -1,5 +1,9 @@
-import { KEY_PRESETS, SCOPE_NAMES, SCOPES } from "../../features/keys";
-import { Actions, Button, ButtonLink, Columns, Form, PageHead, Summary } from "../../ui";
+import { KEY_PRESETS, SCOPE_NAMES, SCOPES } from "../../features/keys/scopes";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { Columns } from "../../ui/blocks";
+import { PageHead } from "../../ui/navigation";
+import { Summary } from "../../ui/choices";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { KEYS_PATH } from "../paths";

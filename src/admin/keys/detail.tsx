@@ -1,23 +1,14 @@
-import type { KeyListing, KeyUsageSummary } from "../../features/keys";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Card,
-  Cell,
-  DetailCard,
-  Facts,
-  Form,
-  FormNotice,
-  Icon,
-  MoreMenu,
-  RelativeTime,
-  Notice,
-  PageHead,
-  Row,
-  Sparkline,
-  Table,
-} from "../../ui";
+import type { KeyListing, KeyUsageSummary } from "../../features/keys/listing";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { Card, Facts } from "../../ui/blocks";
+import { Cell, Row, Table } from "../../ui/table";
+import { DetailCard, MoreMenu } from "../../ui/detail";
+import { FormNotice, Notice } from "../../ui/notices";
+import { Icon } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
+import { PageHead } from "../../ui/navigation";
+import { Sparkline } from "../../ui/sparkline";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { KEYS_PATH, keyPath } from "../paths";

@@ -1,19 +1,15 @@
 import {
   type CreateKeyBody,
   DEFAULT_RATE_LIMIT,
-  EXPIRY_DAYS,
-  expiryOfChoice,
-  KEY_PRESETS,
-  type Overlap,
-  SCOPE_NAMES,
-  SCOPES,
-  type Scope,
   type UpdateKeyBody,
-} from "../../features/keys";
-import type { Form as SentForm } from "../../http";
+} from "../../features/keys/model";
+import { EXPIRY_DAYS, expiryOfChoice, type Overlap } from "../../features/keys/rules";
+import { KEY_PRESETS, type Scope, SCOPE_NAMES, SCOPES } from "../../features/keys/scopes";
+import type { Form as SentForm } from "../../http/form-body";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { CheckboxList, ChoiceField, TextField } from "../../ui";
+import { CheckboxList, ChoiceField } from "../../ui/choices";
+import { TextField } from "../../ui/inputs";
 import { type Field, InvalidInput } from "../forms/field";
 import { choiceField } from "../forms/choice-fields";
 import { defineForm } from "../forms/form";

@@ -1,26 +1,16 @@
-import type { KeyCounts, KeyFilter, KeyListing } from "../../features/keys";
+import type { KeyCounts, KeyListing } from "../../features/keys/listing";
+import type { KeyFilter } from "../../features/keys/rules";
 import { sum } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  EmptyState,
-  Icon,
-  ListCard,
-  ListToolbar,
-  RelativeTime,
-  OneLine,
-  PageHead,
-  Pagination,
-  Row,
-  RowLink,
-  Sparkline,
-  StatCard,
-  StatCards,
-  State,
-  Table,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
+import { EmptyState, StatCard, StatCards } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
+import { ListCard, ListToolbar } from "../../ui/list-tools";
+import { RelativeTime } from "../../ui/relative-time";
+import { PageHead, Pagination } from "../../ui/navigation";
+import { Sparkline } from "../../ui/sparkline";
+import { State } from "../../ui/labels";
 import { KEYS_PATH, keyPath } from "../paths";
 import { NoMatch, NoOlder } from "../timeline/list-frame";
 import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips } from "./parts";

@@ -1,11 +1,9 @@
-import {
-  describeExpiry,
-  isExpiringSoon,
-  type KeyListing,
-  type KeyUsageSummary,
-} from "../../features/keys";
+import { describeExpiry, isExpiringSoon } from "../../features/keys/rules";
+import type { KeyListing, KeyUsageSummary } from "../../features/keys/listing";
 import { plural } from "../../kernel/text";
-import { CellNote, Chip, Chips, RelativeTime, OneLine, State } from "../../ui";
+import { CellNote, OneLine } from "../../ui/table";
+import { Chip, Chips, State } from "../../ui/labels";
+import { RelativeTime } from "../../ui/relative-time";
 
 /** Scopes of a key. */
 export function ScopeChips({ scopes }: { scopes: readonly string[] }) {

@@ -1,22 +1,13 @@
-import {
-  describeExpiry,
-  type RevealedKey,
-  type Scope,
-  SCOPE_NAMES,
-  SCOPES,
-} from "../../features/keys";
+import { describeExpiry } from "../../features/keys/rules";
+import type { RevealedKey } from "../../features/keys/service";
+import { type Scope, SCOPE_NAMES, SCOPES } from "../../features/keys/scopes";
 import { plural } from "../../kernel/text";
-import {
-  ButtonLink,
-  CodeBlock,
-  HeadFact,
-  HeadFacts,
-  Icon,
-  Notice,
-  PageHead,
-  Secret,
-  TestKey,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { CodeBlock, Secret, TestKey } from "../../ui/code-block";
+import { HeadFact, HeadFacts } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
 import { KEYS_PATH, keyPath } from "../paths";
 
 interface RevealedValueProps {

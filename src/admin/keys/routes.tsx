@@ -1,22 +1,22 @@
 import {
   countKeys,
+  getKeyListing,
+  type KeyListing,
+  listKeyPage,
+  usageOfKey,
+} from "../../features/keys/listing";
+import {
   createKey,
   endOldValues,
   getKey,
-  getKeyListing,
-  KEY_FILTERS,
-  type KeyFilter,
-  type KeyListing,
-  listKeyPage,
   type RevealedKey,
   revokeKey,
   rotateKey,
-  SCOPE_NAMES,
-  type Scope,
   updateKey,
-  usageOfKey,
-} from "../../features/keys";
-import { sessionOf } from "../../http";
+} from "../../features/keys/service";
+import { KEY_FILTERS, type KeyFilter } from "../../features/keys/rules";
+import { type Scope, SCOPE_NAMES } from "../../features/keys/scopes";
+import { sessionOf } from "../../http/request-context";
 import { linksOf } from "../activity/target-links";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";

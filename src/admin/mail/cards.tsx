@@ -1,13 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { formatMailbox, parseMailAddress } from "../../domain/mail-address";
-import {
-  describeMissing,
-  type MailReadiness,
-  type MailSettings,
-  STEP_NAMES,
-  type TestMailResult,
-} from "../../features/mail";
-import { Button, DetailCard, DetailRow, Facts, safeHref, Shape, State } from "../../ui";
+import { describeMissing } from "../../features/mail/test-mail";
+import type { MailReadiness, MailSettings } from "../../features/mail/settings";
+import { STEP_NAMES } from "../../features/mail/smtp/reply";
+import type { TestMailResult } from "../../features/mail/smtp/send-test-mail";
+import { Button } from "../../ui/buttons";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { Facts } from "../../ui/blocks";
+import { safeHref } from "../../ui/safe-href";
+import { Shape, State } from "../../ui/labels";
 import { GENERAL_PATH } from "../paths";
 import { TLS_LABELS } from "./forms";
 import { MAIL_TEST_PATH } from "./mail-paths";

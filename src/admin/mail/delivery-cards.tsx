@@ -1,9 +1,14 @@
 import type { ComponentChildren } from "preact";
 import type { MailClass } from "../../domain/mail";
-import type { RelayRecord, WaitingMails } from "../../features/mail";
+import type { RelayRecord } from "../../features/mail/relay-record";
+import type { WaitingMails } from "../../features/mail/delivery";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { ButtonLink, DetailCard, DetailRow, Facts, RelativeTime, Shape, State } from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { Facts } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/relative-time";
+import { Shape, State } from "../../ui/labels";
 import {
   MAIL_REPORTS_PATH,
   MAIL_REVOKE_PATH,

@@ -1,6 +1,7 @@
-import { CONNECTIONS_MAX, TLS_MODES, type TlsMode } from "../../config";
-import type { MailSettingsInput, StoredMailSettings } from "../../features/mail";
-import { TextField } from "../../ui";
+import { CONNECTIONS_MAX, TLS_MODES, type TlsMode } from "../../config/mail-options";
+import type { MailSettingsInput } from "../../features/mail/settings";
+import type { StoredMailSettings } from "../../features/mail/stored-settings";
+import { TextField } from "../../ui/inputs";
 import { choiceField } from "../forms/choice-fields";
 import { type Field, nullable } from "../forms/field";
 import { defineForm } from "../forms/form";

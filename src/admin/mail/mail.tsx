@@ -1,14 +1,10 @@
-import type { Delivery, MailReadiness, MailSettings } from "../../features/mail";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Columns,
-  DetailCard,
-  DialogForm,
-  Form,
-  PageHead,
-} from "../../ui";
+import type { Delivery } from "../../features/mail/delivery";
+import type { MailReadiness, MailSettings } from "../../features/mail/settings";
+import { Actions, DialogForm, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { Columns } from "../../ui/blocks";
+import { DetailCard } from "../../ui/detail";
+import { PageHead } from "../../ui/navigation";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { GENERAL_PATH, MAIL_PATH } from "../paths";

@@ -1,18 +1,10 @@
-import type { listUnmatched, ReportRow } from "../../features/mail";
+import type { listUnmatched, ReportRow } from "../../features/mail/reports/store";
 import { toIso } from "../../kernel/time";
-import {
-  Card,
-  Cell,
-  CodeBlock,
-  EmptyState,
-  Facts,
-  PageHead,
-  Pagination,
-  RelativeTime,
-  Row,
-  RowLink,
-  Table,
-} from "../../ui";
+import { Card, EmptyState, Facts } from "../../ui/blocks";
+import { Cell, Row, RowLink, Table } from "../../ui/table";
+import { CodeBlock } from "../../ui/code-block";
+import { PageHead, Pagination } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { GENERAL_PATH, MAIL_PATH } from "../paths";
 import { NoOlder } from "../timeline/list-frame";
 import { MAIL_REPORTS_PATH, reportPath } from "./mail-paths";

@@ -1,19 +1,21 @@
 import { parseStoredAddress } from "../../domain/mail-address";
+import { findReport, listUnmatched } from "../../features/mail/reports/store";
 import {
-  findReport,
   findReportToken,
+  makeReportToken,
+  revokeReportToken,
+} from "../../features/mail/reports/token";
+import {
   getSuppressed,
   type ListedSuppression,
   listSuppressed,
-  listUnmatched,
-  makeReportToken,
-  revokeReportToken,
   suppressionsOfAddress,
   undoSuppression,
-} from "../../features/mail";
-import { notFound } from "../../errors";
-import type { Form } from "../../http";
-import { DialogForm, TextArea } from "../../ui";
+} from "../../features/mail/undo";
+import { notFound } from "../../errors/problem";
+import type { Form } from "../../http/form-body";
+import { DialogForm } from "../../ui/form";
+import { TextArea } from "../../ui/inputs";
 import type { AdminDependencies } from "../dependencies";
 import type { Field } from "../forms/field";
 import { defineForm } from "../forms/form";

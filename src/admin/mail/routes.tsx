@@ -1,15 +1,17 @@
+import { beginTestMail } from "../../features/mail/test-mail";
 import {
-  beginTestMail,
   mailReadiness,
   mailSetters,
-  readDelivery,
   readMailSettings,
   readStoredMailSettings,
   removeMailSettings,
-  sendTestMail,
   setMailSettings,
-} from "../../features/mail";
-import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+} from "../../features/mail/settings";
+import { readDelivery } from "../../features/mail/delivery";
+import { actorOf, sessionOf } from "../../http/request-context";
+import { formBody } from "../../http/form-body";
+import { seeOther } from "../../http/answers";
+import { session } from "../../http/operation";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
 import { MAIL_PATH } from "../paths";
@@ -108,6 +110,7 @@ export function mailAdminRoutes(deps: AdminDependencies) {
         const begun = await writeAs(requestContext, (tx) =>
           beginTestMail(ctx, tx, email, actorOf(requestContext)),
         );
+        const { sendTestMail } = await import("../../features/mail/smtp/send-test-mail");
         const result = await sendTestMail(ctx, egress, begun);
         const form = MAIL_FORM.state(initial(), contextOf(), { form: newFormToken(ctx) });
         return render.screen(at, screen(at, form, { result, address: begun.to.address }));

@@ -1,23 +1,14 @@
 import type { SuppressionReason } from "../../domain/mail";
-import { ALERTS_AS_PAGE, type ListedSuppression } from "../../features/mail";
+import { ALERTS_AS_PAGE } from "../../features/mail/alert-stop-store";
+import type { ListedSuppression } from "../../features/mail/undo";
 import { toIso } from "../../kernel/time";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Card,
-  Cell,
-  CellNote,
-  EmptyState,
-  Form,
-  PageHead,
-  Pagination,
-  RelativeTime,
-  Row,
-  Table,
-  Tabs,
-  TextField,
-} from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { Card, EmptyState } from "../../ui/blocks";
+import { Cell, CellNote, Row, Table } from "../../ui/table";
+import { PageHead, Pagination, Tabs } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
+import { TextField } from "../../ui/inputs";
 import { GENERAL_PATH, MAIL_PATH } from "../paths";
 import { REASON_CAUSES, REASON_LABELS } from "../suppression-words";
 import { listPath, NoOlder } from "../timeline/list-frame";

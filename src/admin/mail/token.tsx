@@ -1,13 +1,9 @@
-import {
-  Actions,
-  ButtonLink,
-  Card,
-  CodeBlock,
-  DialogForm,
-  Notice,
-  PageHead,
-  Secret,
-} from "../../ui";
+import { Actions, DialogForm } from "../../ui/form";
+import { ButtonLink } from "../../ui/buttons";
+import { Card } from "../../ui/blocks";
+import { CodeBlock, Secret } from "../../ui/code-block";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
 import { MAIL_PATH } from "../paths";
 import { MAIL_REVOKE_PATH, MAIL_TOKEN_PATH } from "./mail-paths";
 

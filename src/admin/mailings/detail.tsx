@@ -1,23 +1,15 @@
 import type { MailHold } from "../../domain/mail";
-import { listFailedMails, waitingOf } from "../../features/mailings";
+import { listFailedMails } from "../../features/mailings/list-store";
+import { waitingOf } from "../../features/mailings/lists";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  Columns,
-  DetailCard,
-  DialogForm,
-  Facts,
-  Notice,
-  Numbers,
-  PageHead,
-  Pagination,
-  PostButton,
-  RelativeTime,
-  Row,
-  Table,
-} from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { Cell, CellNote, Row, Table } from "../../ui/table";
+import { Columns, Facts } from "../../ui/blocks";
+import { DetailCard, Numbers } from "../../ui/detail";
+import { DialogForm } from "../../ui/form";
+import { Notice } from "../../ui/notices";
+import { PageHead, Pagination } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { MAILINGS_PATH, mailingPath, pagePath } from "../paths";
 import type { ListedMailing } from "./listing";
 import { releasePath, stopPath } from "./mailing-paths";

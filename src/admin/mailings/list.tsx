@@ -1,18 +1,10 @@
-import { waitingOf } from "../../features/mailings";
+import { waitingOf } from "../../features/mailings/lists";
 import { toIso } from "../../kernel/time";
-import {
-  Cell,
-  CellNote,
-  EmptyState,
-  ListCard,
-  ListToolbar,
-  PageHead,
-  Pagination,
-  RelativeTime,
-  Row,
-  RowLink,
-  Table,
-} from "../../ui";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
+import { EmptyState } from "../../ui/blocks";
+import { ListCard, ListToolbar } from "../../ui/list-tools";
+import { PageHead, Pagination } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { PageFilter } from "../page-choice";
 import { MAILINGS_PATH, mailingPath } from "../paths";
 import { listPath, NoMatch, NoOlder } from "../timeline/list-frame";

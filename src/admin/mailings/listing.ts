@@ -1,6 +1,7 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { MailHold } from "../../domain/mail";
-import { listMailings, type MailingRow, nameOfSubject } from "../../features/mailings";
+import { listMailings, nameOfSubject } from "../../features/mailings/lists";
+import type { MailingRow } from "../../features/mailings/store";
 import { type ListQuery, readListQuery } from "../timeline/list-frame";
 import { type HeldMailings, readHeldMailings, readUndoable } from "./notices";
 

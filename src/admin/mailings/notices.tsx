@@ -1,10 +1,13 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { MailHold } from "../../domain/mail";
-import { findMailHold, listMailHolds, suppressionsOfHold } from "../../features/mail";
-import { countHeldByPage, limitsInWords } from "../../features/mailings";
+import { findMailHold, listMailHolds, suppressionsOfHold } from "../../features/mail/hold";
+import { countHeldByPage } from "../../features/mailings/list-store";
+import { limitsInWords } from "../../features/mailings/rules";
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
-import { Notice, PostButton, RelativeTime } from "../../ui";
+import { Notice } from "../../ui/notices";
+import { PostButton } from "../../ui/buttons";
+import { RelativeTime } from "../../ui/relative-time";
 import { readPages } from "../page-choice";
 import { MAILINGS_PATH } from "../paths";
 import { figure } from "./words";

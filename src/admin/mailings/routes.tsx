@@ -1,21 +1,16 @@
-import type { Reader } from "../../db";
-import { conflict, notFound } from "../../errors";
+import type { Reader } from "../../db/statements";
+import { conflict, notFound } from "../../errors/problem";
 import {
   findMailHold,
   listMailHolds,
   releaseAllMailings,
   suppressionsOfHold,
   undoSuppressions,
-} from "../../features/mail";
-import {
-  getMailing,
-  listFailedMails,
-  nameOfSubject,
-  releaseHeldMailings,
-  releaseMailing,
-  stopMailing,
-} from "../../features/mailings";
-import { findPage } from "../../features/pages";
+} from "../../features/mail/hold";
+import { getMailing, nameOfSubject } from "../../features/mailings/lists";
+import { listFailedMails } from "../../features/mailings/list-store";
+import { releaseHeldMailings, releaseMailing, stopMailing } from "../../features/mailings/control";
+import { findPage } from "../../features/pages/store";
 import { plural } from "../../kernel/text";
 import type { AdminDependencies } from "../dependencies";
 import { MAILINGS_PATH, mailingPath } from "../paths";

@@ -1,16 +1,13 @@
 import type { MailHold } from "../../domain/mail";
-import type { CausedSuppression } from "../../features/mail";
+import type { CausedSuppression } from "../../features/mail/suppression-store";
 import { toIso } from "../../kernel/time";
-import {
-  Actions,
-  Button,
-  CheckboxList,
-  EmptyState,
-  Form,
-  FormNotice,
-  PageHead,
-  RelativeTime,
-} from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button } from "../../ui/buttons";
+import { CheckboxList } from "../../ui/choices";
+import { EmptyState } from "../../ui/blocks";
+import { FormNotice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { MAILINGS_PATH } from "../paths";
 import { REASON_CAUSES } from "../suppression-words";
 import { suppressionsPath } from "./mailing-paths";

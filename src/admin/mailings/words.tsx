@@ -1,13 +1,11 @@
 import type { MailHold } from "../../domain/mail";
 import type { Tone } from "../../domain/tone";
-import {
-  limitReason,
-  type MailingProgress,
-  type MailingRow,
-  progressOf,
-} from "../../features/mailings";
+import { limitReason } from "../../features/mailings/rules";
+import { type MailingProgress, progressOf } from "../../features/mailings/lists";
+import type { MailingRow } from "../../features/mailings/store";
 import { toIso } from "../../kernel/time";
-import { RelativeTime, State } from "../../ui";
+import { RelativeTime } from "../../ui/relative-time";
+import { State } from "../../ui/labels";
 import { componentPath, incidentPath, maintenancePath } from "../paths";
 
 /** Words for the events of mailings. */

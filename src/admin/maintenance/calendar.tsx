@@ -1,10 +1,14 @@
-import type { Reader } from "../../db";
-import { listPlannedBetween } from "../../features/maintenance";
+import type { Reader } from "../../db/statements";
+import { listPlannedBetween } from "../../features/maintenance/list-store";
 import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
 import { monthNameOf } from "../../public/month";
 import { MAINTENANCE_TONES } from "../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, DetailCard, DetailRow, ListToolbar, PageHead, Shape, shortDay } from "../../ui";
+import { Chip, Shape } from "../../ui/labels";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { ListToolbar } from "../../ui/list-tools";
+import { PageHead } from "../../ui/navigation";
+import { shortDay } from "../../ui/times";
 import { monthName } from "../analytics/calendar-entries";
 import { MonthTable } from "../month-table";
 import { labelAmong, type Page, PageFilter, readPages } from "../page-choice";

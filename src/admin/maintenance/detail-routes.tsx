@@ -1,8 +1,11 @@
-import { conflict } from "../../errors";
-import { addMaintenanceUpdate, isEnded, updateMaintenance } from "../../features/maintenance";
-import { sessionOf } from "../../http";
+import { conflict } from "../../errors/problem";
+import { addMaintenanceUpdate } from "../../features/maintenance/progress";
+import { isEnded } from "../../features/maintenance/rules";
+import { updateMaintenance } from "../../features/maintenance/plan";
+import { sessionOf } from "../../http/request-context";
 import { MAINTENANCE_WORDS } from "../../public/words";
-import { Button, DialogForm } from "../../ui";
+import { Button } from "../../ui/buttons";
+import { DialogForm } from "../../ui/form";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";

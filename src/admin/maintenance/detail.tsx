@@ -1,23 +1,18 @@
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import { type Role, roleAllows } from "../../domain/role";
-import { isEnded, isUnderWay } from "../../features/maintenance";
+import { isEnded, isUnderWay } from "../../features/maintenance/rules";
 import { pathsOf } from "../../public/page-paths";
 import { MAINTENANCE_TONES, MaintenanceState } from "../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";
-import {
-  ButtonLink,
-  CodeBlock,
-  Columns,
-  FormNotice,
-  HeadFact,
-  HeadFacts,
-  Icon,
-  MoreMenu,
-  Notice,
-  PageHead,
-  Phases,
-  zoneSpan,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { CodeBlock } from "../../ui/code-block";
+import { Columns } from "../../ui/blocks";
+import { FormNotice, Notice } from "../../ui/notices";
+import { HeadFact, HeadFacts, MoreMenu } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { PageHead } from "../../ui/navigation";
+import { Phases } from "../../ui/timeline";
+import { zoneSpan } from "../../ui/times";
 import type { StateOf } from "../forms/form";
 import { MAINTENANCE_PATH, pagePath } from "../paths";
 import { Affected } from "../timeline/affected";

@@ -1,4 +1,5 @@
-import { isEnded, type Maintenance } from "../../features/maintenance";
+import { isEnded } from "../../features/maintenance/rules";
+import type { Maintenance } from "../../features/maintenance/model";
 import { maintenanceSchedulePath } from "../paths";
 import { timeFacts, TimelineFacts } from "../timeline/timeline-facts";
 import type { MaintenanceView } from "./maintenance-view";

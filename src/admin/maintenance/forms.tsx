@@ -1,13 +1,13 @@
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../domain/incident-status";
-import {
-  type AddMaintenanceUpdateBody,
-  isAllowedTransition,
-  isEnded,
-  type PlanMaintenanceBody,
-  type UpdateMaintenanceBody,
-} from "../../features/maintenance";
+import type {
+  AddMaintenanceUpdateBody,
+  PlanMaintenanceBody,
+  UpdateMaintenanceBody,
+} from "../../features/maintenance/model";
+import { isAllowedTransition, isEnded } from "../../features/maintenance/rules";
 import { MAINTENANCE_WORDS } from "../../public/words";
-import { ChoiceField, Fold } from "../../ui";
+import { ChoiceField } from "../../ui/choices";
+import { Fold } from "../../ui/blocks";
 import { notifyField } from "../forms/choice-fields";
 import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";

@@ -1,23 +1,16 @@
 import type { Role } from "../../domain/role";
-import type { MaintenanceRecord } from "../../features/maintenance";
-import type { PageRow } from "../../features/pages";
+import type { MaintenanceRecord } from "../../features/maintenance/store";
+import type { PageRow } from "../../features/pages/store";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { MAINTENANCE_TONES } from "../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";
-import {
-  ButtonLink,
-  Chip,
-  DenseRow,
-  DenseTable,
-  FigureCell,
-  Icon,
-  ListToolbar,
-  NameCell,
-  Shape,
-  Tabs,
-  TextCell,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Chip, Shape } from "../../ui/labels";
+import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../ui/dense-table";
+import { Icon } from "../../ui/icons";
+import { ListToolbar } from "../../ui/list-tools";
+import { Tabs } from "../../ui/navigation";
 import { labelAmong, PageFilter } from "../page-choice";
 import { MAINTENANCE_PATH, MAINTENANCE_SCHEDULES_PATH, maintenancePath } from "../paths";
 import { EntryNote, ListFrame, listPath } from "../timeline/list-frame";

@@ -1,11 +1,11 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import {
   countMaintenance,
-  isUnderWay,
   listMaintenance,
   listPendingMaintenance,
-  type MaintenanceRecord,
-} from "../../features/maintenance";
+} from "../../features/maintenance/lists";
+import { isUnderWay } from "../../features/maintenance/rules";
+import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
 
 /** Views of the list: `all` shows what has not ended first, the others filter. */

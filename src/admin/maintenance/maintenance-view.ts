@@ -1,11 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader } from "../../db";
-import {
-  findSchedule,
-  getMaintenanceRecord,
-  type Maintenance,
-  presentMaintenance,
-} from "../../features/maintenance";
+import type { Reader } from "../../db/statements";
+import { findSchedule } from "../../features/maintenance/schedules/records";
+import { getMaintenanceRecord } from "../../features/maintenance/records";
+import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
 import { renderMaintenancePage } from "../../public/maintenance-page";
 import type { Previewed } from "../preview";
 import { audienceNoteOf } from "../timeline/audience";

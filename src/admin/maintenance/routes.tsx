@@ -1,6 +1,6 @@
-import { planMaintenance } from "../../features/maintenance";
-import { sessionOf } from "../../http";
-import { Button } from "../../ui";
+import { planMaintenance } from "../../features/maintenance/plan";
+import { sessionOf } from "../../http/request-context";
+import { Button } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";

@@ -1,6 +1,8 @@
 import { plural } from "../../kernel/text";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
-import { ChoiceField, duration, SelectField } from "../../ui";
+import { ChoiceField } from "../../ui/choices";
+import { duration } from "../../ui/times";
+import { SelectField } from "../../ui/selects";
 import { checkboxField } from "../forms/choice-fields";
 import { dateTimeField, parseDateTimeInput, type TimeZoneContext } from "../forms/date-time-field";
 import { type Field, InvalidInput } from "../forms/field";

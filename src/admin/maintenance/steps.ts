@@ -1,4 +1,5 @@
-import { isUnderWay, type Maintenance } from "../../features/maintenance";
+import { isUnderWay } from "../../features/maintenance/rules";
+import type { Maintenance } from "../../features/maintenance/model";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 
 /** Steps of a maintenance that are taken with a button and a confirmation. */

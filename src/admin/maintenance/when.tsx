@@ -1,5 +1,5 @@
 import { isUtcZone } from "../../kernel/time";
-import { zoneSpan } from "../../ui";
+import { zoneSpan } from "../../ui/times";
 
 interface WhenProps {
   /** ISO 8601 in UTC. */

@@ -1,6 +1,9 @@
-import type { Step, StepName } from "../../egress";
+import type { Step, StepName } from "../../egress/steps";
 import { sum } from "../../kernel/numbers";
-import { DenseRow, DenseTable, DetailCard, FigureCell, State, StepBar, TextCell } from "../../ui";
+import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";
+import { DetailCard } from "../../ui/detail";
+import { State } from "../../ui/labels";
+import { StepBar } from "../../ui/step-bar";
 import { latencyInWords } from "./words";
 
 const COLUMNS = [

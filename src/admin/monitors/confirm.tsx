@@ -1,6 +1,8 @@
-import type { MonitorRecord, MonitorToken } from "../../features/monitors";
-import { webhookName, type WebhookRow } from "../../features/webhooks";
-import { DialogForm } from "../../ui";
+import type { MonitorRecord } from "../../features/monitors/records";
+import type { MonitorToken } from "../../features/monitors/tokens";
+import { webhookName } from "../../features/webhooks/changes";
+import type { WebhookRow } from "../../features/webhooks/store";
+import { DialogForm } from "../../ui/form";
 import { defineForm, type FormState } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
 import { tokenKindInWords } from "./job";

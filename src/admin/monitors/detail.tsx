@@ -1,23 +1,15 @@
-import { uptimeOf } from "../../features/monitors";
+import { uptimeOf } from "../../features/monitors/spans";
 import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { type Role, roleAllows } from "../../domain/role";
 import { percent } from "../../kernel/numbers";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Columns,
-  DetailCard,
-  HeadFact,
-  HeadFacts,
-  Icon,
-  MonitorLabel,
-  MoreMenu,
-  Numbers,
-  PageHead,
-  PostButton,
-  RelativeTime,
-  Tabs,
-} from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { Columns } from "../../ui/blocks";
+import { DetailCard, HeadFact, HeadFacts, MoreMenu, Numbers } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { MonitorLabel } from "../../ui/labels";
+import { PageHead, Tabs } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { presetOf } from "../incidents/incident-paths";
 import { ReportLink } from "../incidents/report-link";
 import { MONITORS_PATH } from "../paths";

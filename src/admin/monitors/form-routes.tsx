@@ -1,26 +1,19 @@
-import {
-  createMonitor,
-  getMonitorRecord,
-  invertResult,
-  listMonitorGroups,
-  type Monitor,
-  type MonitorConfig,
-  type MonitorRow,
-  presentMonitor,
-  requireSupported,
-  updateMonitor,
-  validateMonitorChange,
-  validateNewMonitor,
-} from "../../features/monitors";
-import {
-  listSelectiveWebhooks,
-  selectWebhooksOfMonitor,
-  webhookName,
-} from "../../features/webhooks";
-import type { Reader } from "../../db";
-import { StepRecorder } from "../../egress";
-import { conflict } from "../../errors";
-import { type Form as SentForm, sessionOf } from "../../http";
+import { createMonitor, validateNewMonitor } from "../../features/monitors/create";
+import { getMonitorRecord } from "../../features/monitors/records";
+import { invertResult } from "../../features/monitors/probe";
+import { listMonitorGroups } from "../../features/monitors/overview-store";
+import { type Monitor, presentMonitor } from "../../features/monitors/model";
+import type { MonitorConfig } from "../../features/monitors/probes";
+import type { MonitorRow } from "../../features/monitors/store";
+import { requireSupported } from "../../features/monitors/unsupported";
+import { updateMonitor, validateMonitorChange } from "../../features/monitors/update";
+import { listSelectiveWebhooks, selectWebhooksOfMonitor } from "../../features/webhooks/monitors";
+import { webhookName } from "../../features/webhooks/changes";
+import type { Reader } from "../../db/statements";
+import { StepRecorder } from "../../egress/steps";
+import { conflict } from "../../errors/problem";
+import type { Form as SentForm } from "../../http/form-body";
+import { sessionOf } from "../../http/request-context";
 import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";

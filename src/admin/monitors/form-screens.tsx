@@ -1,4 +1,4 @@
-import type { Monitor } from "../../features/monitors";
+import type { Monitor } from "../../features/monitors/model";
 import {
   type CheckOutcome,
   type MonitorType,
@@ -6,10 +6,13 @@ import {
   type SupportedType,
 } from "../../domain/monitor-state";
 import { toIso } from "../../kernel/time";
-import { Button, longDay, Notice, Tabs, zoneTime } from "../../ui";
+import { Button } from "../../ui/buttons";
+import { longDay, zoneTime } from "../../ui/times";
+import { Notice } from "../../ui/notices";
+import { Tabs } from "../../ui/navigation";
 import { ManagedByFile } from "../components/managed";
 import type { FormState, ValuesOf } from "../forms/form";
-import type { Step } from "../../egress";
+import type { Step } from "../../egress/steps";
 import { MONITORS_PATH } from "../paths";
 import { FormScreen } from "../screens/form-screen";
 import { CheckSteps } from "./check-steps";

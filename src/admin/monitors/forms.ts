@@ -1,10 +1,7 @@
-import {
-  type CreateMonitorBody,
-  defaultSettings,
-  type Monitor,
-  probeOf,
-  type UpdateMonitorBody,
-} from "../../features/monitors";
+import type { CreateMonitorBody, UpdateMonitorBody } from "../../features/monitors/bodies";
+import { defaultSettings } from "../../features/monitors/settings";
+import type { Monitor } from "../../features/monitors/model";
+import { probeOf } from "../../features/monitors/probes";
 import type { MonitorType, SupportedType } from "../../domain/monitor-state";
 import { NAME_MAX } from "../../domain/texts";
 import { defineForm, type FormDefinition } from "../forms/form";

@@ -1,16 +1,10 @@
-import type { CheckRow } from "../../features/monitors";
+import type { CheckRow } from "../../features/monitors/checks-store";
 import { MONITOR_TONES } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
-import {
-  CheckLabel,
-  DenseRow,
-  DenseTable,
-  DetailCard,
-  FigureCell,
-  RelativeTime,
-  State,
-  TextCell,
-} from "../../ui";
+import { CheckLabel, State } from "../../ui/labels";
+import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";
+import { DetailCard } from "../../ui/detail";
+import { RelativeTime } from "../../ui/relative-time";
 import { incidentPath, monitorPath } from "../paths";
 import type { ListedTrouble, MonitorView } from "./monitor-view";
 import { zoomQuery } from "./range";

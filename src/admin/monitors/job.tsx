@@ -1,21 +1,15 @@
-import type { MonitorToken, SignalRow } from "../../features/monitors";
+import type { MonitorToken } from "../../features/monitors/tokens";
+import type { SignalRow } from "../../features/monitors/heartbeat-store";
 import type { SignalKind, TokenKind } from "../../domain/monitor-state";
 import type { Tone } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Card,
-  DenseRow,
-  DenseTable,
-  DetailCard,
-  DetailRow,
-  FigureCell,
-  Icon,
-  RelativeTime,
-  Shape,
-  State,
-  TextCell,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Card } from "../../ui/blocks";
+import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
+import { Shape, State } from "../../ui/labels";
 import { JobCommands } from "./job-commands";
 import { pathsOfMonitor } from "./monitor-paths";
 import type { JobView } from "./monitor-view";

@@ -1,8 +1,9 @@
-import type { StateTimes } from "../../features/monitors";
-import type { Span } from "../../features/components";
+import type { StateTimes } from "../../features/monitors/spans";
+import type { Span } from "../../features/components/history";
 import { MONITOR_TONES, type Tone } from "../../domain/tone";
 import { DAY_MS, toIso } from "../../kernel/time";
-import { shortDay, type TimeBand, TimeChart, type TimePoint } from "../../ui";
+import { shortDay } from "../../ui/times";
+import { type TimeBand, TimeChart, type TimePoint } from "../../ui/time-chart";
 import type { MonitorView } from "./monitor-view";
 import { type Range, spanName } from "./range";
 import { inRange, latencyInWords } from "./words";

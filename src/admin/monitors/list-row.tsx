@@ -1,19 +1,14 @@
-import type { MonitorRecord, PeriodState, RecentTimes } from "../../features/monitors";
+import type { MonitorRecord } from "../../features/monitors/records";
+import type { PeriodState, RecentTimes } from "../../features/monitors/overview";
 import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { MONITOR_TONES, type Tone } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import {
-  DenseRow,
-  FigureCell,
-  HalfHourBars,
-  MONITOR_WORDS,
-  NameCell,
-  PickCell,
-  RelativeTime,
-  TextCell,
-} from "../../ui";
+import { DenseRow, FigureCell, NameCell, PickCell, TextCell } from "../../ui/dense-table";
+import { HalfHourBars } from "../../ui/half-hour-bars";
+import { MONITOR_WORDS } from "../../ui/labels";
+import { RelativeTime } from "../../ui/relative-time";
 import { componentPath, monitorPath } from "../paths";
 import { StateShape } from "./list-tabs";
 import { Since, UnreachableThrough } from "./state";

@@ -1,8 +1,11 @@
-import { WORST_FIRST } from "../../features/monitors";
+import { WORST_FIRST } from "../../features/monitors/overview-store";
 import { MONITOR_TYPES, type MonitorState } from "../../domain/monitor-state";
 import { MONITOR_TONES } from "../../domain/tone";
 import { plural } from "../../kernel/text";
-import { FilterSelect, ListToolbar, MONITOR_WORDS, Shape, Tabs } from "../../ui";
+import { FilterSelect } from "../../ui/filters";
+import { ListToolbar } from "../../ui/list-tools";
+import { MONITOR_WORDS, Shape } from "../../ui/labels";
+import { Tabs } from "../../ui/navigation";
 import { labelAmong } from "../page-choice";
 import { MONITORS_PATH } from "../paths";
 import { listPath } from "../timeline/list-frame";

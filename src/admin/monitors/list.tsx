@@ -1,16 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../domain/role";
-import {
-  BulkBar,
-  Button,
-  ButtonLink,
-  DenseTable,
-  EmptyState,
-  ListCard,
-  Icon,
-  PageHead,
-  Pagination,
-} from "../../ui";
+import { BulkBar, ListCard } from "../../ui/list-tools";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { DenseTable } from "../../ui/dense-table";
+import { EmptyState } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
+import { PageHead, Pagination } from "../../ui/navigation";
 import { MONITORS_PATH } from "../paths";
 import { NoMatch } from "../timeline/list-frame";
 import { COLUMNS, MonitorRow } from "./list-row";

@@ -1,15 +1,14 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import {
   countMonitorsMatching,
-  listMonitorGroups,
   listMonitorsInOrder,
-  listMonitorTags,
   type ListOrder,
-  type MonitorRecord,
   placeOf,
   type RecentTimes,
   recentTimesOf,
-} from "../../features/monitors";
+} from "../../features/monitors/overview";
+import { listMonitorGroups, listMonitorTags } from "../../features/monitors/overview-store";
+import type { MonitorRecord } from "../../features/monitors/records";
 import {
   MONITOR_STATES,
   MONITOR_TYPES,

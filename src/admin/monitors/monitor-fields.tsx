@@ -1,4 +1,6 @@
-import { defaultSettings, intervalsOf, PARENTS_MAX, probeOf } from "../../features/monitors";
+import { defaultSettings } from "../../features/monitors/settings";
+import { intervalsOf, PARENTS_MAX } from "../../features/monitors/bodies";
+import { probeOf } from "../../features/monitors/probes";
 import {
   type MonitorType,
   ON_DOWN,
@@ -6,7 +8,8 @@ import {
   type OpenIncident,
 } from "../../domain/monitor-state";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
-import { STATUS_WORDS, TextField } from "../../ui";
+import { STATUS_WORDS } from "../../ui/labels";
+import { TextField } from "../../ui/inputs";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
 import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { type Field, nullable } from "../forms/field";

@@ -1,40 +1,34 @@
-import type { Reader } from "../../db";
-import { findComponent, listOpenCausesOfSource } from "../../features/components";
-import { findSourceOf } from "../../features/imports";
-import { listIncidentsOfOutage } from "../../features/incidents";
+import type { Reader } from "../../db/statements";
+import { findComponent } from "../../features/components/store";
+import { listOpenCausesOfSource } from "../../features/components/cause-store";
+import { findSourceOf } from "../../features/imports/store";
+import { listIncidentsOfOutage } from "../../features/incidents/outage-store";
 import {
   type CheckRow,
-  getMonitorRecord,
-  graceSecondsOf,
-  latencyOfEach,
-  type LatencyFigures,
   listChecksBefore,
-  listDependents,
-  listIncidentsOfMonitor,
   listNewestSpans,
-  listRuns,
-  listSignals,
-  type MonitorRecord,
-  type MonitorToken,
-  occurrencesOf,
-  pageIdOf,
-  type SignalRow,
+} from "../../features/monitors/checks-store";
+import { getMonitorRecord, type MonitorRecord } from "../../features/monitors/records";
+import { graceSecondsOf, occurrencesOf } from "../../features/monitors/probes";
+import { type LatencyFigures, latencyOfEach } from "../../features/monitors/latency";
+import { listDependents } from "../../features/monitors/dependency-store";
+import { listIncidentsOfMonitor } from "../../features/monitors/records-store";
+import { listRuns, listSignals, type SignalRow } from "../../features/monitors/heartbeat-store";
+import { type MonitorToken, tokensOf } from "../../features/monitors/tokens";
+import { pageIdOf } from "../../features/monitors/engine/transitions";
+import {
   type StateSpan,
   type StateTimes,
   timesByInterval,
   timesByState,
-  tokensOf,
   type Trouble,
   troublesOf,
-  WORST_FIRST,
-} from "../../features/monitors";
+} from "../../features/monitors/spans";
+import { WORST_FIRST } from "../../features/monitors/overview-store";
 import { ANY_EVENT, matchesMonitor } from "../../domain/webhook";
-import {
-  findPausedUntil,
-  listAllWebhooks,
-  listSelectiveWebhooks,
-  type WebhookRow,
-} from "../../features/webhooks";
+import { findPausedUntil } from "../../features/webhooks/records";
+import { listAllWebhooks, type WebhookRow } from "../../features/webhooks/store";
+import { listSelectiveWebhooks } from "../../features/webhooks/monitors";
 import type { ComponentStatus } from "../../domain/component-status";
 import { SECOND_MS } from "../../kernel/time";
 import type { Range } from "./range";

@@ -1,4 +1,4 @@
-import { Checkbox } from "../../ui";
+import { Checkbox } from "../../ui/choices";
 import { type Field, InvalidInput } from "../forms/field";
 import type { AnyField } from "../forms/form";
 import { inputOf } from "./types/type-form";

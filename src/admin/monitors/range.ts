@@ -1,6 +1,6 @@
-import type { Span } from "../../features/components";
+import type { Span } from "../../features/components/history";
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant, toIso } from "../../kernel/time";
-import { shortDay } from "../../ui";
+import { shortDay } from "../../ui/times";
 import { listPath } from "../timeline/list-frame";
 
 /** Selectable ranges of a monitor's history, and the length of one chart point. */

@@ -1,18 +1,12 @@
-import { webhookName } from "../../features/webhooks";
+import { webhookName } from "../../features/webhooks/changes";
 import type { MonitorState } from "../../domain/monitor-state";
 import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
 import { INCIDENT_WORDS } from "../../public/words";
-import {
-  Chip,
-  DetailCard,
-  DetailRow,
-  Icon,
-  MONITOR_WORDS,
-  RelativeTime,
-  Shape,
-  STATUS_WORDS,
-} from "../../ui";
+import { Chip, MONITOR_WORDS, Shape, STATUS_WORDS } from "../../ui/labels";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { Icon } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
 import { componentPath, incidentPath, monitorPath, webhookPath } from "../paths";
 import type { MonitorView } from "./monitor-view";
 

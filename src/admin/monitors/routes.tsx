@@ -1,16 +1,13 @@
-import {
-  deleteMonitor,
-  endToken,
-  getMonitorRecord,
-  pauseMonitor,
-  resumeMonitor,
-  retentionOf,
-  rotateToken,
-  tokensOf,
-} from "../../features/monitors";
-import { listWebhooksOnlyFor } from "../../features/webhooks";
-import { StepRecorder } from "../../egress";
-import { formBody, seeOther, session, sessionOf } from "../../http";
+import { deleteMonitor, pauseMonitor, resumeMonitor } from "../../features/monitors/update";
+import { endToken, rotateToken, tokensOf } from "../../features/monitors/tokens";
+import { getMonitorRecord } from "../../features/monitors/records";
+import { retentionOf } from "../../features/monitors/rollup";
+import { listWebhooksOnlyFor } from "../../features/webhooks/monitors";
+import { StepRecorder } from "../../egress/steps";
+import { formBody } from "../../http/form-body";
+import { seeOther } from "../../http/answers";
+import { session } from "../../http/operation";
+import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../dependencies";
 import { SECOND_MS, toIso } from "../../kernel/time";
 import { MONITORS_PATH, monitorPath } from "../paths";

@@ -1,4 +1,4 @@
-import { Button } from "../../ui";
+import { Button } from "../../ui/buttons";
 
 /** Intent of the button that adds empty rows. */
 export const MORE_ROWS = "rows";

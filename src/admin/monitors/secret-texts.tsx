@@ -1,5 +1,7 @@
-import type { Form as SentForm } from "../../http";
-import { Checkbox, HiddenFields, TextArea, TextField } from "../../ui";
+import type { Form as SentForm } from "../../http/form-body";
+import { Checkbox } from "../../ui/choices";
+import { HiddenFields } from "../../ui/form";
+import { TextArea, TextField } from "../../ui/inputs";
 import { type Field, InvalidInput } from "../forms/field";
 import { isOfOtherUse, KEPT, type SecretsContext } from "./typed-secrets";
 

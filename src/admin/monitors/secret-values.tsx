@@ -1,5 +1,5 @@
-import type { Form as SentForm } from "../../http";
-import { FieldRows, type RowControl } from "../../ui";
+import type { Form as SentForm } from "../../http/form-body";
+import { FieldRows, type RowControl } from "../../ui/field-rows";
 import { type Field, InvalidInput } from "../forms/field";
 import { MoreRows, type RowsContext } from "./rows";
 import { isOfOtherUse, KEPT, type SecretsContext } from "./typed-secrets";

@@ -1,9 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { TagText } from "../../domain/tags";
-import { examine } from "../../errors";
-import { listWebhooksOnlyFor } from "../../features/webhooks";
+import { examine } from "../../errors/examine";
+import { listWebhooksOnlyFor } from "../../features/webhooks/monitors";
 import { OneOf } from "../../kernel/schema";
-import { actorOf, type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, sessionOf } from "../../http/request-context";
+import { type Form as SentForm, formBody } from "../../http/form-body";
+import { seeOther } from "../../http/answers";
+import { session } from "../../http/operation";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
 import { keptNotice } from "../forms/kept";

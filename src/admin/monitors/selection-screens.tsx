@@ -1,8 +1,8 @@
-import type { MonitorRow } from "../../features/monitors";
-import type { WebhookRow } from "../../features/webhooks";
+import type { MonitorRow } from "../../features/monitors/store";
+import type { WebhookRow } from "../../features/webhooks/store";
 import { plural } from "../../kernel/text";
 import { TAG_MAX } from "../../domain/tags";
-import { DialogForm } from "../../ui";
+import { DialogForm } from "../../ui/form";
 import { choiceField } from "../forms/choice-fields";
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";

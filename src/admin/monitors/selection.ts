@@ -1,17 +1,16 @@
 import {
   deleteMonitor,
-  findMonitor,
-  type Monitoring,
-  type MonitorRow,
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../features/monitors";
+} from "../../features/monitors/update";
+import { findMonitor, type MonitorRow } from "../../features/monitors/store";
+import type { Monitoring } from "../../features/monitors/monitoring";
 import type { Ctx } from "../../context";
 import type { Actor } from "../../domain/actor";
 import { TAGS_MAX, withoutTag, withTag } from "../../domain/tags";
 import type { Tone } from "../../domain/tone";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { plural } from "../../kernel/text";
 
 /** Maximum number of monitors that one form can change. */

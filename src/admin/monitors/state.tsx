@@ -1,6 +1,9 @@
-import type { CheckRow, MonitorRecord } from "../../features/monitors";
+import type { CheckRow } from "../../features/monitors/checks-store";
+import type { MonitorRecord } from "../../features/monitors/records";
 import { toIso } from "../../kernel/time";
-import { CheckLabel, exactTime, RelativeTime } from "../../ui";
+import { CheckLabel } from "../../ui/labels";
+import { exactTime } from "../../ui/times";
+import { RelativeTime } from "../../ui/relative-time";
 import { monitorPath } from "../paths";
 import { timeInWords } from "./words";
 

@@ -1,6 +1,6 @@
-import { probeOf, storedField } from "../../features/monitors";
+import { probeOf, storedField } from "../../features/monitors/probes";
 import type { MonitorType } from "../../domain/monitor-state";
-import type { Form as SentForm } from "../../http";
+import type { Form as SentForm } from "../../http/form-body";
 import { readText } from "./secret-texts";
 import { readRows } from "./secret-values";
 import { inputOf } from "./types/type-form";

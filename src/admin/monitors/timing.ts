@@ -1,10 +1,6 @@
-import {
-  type Monitor,
-  type MonitorConfig,
-  occurrencesOf,
-  scheduleOf,
-} from "../../features/monitors";
-import { invalidFields } from "../../errors";
+import type { Monitor } from "../../features/monitors/model";
+import { type MonitorConfig, occurrencesOf, scheduleOf } from "../../features/monitors/probes";
+import { invalidFields } from "../../errors/problem";
 import { choiceField } from "../forms/choice-fields";
 import type { Field } from "../forms/field";
 

@@ -1,7 +1,13 @@
-import { type NewMonitor, scheduleOf } from "../../features/monitors";
+import type { NewMonitor } from "../../features/monitors/create";
+import { scheduleOf } from "../../features/monitors/probes";
 import type { Ctx } from "../../context";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
-import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret } from "../../ui";
+import { Actions } from "../../ui/form";
+import { ButtonLink } from "../../ui/buttons";
+import { Card } from "../../ui/blocks";
+import { CodeBlock, Secret } from "../../ui/code-block";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";

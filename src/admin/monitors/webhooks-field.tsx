@@ -1,4 +1,4 @@
-import { CheckboxList } from "../../ui";
+import { CheckboxList } from "../../ui/choices";
 import type { Field } from "../forms/field";
 
 /** Screen data of the field: webhooks that get the events of selected monitors. */

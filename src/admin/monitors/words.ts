@@ -1,10 +1,5 @@
-import {
-  type MonitorRecord,
-  type MonitorConfig,
-  originOf,
-  probeOf,
-  scheduleOf,
-} from "../../features/monitors";
+import type { MonitorRecord } from "../../features/monitors/records";
+import { type MonitorConfig, originOf, probeOf, scheduleOf } from "../../features/monitors/probes";
 import type { MonitorType } from "../../domain/monitor-state";
 import type { Range } from "./range";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";

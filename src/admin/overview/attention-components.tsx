@@ -1,9 +1,9 @@
 import { roleAllows } from "../../domain/role";
 import { STATUS_TONES, worstTone } from "../../domain/tone";
-import type { CauseRow } from "../../features/components";
-import type { OpenIncident } from "../../features/incidents";
-import { findMonitor } from "../../features/monitors";
-import { STATUS_WORDS } from "../../ui";
+import type { CauseRow } from "../../features/components/cause-store";
+import type { OpenIncident } from "../../features/incidents/open-store";
+import { findMonitor } from "../../features/monitors/store";
+import { STATUS_WORDS } from "../../ui/labels";
 import { componentPath, incidentPath, monitorPath } from "../paths";
 import type { AttentionEntry, AttentionRow, AttentionSource } from "./attention-source";
 import type { ShownComponent } from "./current-state";

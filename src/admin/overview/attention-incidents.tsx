@@ -1,7 +1,7 @@
 import type { MonitorState } from "../../domain/monitor-state";
 import { roleAllows } from "../../domain/role";
 import { IMPACT_TONES } from "../../domain/tone";
-import type { OpenIncident } from "../../features/incidents";
+import type { OpenIncident } from "../../features/incidents/open-store";
 import { INCIDENT_WORDS } from "../../public/words";
 import { pathsOfIncident } from "../incidents/incident-paths";
 import { incidentPath, monitorPath } from "../paths";

@@ -1,7 +1,9 @@
 import { sum } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { worstTone } from "../../domain/tone";
-import { ButtonLink, Icon, Shape } from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Icon } from "../../ui/icons";
+import { Shape } from "../../ui/labels";
 import { COMPONENTS_PATH, INCIDENTS_PATH, KEYS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "../paths";
 import type { Attention, ShownRow } from "./attention";
 import type { AttentionKind } from "./attention-source";

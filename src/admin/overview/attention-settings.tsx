@@ -1,9 +1,10 @@
 import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { roleAllows } from "../../domain/role";
-import { listKeyPage } from "../../features/keys";
-import { lastFailure } from "../../features/webhooks";
+import { listKeyPage } from "../../features/keys/listing";
+import { lastFailure } from "../../features/webhooks/health";
 import { plural } from "../../kernel/text";
-import { Day, relativeTime } from "../../ui";
+import { Day } from "../../ui/relative-time";
+import { relativeTime } from "../../ui/times";
 import { keyPath, webhookPath } from "../paths";
 import { describeFailure } from "../webhooks/failure-words";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/read";

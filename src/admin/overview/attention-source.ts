@@ -1,10 +1,14 @@
 import type { ComponentChildren } from "preact";
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { Role } from "../../domain/role";
 import type { Tone } from "../../domain/tone";
-import type { CauseRow } from "../../features/components";
-import type { listFailingWithoutIncident, OpenIncident } from "../../features/incidents";
-import type { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../features/monitors";
+import type { CauseRow } from "../../features/components/cause-store";
+import type { listFailingWithoutIncident } from "../../features/incidents/outage-store";
+import type { OpenIncident } from "../../features/incidents/open-store";
+import type {
+  listOpenIncidentsOfMonitors,
+  listTroubledMonitors,
+} from "../../features/monitors/trouble-store";
 import type { CurrentState, ShownComponent } from "./current-state";
 
 /** Kinds of objects, each with its own list in the dashboard. */

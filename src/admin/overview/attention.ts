@@ -1,15 +1,15 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import type { Role } from "../../domain/role";
 import { TONES } from "../../domain/tone";
-import { listOpenCausesOf } from "../../features/components";
-import { listFailingWithoutIncident } from "../../features/incidents";
+import { listOpenCausesOf } from "../../features/components/cause-store";
+import { listFailingWithoutIncident } from "../../features/incidents/outage-store";
 import {
   findLongestGap,
   listOpenIncidentsOfMonitors,
   listTroubledMonitors,
-  SERVER_OFFLINE,
-} from "../../features/monitors";
+} from "../../features/monitors/trouble-store";
+import { SERVER_OFFLINE } from "../../features/monitors/engine/liveness";
 import { DAY_MS } from "../../kernel/time";
 import { componentRows } from "./attention-components";
 import { draftRows, incidentRows } from "./attention-incidents";

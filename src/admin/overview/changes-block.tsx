@@ -1,6 +1,7 @@
-import type { AuditRow } from "../../events";
+import type { AuditRow } from "../../events/audit-search";
 import { toIso } from "../../kernel/time";
-import { Icon, type IconName, RelativeTime } from "../../ui";
+import { Icon, type IconName } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
 import { ACTIVITY_PATH } from "../paths";
 import { Block } from "./parts";
 

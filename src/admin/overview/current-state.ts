@@ -1,21 +1,14 @@
-import type { Reader } from "../../db";
-import { listWatchedComponents } from "../../features/components";
-import {
-  countOutagesOfIncidents,
-  type IncidentRecord,
-  listAllOpenIncidents,
-  listIncidentsById,
-  type OpenIncident,
-  type ReadRecords,
-} from "../../features/incidents";
-import {
-  isUnderWay,
-  listPendingMaintenance,
-  type MaintenanceRecord,
-  UPCOMING_MS,
-} from "../../features/maintenance";
-import type { PageRow } from "../../features/pages";
-import { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "../../features/status";
+import type { Reader } from "../../db/statements";
+import { listWatchedComponents } from "../../features/components/trouble-store";
+import { countOutagesOfIncidents } from "../../features/incidents/outage-store";
+import type { IncidentRecord } from "../../features/incidents/records";
+import { listAllOpenIncidents, type OpenIncident } from "../../features/incidents/open-store";
+import { listIncidentsById, type ReadRecords } from "../../features/incidents/lists";
+import { isUnderWay, UPCOMING_MS } from "../../features/maintenance/rules";
+import { listPendingMaintenance } from "../../features/maintenance/lists";
+import type { MaintenanceRecord } from "../../features/maintenance/store";
+import type { PageRow } from "../../features/pages/store";
+import { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "../../features/status/headlines";
 import { readPages } from "../page-choice";
 
 /** Maximum number of open incidents that are read. Further ones have no entries in “Needs attention”. */

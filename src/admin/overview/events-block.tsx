@@ -1,10 +1,13 @@
 import { IMPACT_TONES } from "../../domain/tone";
-import type { IncidentRecord } from "../../features/incidents";
-import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
+import type { IncidentRecord } from "../../features/incidents/records";
+import { isUnderWay } from "../../features/maintenance/rules";
+import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, RelativeTime, relativeTime, Shape } from "../../ui";
+import { Chip, Shape } from "../../ui/labels";
+import { RelativeTime } from "../../ui/relative-time";
+import { relativeTime } from "../../ui/times";
 import { INCIDENTS_PATH, incidentPath, MAINTENANCE_PATH, maintenancePath } from "../paths";
 import type { CurrentState } from "./current-state";
 import { Block, Elapsed } from "./parts";

@@ -1,4 +1,5 @@
-import { ButtonLink, Icon, PostButton } from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { Icon } from "../../ui/icons";
 import { type FirstStep, HIDE_STEPS_PATH, SHOW_STEPS_PATH } from "./first-steps";
 
 /** First steps after the set-up. The next step has the primary button. */

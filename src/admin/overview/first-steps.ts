@@ -1,8 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { type Role, roleAllows } from "../../domain/role";
-import { countKeys } from "../../features/keys";
-import type { PageRow } from "../../features/pages";
-import { areFirstStepsHidden } from "../../features/settings";
+import { countKeys } from "../../features/keys/listing";
+import type { PageRow } from "../../features/pages/store";
+import { areFirstStepsHidden } from "../../features/settings/switches";
 import { newComponentPath } from "../components/component-paths";
 import { NEW_MONITOR_PATH } from "../monitors/monitor-paths";
 import { choosePage } from "../page-choice";

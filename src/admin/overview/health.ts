@@ -1,11 +1,11 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { MonitorState } from "../../domain/monitor-state";
 import { STATUS_TONES, type Tone, worstTone, IMPACT_TONES } from "../../domain/tone";
-import { type TotalUptime, totalUptime } from "../../features/analytics";
-import { findLastTrouble } from "../../features/components";
-import { findLastIncidentStart } from "../../features/incidents";
-import { countMonitorsByState } from "../../features/monitors";
-import { countAttempts } from "../../features/webhooks";
+import { type TotalUptime, totalUptime } from "../../features/analytics/total-uptime";
+import { findLastTrouble } from "../../features/components/trouble-store";
+import { findLastIncidentStart } from "../../features/incidents/open-store";
+import { countMonitorsByState } from "../../features/monitors/store";
+import { countAttempts } from "../../features/webhooks/health";
 import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
 import type { CurrentState } from "./current-state";
 import type { GaugePart } from "./gauge";

@@ -1,6 +1,6 @@
 import { plural } from "../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
-import { duration } from "../../ui";
+import { duration } from "../../ui/times";
 import { COMPONENTS_PATH, componentPath } from "../paths";
 import type { Lane, LastDay } from "./last-day";
 import { Block } from "./parts";

@@ -1,12 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import { STATUS_TONES, type Tone } from "../../domain/tone";
-import {
-  foldSpans,
-  listCausesBetween,
-  listTroubledComponents,
-  type Span,
-} from "../../features/components";
+import { foldSpans, type Span } from "../../features/components/history";
+import { listCausesBetween, listTroubledComponents } from "../../features/components/trouble-store";
 import { sum } from "../../kernel/numbers";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
 import type { CurrentState, ShownComponent } from "./current-state";

@@ -1,10 +1,13 @@
 import type { Ctx } from "../../context";
 import { type Role, roleAllows } from "../../domain/role";
-import { findRelayRecord, mailReadiness, type RelayRecord } from "../../features/mail";
-import { countSubscribers, listCrowdedPages } from "../../features/subscribers";
+import { findRelayRecord, type RelayRecord } from "../../features/mail/relay-record";
+import { mailReadiness } from "../../features/mail/settings";
+import { countSubscribers } from "../../features/subscribers/store";
+import { listCrowdedPages } from "../../features/subscribers/sign-up";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { Notice, RelativeTime } from "../../ui";
+import { Notice } from "../../ui/notices";
+import { RelativeTime } from "../../ui/relative-time";
 import {
   HeldNotices,
   NOTHING_HELD,

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { STORAGE_FAULTS, type StorageFault, type StorageState } from "../../db";
-import type { Alarm } from "../../features/alarms";
+import { STORAGE_FAULTS, type StorageFault } from "../../db/errors";
+import type { StorageState } from "../../db/storage-watch";
+import type { Alarm } from "../../features/alarms/alarms";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { Notice, RelativeTime, safeHref } from "../../ui";
+import { Notice } from "../../ui/notices";
+import { RelativeTime } from "../../ui/relative-time";
+import { safeHref } from "../../ui/safe-href";
 import { FLEET_PATH } from "../paths";
 
 /** Shown after the remedies of faults that end without a restart. */

@@ -1,8 +1,10 @@
-import type { StorageState } from "../../db";
+import type { StorageState } from "../../db/storage-watch";
 import { type Role, roleAllows } from "../../domain/role";
-import type { AuditRow } from "../../events";
-import type { Alarm } from "../../features/alarms";
-import { ButtonLink, Icon, PageHead } from "../../ui";
+import type { AuditRow } from "../../events/audit-search";
+import type { Alarm } from "../../features/alarms/alarms";
+import { ButtonLink } from "../../ui/buttons";
+import { Icon } from "../../ui/icons";
+import { PageHead } from "../../ui/navigation";
 import { ReportLink } from "../incidents/report-link";
 import { PLAN_PATH } from "../maintenance/maintenance-paths";
 import { FirstPage } from "../no-page";

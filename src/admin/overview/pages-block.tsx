@@ -1,6 +1,7 @@
-import { headlineText, toneOf } from "../../features/status";
+import { headlineText, toneOf } from "../../features/status/rules";
 import { plural } from "../../kernel/text";
-import { Icon, Shape } from "../../ui";
+import { Icon } from "../../ui/icons";
+import { Shape } from "../../ui/labels";
 import { PAGES_PATH, pagePath } from "../paths";
 import type { CurrentState } from "./current-state";
 import { Block } from "./parts";

@@ -1,5 +1,8 @@
-import type { PageRow } from "../../features/pages";
-import { Actions, Button, CodeBlock, Form, Section } from "../../ui";
+import type { PageRow } from "../../features/pages/store";
+import { Actions, Form } from "../../ui/form";
+import { Button } from "../../ui/buttons";
+import { CodeBlock } from "../../ui/code-block";
+import { Section } from "../../ui/blocks";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { pagePath } from "../paths";

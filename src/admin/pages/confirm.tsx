@@ -1,6 +1,6 @@
-import type { Belongings } from "../../features/page-deletion";
-import type { PageRow } from "../../features/pages";
-import { DialogForm } from "../../ui";
+import type { Belongings } from "../../features/page-deletion/delete";
+import type { PageRow } from "../../features/pages/store";
+import { DialogForm } from "../../ui/form";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { pagePath } from "../paths";

@@ -1,7 +1,11 @@
-import { logoPath, logoSize, type OldSlug, type PageRow } from "../../features/pages";
+import { logoPath, logoSize } from "../../features/pages/address";
+import type { OldSlug } from "../../features/pages/slugs";
+import type { PageRow } from "../../features/pages/store";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { Card, Facts, Logo, RelativeTime, Swatch } from "../../ui";
+import { Card, Facts } from "../../ui/blocks";
+import { Logo, Swatch } from "../../ui/pictures";
+import { RelativeTime } from "../../ui/relative-time";
 import { THEME_OPTIONS } from "./forms";
 import { PageChips } from "./list";
 

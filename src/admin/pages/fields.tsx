@@ -1,7 +1,10 @@
 import { COMPAT_PRODUCTS, type CompatProduct } from "../../domain/compat";
-import { DOMAINS_MAX, LOGO_MAX_BYTES, type PageRow, toDomain } from "../../features/pages";
+import { DOMAINS_MAX, toDomain } from "../../features/pages/address";
+import { LOGO_MAX_BYTES } from "../../features/pages/logo";
+import type { PageRow } from "../../features/pages/store";
 import { toRef } from "../../kernel/text";
-import { CheckboxList, FileField, TextArea, TextField } from "../../ui";
+import { CheckboxList } from "../../ui/choices";
+import { FileField, TextArea, TextField } from "../../ui/inputs";
 import { checkboxField } from "../forms/choice-fields";
 import { type Field, InvalidInput } from "../forms/field";
 import { textField } from "../forms/text-fields";

@@ -1,4 +1,6 @@
-import { JOIN_MINUTES, type PageInput, type PageRow } from "../../features/pages";
+import { JOIN_MINUTES } from "../../features/pages/rules";
+import type { PageInput } from "../../features/pages/model";
+import type { PageRow } from "../../features/pages/store";
 import { choiceField, selectField } from "../forms/choice-fields";
 import { nullable, optional } from "../forms/field";
 import { defineForm, versionInput } from "../forms/form";

@@ -1,7 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../domain/role";
-import type { PageRow } from "../../features/pages";
-import { ButtonLink, Icon, MoreMenu, Notice, PageHead, Tabs } from "../../ui";
+import type { PageRow } from "../../features/pages/store";
+import { ButtonLink } from "../../ui/buttons";
+import { Icon } from "../../ui/icons";
+import { MoreMenu } from "../../ui/detail";
+import { Notice } from "../../ui/notices";
+import { PageHead, Tabs } from "../../ui/navigation";
 import { ReportLink } from "../incidents/report-link";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 

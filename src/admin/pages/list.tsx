@@ -1,19 +1,12 @@
-import type { PageRow } from "../../features/pages";
+import type { PageRow } from "../../features/pages/store";
 import { type Role, roleAllows } from "../../domain/role";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  Chip,
-  Chips,
-  Icon,
-  RelativeTime,
-  PageHead,
-  Row,
-  RowLink,
-  Table,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
+import { Chip, Chips } from "../../ui/labels";
+import { Icon } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
+import { PageHead } from "../../ui/navigation";
 import { FirstPage } from "../no-page";
 import { pagePath, PAGES_PATH } from "../paths";
 

@@ -1,15 +1,13 @@
 import { roleAllows } from "../../domain/role";
-import { mailReadiness } from "../../features/mail";
-import {
-  getPage,
-  MAIL_FOOTER_MAX,
-  mailSettingsOf,
-  type PageMailInput,
-  type PageRow,
-  updatePageMail,
-} from "../../features/pages";
-import { sessionOf } from "../../http";
-import { Actions, Button, DetailCard, Form, Notice } from "../../ui";
+import { mailReadiness } from "../../features/mail/settings";
+import { getPage, updatePageMail } from "../../features/pages/service";
+import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../../features/pages/mail";
+import type { PageRow } from "../../features/pages/store";
+import { sessionOf } from "../../http/request-context";
+import { Actions, Form } from "../../ui/form";
+import { Button } from "../../ui/buttons";
+import { DetailCard } from "../../ui/detail";
+import { Notice } from "../../ui/notices";
 import type { AdminDependencies } from "../dependencies";
 import { checkboxField, choiceField } from "../forms/choice-fields";
 import { nullable } from "../forms/field";

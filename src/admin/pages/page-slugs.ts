@@ -1,12 +1,9 @@
-import type { Reader } from "../../db";
-import type { FieldError } from "../../errors";
-import {
-  findPageBySlug,
-  hostNameOf,
-  type PageInput,
-  toDomain,
-  validatePageInput,
-} from "../../features/pages";
+import type { Reader } from "../../db/statements";
+import type { FieldError } from "../../errors/problem";
+import { findPageBySlug } from "../../features/pages/store";
+import { hostNameOf, toDomain } from "../../features/pages/address";
+import type { PageInput } from "../../features/pages/model";
+import { validatePageInput } from "../../features/pages/service";
 
 /** Returns every error of a new page, whose slug may be missing or taken. */
 export function newPageErrors(reader: Reader, input: PageInput): FieldError[] {

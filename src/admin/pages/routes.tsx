@@ -1,15 +1,11 @@
-import { invalidFields } from "../../errors";
-import { belongingsOf, deletePage } from "../../features/page-deletion";
-import {
-  createPage,
-  findNextDefaultPage,
-  getPage,
-  listOldSlugs,
-  releaseSlug,
-  updatePage,
-} from "../../features/pages";
-import { sessionOf } from "../../http";
-import { Button, Notice } from "../../ui";
+import { invalidFields } from "../../errors/problem";
+import { belongingsOf, deletePage } from "../../features/page-deletion/delete";
+import { createPage, getPage, updatePage } from "../../features/pages/service";
+import { findNextDefaultPage } from "../../features/pages/remove";
+import { listOldSlugs, releaseSlug } from "../../features/pages/slugs";
+import { sessionOf } from "../../http/request-context";
+import { Button } from "../../ui/buttons";
+import { Notice } from "../../ui/notices";
 import type { AdminDependencies } from "../dependencies";
 import { componentsOfPagePath, PAGES_PATH } from "../paths";
 import { readPages } from "../page-choice";

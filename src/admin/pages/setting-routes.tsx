@@ -1,18 +1,14 @@
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import { roleAllows } from "../../domain/role";
-import { invalidFields } from "../../errors";
-import {
-  deleteLogo,
-  getPage,
-  listOldSlugs,
-  type PageInput,
-  type PageRow,
-  pageUrl,
-  putLogo,
-  updatePage,
-} from "../../features/pages";
-import { sessionOf } from "../../http";
+import { invalidFields } from "../../errors/problem";
+import { deleteLogo, putLogo } from "../../features/pages/logo";
+import { getPage, updatePage } from "../../features/pages/service";
+import { listOldSlugs } from "../../features/pages/slugs";
+import type { PageInput } from "../../features/pages/model";
+import type { PageRow } from "../../features/pages/store";
+import { pageUrl } from "../../features/pages/address";
+import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
 import type { Screen, ScreenRequest } from "../render";

@@ -1,17 +1,11 @@
-import type { OldSlug, PageRow } from "../../features/pages";
+import type { OldSlug } from "../../features/pages/slugs";
+import type { PageRow } from "../../features/pages/store";
 import { toIso } from "../../kernel/time";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Cell,
-  Day,
-  DetailCard,
-  Form,
-  PostButton,
-  Row,
-  Table,
-} from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink, PostButton } from "../../ui/buttons";
+import { Cell, Row, Table } from "../../ui/table";
+import { Day } from "../../ui/relative-time";
+import { DetailCard } from "../../ui/detail";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { pagePath } from "../paths";

@@ -1,5 +1,8 @@
-import type { PageRow } from "../../features/pages";
-import { ButtonLink, CodeBlock, Notice, Section } from "../../ui";
+import type { PageRow } from "../../features/pages/store";
+import { ButtonLink } from "../../ui/buttons";
+import { CodeBlock } from "../../ui/code-block";
+import { Notice } from "../../ui/notices";
+import { Section } from "../../ui/blocks";
 import { badgeHtml, badgeMarkdown, frame, homeAssistant, homepage, widget } from "./share-snippets";
 import type { StateOf } from "../forms/form";
 import { CompatSection } from "./compat";

@@ -1,6 +1,7 @@
 import type { Actor } from "../../domain/actor";
-import type { Db, Tx } from "../../db";
-import { actorOf } from "../../http";
+import type { Db } from "../../db/database";
+import type { Tx } from "../../db/statements";
+import { actorOf } from "../../http/request-context";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
 import { conflictMessage } from "./rejection";

@@ -1,7 +1,7 @@
 import type { Actor } from "../../domain/actor";
-import type { Reader, Tx } from "../../db";
-import { invalidFields, Problem } from "../../errors";
-import { actorOf } from "../../http";
+import type { Reader, Tx } from "../../db/statements";
+import { invalidFields, Problem } from "../../errors/problem";
+import { actorOf } from "../../http/request-context";
 import { type ValuesOf, versionInput, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
 import {

@@ -1,6 +1,6 @@
 import type { Actor } from "../../domain/actor";
-import type { Reader, Tx } from "../../db";
-import { actorOf } from "../../http";
+import type { Reader, Tx } from "../../db/statements";
+import { actorOf } from "../../http/request-context";
 import { newFormToken } from "../write-as";
 import { type ValuesOf, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";

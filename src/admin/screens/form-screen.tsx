@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { Actions, ButtonLink, Form, PageHead } from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { ButtonLink } from "../../ui/buttons";
+import { PageHead } from "../../ui/navigation";
 import type { FormDefinition, FormState, ValuesOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 

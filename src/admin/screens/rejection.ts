@@ -1,4 +1,4 @@
-import { Problem } from "../../errors";
+import { Problem } from "../../errors/problem";
 import { type FormErrors, NO_ERRORS } from "../forms/field";
 import type { FormDefinition, ValuesOf } from "../forms/form";
 

@@ -1,6 +1,9 @@
 import { Elysia } from "elysia";
 import type { Role } from "../../domain/role";
-import { type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
+import { type Form as SentForm, formBody } from "../../http/form-body";
+import { seeOther } from "../../http/answers";
+import { session } from "../../http/operation";
+import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../dependencies";
 import type { Screen, ScreenRequest } from "../render";
 import { KEEPS_TYPED, screenOperation } from "../screen-operation";

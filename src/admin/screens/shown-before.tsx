@@ -1,4 +1,6 @@
-import { Actions, ButtonLink, PageHead } from "../../ui";
+import { Actions } from "../../ui/form";
+import { ButtonLink } from "../../ui/buttons";
+import { PageHead } from "../../ui/navigation";
 import type { Screen } from "../render";
 
 interface ShownBefore {

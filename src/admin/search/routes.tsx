@@ -1,5 +1,5 @@
 import { roleAllows } from "../../domain/role";
-import { sessionOf } from "../../http";
+import { sessionOf } from "../../http/request-context";
 import { runInSlices } from "../../kernel/in-slices";
 import type { AdminDependencies } from "../dependencies";
 import { navigationFor } from "../navigation";

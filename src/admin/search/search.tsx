@@ -1,5 +1,8 @@
 import { Fragment } from "preact";
-import { Button, ButtonLink, Icon, safeHref, Shape } from "../../ui";
+import { Button, ButtonLink } from "../../ui/buttons";
+import { Icon } from "../../ui/icons";
+import { safeHref } from "../../ui/safe-href";
+import { Shape } from "../../ui/labels";
 import { HOME_PATH, SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
 import type { ResultGroup } from "./results";
 

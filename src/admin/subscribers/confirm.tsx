@@ -1,6 +1,6 @@
 import type { SuppressionReason } from "../../domain/mail";
-import type { SubscriberRow } from "../../features/subscribers";
-import { DialogForm } from "../../ui";
+import type { SubscriberRow } from "../../features/subscribers/store";
+import { DialogForm } from "../../ui/form";
 import type { StateOf } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
 import { BLOCK_FORM, REACTIVATE_FORM } from "./forms";

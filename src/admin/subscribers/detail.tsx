@@ -1,27 +1,18 @@
-import type { PageRow } from "../../features/pages";
-import {
-  type Choosable,
-  type ListPart,
-  namesOfTargets,
-  type ShownSuppression,
-  type SubscriberMail,
-  type SubscriberRow,
-} from "../../features/subscribers";
+import type { PageRow } from "../../features/pages/store";
+import { type Choosable, namesOfTargets } from "../../features/subscribers/choices";
+import type { ListPart } from "../../features/subscribers/list-parts";
+import type { ShownSuppression } from "../../features/subscribers/reactivate";
+import type { SubscriberMail } from "../../features/subscribers/subscriber-mails";
+import type { SubscriberRow } from "../../features/subscribers/store";
 import { EVENT_LABELS } from "../../public/subscription-fields";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  DetailCard,
-  Facts,
-  FormNotice,
-  HeadFact,
-  HeadFacts,
-  Icon,
-  MoreMenu,
-  Notice,
-  PageHead,
-  RelativeTime,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../ui/detail";
+import { Facts } from "../../ui/blocks";
+import { FormNotice, Notice } from "../../ui/notices";
+import { Icon } from "../../ui/icons";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { REASON_CAUSES, REASON_LABELS } from "../suppression-words";
 import { eraseSubscriberPath, pathsOfSubscriber, subscribersOfPagePath } from "./subscriber-paths";
 import { MailList } from "./mails";

@@ -1,5 +1,6 @@
 import { type Role, roleAllows } from "../../domain/role";
-import { ButtonLink, EmptyState } from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { EmptyState } from "../../ui/blocks";
 import type { SubscriberListing } from "./read";
 import { newSubscriberPath, subscribersOfPagePath } from "./subscriber-paths";
 

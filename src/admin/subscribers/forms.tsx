@@ -1,10 +1,12 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../domain/mail";
-import { invalidFields } from "../../errors";
-import type { PageRow } from "../../features/pages";
-import { type Choosable, NOTE_MAX, parseChoices, readChoosable } from "../../features/subscribers";
+import { invalidFields } from "../../errors/problem";
+import type { PageRow } from "../../features/pages/store";
+import { type Choosable, parseChoices, readChoosable } from "../../features/subscribers/choices";
+import { NOTE_MAX } from "../../features/subscribers/reactivate";
 import { EVENT_LABELS } from "../../public/subscription-fields";
-import { CheckboxList, CheckRows, ChoiceField, TextArea } from "../../ui";
+import { CheckboxList, CheckRows, ChoiceField } from "../../ui/choices";
+import { TextArea } from "../../ui/inputs";
 import type { Field } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { textAreaField, textField } from "../forms/text-fields";

@@ -1,22 +1,17 @@
 import { type Role, roleAllows } from "../../domain/role";
-import type { PageRow } from "../../features/pages";
+import type { PageRow } from "../../features/pages/store";
 import {
   type BoundedCount,
   STOPPING_REASONS,
   type SubscriberCounts,
-} from "../../features/subscribers";
-import {
-  ButtonLink,
-  FilterSelect,
-  Icon,
-  ListCard,
-  ListToolbar,
-  Notice,
-  Numbers,
-  PageHead,
-  Pagination,
-  Tabs,
-} from "../../ui";
+} from "../../features/subscribers/list";
+import { ButtonLink } from "../../ui/buttons";
+import { FilterSelect } from "../../ui/filters";
+import { Icon } from "../../ui/icons";
+import { ListCard, ListToolbar } from "../../ui/list-tools";
+import { Notice } from "../../ui/notices";
+import { Numbers } from "../../ui/detail";
+import { PageHead, Pagination, Tabs } from "../../ui/navigation";
 import { PageFilter } from "../page-choice";
 import { MAIL_PATH, SUBSCRIBERS_PATH } from "../paths";
 import { REASON_LABELS } from "../suppression-words";

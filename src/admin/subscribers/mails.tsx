@@ -1,6 +1,10 @@
-import type { ListPart, SubscriberMail } from "../../features/subscribers";
+import type { ListPart } from "../../features/subscribers/list-parts";
+import type { SubscriberMail } from "../../features/subscribers/subscriber-mails";
 import { toIso } from "../../kernel/time";
-import { Cell, CellNote, Pagination, PostButton, RelativeTime, Row, Table } from "../../ui";
+import { Cell, CellNote, Row, Table } from "../../ui/table";
+import { Pagination } from "../../ui/navigation";
+import { PostButton } from "../../ui/buttons";
+import { RelativeTime } from "../../ui/relative-time";
 import { eventWords } from "../mailings/words";
 import { incidentPath, maintenancePath } from "../paths";
 import { NoOlder } from "../timeline/list-frame";

@@ -1,17 +1,16 @@
-import type { Reader } from "../../db";
-import type { PageRow } from "../../features/pages";
+import type { Reader } from "../../db/statements";
+import type { PageRow } from "../../features/pages/store";
+import { type Choosable, readChoosable } from "../../features/subscribers/choices";
 import {
-  type Choosable,
   countSubscribersOfPage,
   type ListedSignUp,
   type ListedSubscriber,
   listSignUps,
   listSubscribers,
-  readChoosable,
   STOPPING_REASONS,
   type StoppingReason,
   type SubscriberCounts,
-} from "../../features/subscribers";
+} from "../../features/subscribers/list";
 import { choosePage, readPages } from "../page-choice";
 import { readSearch } from "../timeline/list-frame";
 

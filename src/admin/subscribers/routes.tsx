@@ -1,15 +1,15 @@
 import { parseMailAddress } from "../../domain/mail-address";
 import { roleAllows } from "../../domain/role";
-import { invalidFields, Problem } from "../../errors";
-import { mailReadiness, relayTakesUtf8 } from "../../features/mail";
-import { type PageRow, takesSubscribers } from "../../features/pages";
-import {
-  countSubscribersOfPage,
-  inviteSubscriber,
-  type InvitationResult,
-} from "../../features/subscribers";
-import { sessionOf } from "../../http";
-import { Button, Notice } from "../../ui";
+import { invalidFields, Problem } from "../../errors/problem";
+import { mailReadiness } from "../../features/mail/settings";
+import { relayTakesUtf8 } from "../../features/mail/relay-offers";
+import type { PageRow } from "../../features/pages/store";
+import { takesSubscribers } from "../../features/pages/mail";
+import { countSubscribersOfPage } from "../../features/subscribers/list";
+import { type InvitationResult, inviteSubscriber } from "../../features/subscribers/team";
+import { sessionOf } from "../../http/request-context";
+import { Button } from "../../ui/buttons";
+import { Notice } from "../../ui/notices";
 import type { AdminDependencies } from "../dependencies";
 import { NoPageYet } from "../no-page";
 import { SUBSCRIBERS_PATH } from "../paths";

@@ -1,14 +1,11 @@
 import { setImmediate } from "node:timers/promises";
-import { Problem } from "../../errors";
-import { relayTakesUtf8 } from "../../features/mail";
-import { getPage } from "../../features/pages";
-import {
-  importSubscribers,
-  readConsent,
-  readImportFile,
-  requireImportable,
-} from "../../features/subscribers";
-import { actorOf } from "../../http";
+import { Problem } from "../../errors/problem";
+import { relayTakesUtf8 } from "../../features/mail/relay-offers";
+import { getPage } from "../../features/pages/service";
+import { importSubscribers, requireImportable } from "../../features/subscribers/import";
+import { readConsent } from "../../features/subscribers/consent";
+import { readImportFile } from "../../features/subscribers/import-file";
+import { actorOf } from "../../http/request-context";
 import { within } from "../../kernel/within";
 import type { AdminDependencies } from "../dependencies";
 import type { SentAt } from "../screens/routes";

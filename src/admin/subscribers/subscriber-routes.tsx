@@ -1,25 +1,26 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { SUPPRESSION_REASONS } from "../../domain/mail";
 import { roleAllows } from "../../domain/role";
-import { findPage, getPage } from "../../features/pages";
-import { makeOnce } from "../../features/submissions";
+import { findPage } from "../../features/pages/store";
+import { getPage } from "../../features/pages/service";
+import { makeOnce } from "../../features/submissions/service";
 import {
   blockSubscriber,
-  choicesOf,
-  existingChoices,
+  reactivateSubscriber,
+  suppressionsOfSubscriber,
+} from "../../features/subscribers/reactivate";
+import { choicesOf, existingChoices, readChoosable } from "../../features/subscribers/choices";
+import {
   getSubscriber,
   invalidateLinks,
-  listSubscriberMails,
-  reactivateSubscriber,
-  readChoosable,
   removeSubscriber,
-  resendMail,
-  type SubscriberRow,
-  suppressionsOfSubscriber,
   updateSubscriber,
-} from "../../features/subscribers";
-import { sessionOf } from "../../http";
-import { Button } from "../../ui";
+} from "../../features/subscribers/team";
+import { listSubscriberMails } from "../../features/subscribers/subscriber-mails";
+import { resendMail } from "../../features/subscribers/resend";
+import type { SubscriberRow } from "../../features/subscribers/store";
+import { sessionOf } from "../../http/request-context";
+import { Button } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../write-as";
 import type { Screen } from "../render";

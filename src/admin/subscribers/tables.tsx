@@ -1,7 +1,8 @@
 import { EVENT_LABELS } from "../../public/subscription-fields";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { Cell, CellNote, RelativeTime, Row, RowLink, Table } from "../../ui";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
+import { RelativeTime } from "../../ui/relative-time";
 import { subscriberPath } from "../paths";
 import type { SubscriberListing } from "./read";
 import { SOURCE_WORDS, SubscriberState } from "./words";

@@ -1,6 +1,7 @@
-import type { PageRow } from "../../features/pages";
-import { CONSENT_MAX, IMPORT_COLUMNS } from "../../features/subscribers";
-import { FileField } from "../../ui";
+import type { PageRow } from "../../features/pages/store";
+import { CONSENT_MAX } from "../../features/subscribers/consent";
+import { IMPORT_COLUMNS } from "../../features/subscribers/import-file";
+import { FileField } from "../../ui/inputs";
 import { choiceField, selectField } from "../forms/choice-fields";
 import { type Field, InvalidInput } from "../forms/field";
 import { defineForm } from "../forms/form";

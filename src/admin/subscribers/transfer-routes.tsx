@@ -1,15 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import { parseStoredAddress } from "../../domain/mail-address";
-import { invalidFields } from "../../errors";
-import { getPage } from "../../features/pages";
+import { invalidFields } from "../../errors/problem";
+import { getPage } from "../../features/pages/service";
+import { eraseAddress } from "../../features/subscribers/erase";
 import {
-  eraseAddress,
   exportSubscribers,
-  findSubscriber,
   listSubscribedPages,
   recordExport,
-} from "../../features/subscribers";
-import { actorOf, NO_STORE, sessionOf } from "../../http";
+} from "../../features/subscribers/export";
+import { findSubscriber } from "../../features/subscribers/store";
+import { actorOf, sessionOf } from "../../http/request-context";
+import { NO_STORE } from "../../http/representation";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";

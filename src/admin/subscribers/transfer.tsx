@@ -1,22 +1,12 @@
 import type { ComponentChildren } from "preact";
-import {
-  type BadLine,
-  IMPORT_RESULTS,
-  type ImportCounts,
-  RESULT_WORDS,
-} from "../../features/subscribers";
-import {
-  Actions,
-  Button,
-  Cell,
-  DetailCard,
-  Form,
-  Notice,
-  PageHead,
-  Row,
-  Table,
-  Tabs,
-} from "../../ui";
+import type { BadLine } from "../../features/subscribers/import-file";
+import { IMPORT_RESULTS, type ImportCounts, RESULT_WORDS } from "../../features/subscribers/import";
+import { Actions, Form } from "../../ui/form";
+import { Button } from "../../ui/buttons";
+import { Cell, Row, Table } from "../../ui/table";
+import { DetailCard } from "../../ui/detail";
+import { Notice } from "../../ui/notices";
+import { PageHead, Tabs } from "../../ui/navigation";
 import type { StateOf } from "../forms/form";
 import { activityPath } from "../activity/listing";
 import { FormFields } from "../forms/form-fields";

@@ -1,7 +1,7 @@
 import type { ConsentSource, MailStatus } from "../../domain/mail";
 import type { Tone } from "../../domain/tone";
-import type { ListedSubscriber } from "../../features/subscribers";
-import { State } from "../../ui";
+import type { ListedSubscriber } from "../../features/subscribers/list";
+import { State } from "../../ui/labels";
 import { REASON_LABELS } from "../suppression-words";
 
 type Shown = Pick<ListedSubscriber, "status" | "reasons">;

@@ -1,5 +1,6 @@
 import type { Tone } from "../../domain/tone";
-import { DetailCard, DetailRow, Shape } from "../../ui";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { Shape } from "../../ui/labels";
 import { componentPath } from "../paths";
 
 /** Maximum number of components in the card. */

@@ -1,15 +1,12 @@
 import type { Ctx } from "../../context";
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { SubscriberEvent } from "../../domain/mail";
-import { findMailHold, mailReadiness } from "../../features/mail";
-import {
-  type Audience,
-  countAudience,
-  countAudienceOf,
-  mailingsLeft,
-} from "../../features/mailings";
-import type { PageRow } from "../../features/pages";
-import type { Form } from "../../http";
+import { findMailHold } from "../../features/mail/hold";
+import { mailReadiness } from "../../features/mail/settings";
+import { type Audience, countAudience, countAudienceOf } from "../../features/mailings/audience";
+import { mailingsLeft } from "../../features/mailings/record";
+import type { PageRow } from "../../features/pages/store";
+import type { Form } from "../../http/form-body";
 import { plural } from "../../kernel/text";
 
 type MailedPage = Pick<PageRow, "id" | "visibility" | "isSample">;

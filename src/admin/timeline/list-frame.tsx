@@ -1,10 +1,13 @@
 import type { ComponentChildren } from "preact";
-import type { Reader } from "../../db";
-import type { PageRow } from "../../features/pages";
+import type { Reader } from "../../db/statements";
+import type { PageRow } from "../../features/pages/store";
 import { type Role, roleAllows } from "../../domain/role";
 import { NAME_MAX } from "../../domain/texts";
 import { Names } from "../../public/text";
-import { ButtonLink, EmptyState, ListCard, PageHead, Pagination } from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { EmptyState } from "../../ui/blocks";
+import { ListCard } from "../../ui/list-tools";
+import { PageHead, Pagination } from "../../ui/navigation";
 import { FirstPage } from "../no-page";
 import { readPages } from "../page-choice";
 

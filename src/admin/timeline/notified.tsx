@@ -1,17 +1,16 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { type Tone } from "../../domain/tone";
 import { ANY_EVENT } from "../../domain/webhook";
-import {
-  isDisabledByPerson,
-  type DeliveryRecord,
-  findNewestDeliveryAbout,
-  listAllWebhooks,
-  webhookName,
-  type WebhookRow,
-} from "../../features/webhooks";
+import { isDisabledByPerson } from "../../features/webhooks/declared";
+import type { DeliveryRecord } from "../../features/webhooks/deliveries";
+import { findNewestDeliveryAbout } from "../../features/webhooks/log-store";
+import { listAllWebhooks, type WebhookRow } from "../../features/webhooks/store";
+import { webhookName } from "../../features/webhooks/changes";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { DetailCard, DetailRow, RelativeTime, Shape } from "../../ui";
+import { DetailCard, DetailRow } from "../../ui/detail";
+import { RelativeTime } from "../../ui/relative-time";
+import { Shape } from "../../ui/labels";
 import { webhookPath } from "../paths";
 import { toneOfDelivery } from "../webhooks/deliveries";
 

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { DetailCard, Facts, RelativeTime } from "../../ui";
+import { DetailCard } from "../../ui/detail";
+import { Facts } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/relative-time";
 
 interface Fact {
   label: string;

@@ -1,6 +1,7 @@
-import type { Reader } from "../../db";
-import { type Author, authorsOf } from "../../events";
-import { getPage, type PageRow } from "../../features/pages";
+import type { Reader } from "../../db/statements";
+import { type Author, authorsOf } from "../../events/authors";
+import { getPage } from "../../features/pages/service";
+import type { PageRow } from "../../features/pages/store";
 import { type PageComponents, readPageComponents } from "../forms/components-field";
 
 /** Related data that the screens of an incident or a maintenance show. */

@@ -1,5 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { Actions, Button, Checkbox, Form, Icon } from "../../ui";
+import { Actions, Form } from "../../ui/form";
+import { Button } from "../../ui/buttons";
+import { Checkbox } from "../../ui/choices";
+import { Icon } from "../../ui/icons";
 import type { FormDefinition, FormState, ValuesOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 

@@ -1,17 +1,14 @@
 import type { ComponentChildren } from "preact";
 import type { ComponentStatus } from "../../domain/component-status";
 import type { Tone } from "../../domain/tone";
-import type { Author } from "../../events";
+import type { Author } from "../../events/authors";
 import { MINUTE_MS } from "../../kernel/time";
 import { MarkdownText } from "../../public/text";
-import {
-  DetailCard,
-  Pagination,
-  RelativeTime,
-  STATUS_WORDS,
-  StatusLabel,
-  Timeline,
-} from "../../ui";
+import { DetailCard } from "../../ui/detail";
+import { Pagination } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
+import { STATUS_WORDS, StatusLabel } from "../../ui/labels";
+import { Timeline } from "../../ui/timeline";
 import { componentPath } from "../paths";
 
 /** Limits of one screen: number of updates, and length of their texts in UTF-16 units. */

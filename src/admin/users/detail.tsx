@@ -1,17 +1,10 @@
-import type { MailTrouble, UserResource } from "../../features/users";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  DetailCard,
-  Form,
-  HeadFact,
-  HeadFacts,
-  MoreMenu,
-  RelativeTime,
-  PageHead,
-  PostButton,
-} from "../../ui";
+import type { MailTrouble } from "../../features/users/mails";
+import type { UserResource } from "../../features/users/model";
+import { Actions, Form } from "../../ui/form";
+import { Button, ButtonLink, PostButton } from "../../ui/buttons";
+import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../ui/detail";
+import { RelativeTime } from "../../ui/relative-time";
+import { PageHead } from "../../ui/navigation";
 import type { StateOf } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
 import { userPath, USERS_PATH } from "../paths";

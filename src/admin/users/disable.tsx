@@ -1,5 +1,5 @@
-import type { UserResource } from "../../features/users";
-import { DialogForm } from "../../ui";
+import type { UserResource } from "../../features/users/model";
+import { DialogForm } from "../../ui/form";
 import { keyPath, userPath } from "../paths";
 
 /** Asks before a user is disabled, naming the API keys that keep working. */

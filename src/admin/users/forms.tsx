@@ -1,7 +1,7 @@
-import type { NewUser } from "../../features/users";
+import type { NewUser } from "../../features/users/model";
 import { type Role, ROLE_SENTENCES, ROLES } from "../../domain/role";
 import { capitalised } from "../../kernel/text";
-import { RadioList } from "../../ui";
+import { RadioList } from "../../ui/choices";
 import { choiceField } from "../forms/choice-fields";
 import { defineForm } from "../forms/form";
 import { nameField, textField } from "../forms/text-fields";

@@ -1,5 +1,10 @@
-import type { UserResource } from "../../features/users";
-import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead } from "../../ui";
+import type { UserResource } from "../../features/users/model";
+import { Actions } from "../../ui/form";
+import { ButtonLink } from "../../ui/buttons";
+import { Card } from "../../ui/blocks";
+import { CodeBlock } from "../../ui/code-block";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
 import { userPath, USERS_PATH } from "../paths";
 
 /** Screen that shows a one-time link once. */

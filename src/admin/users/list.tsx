@@ -1,18 +1,11 @@
 import type { ComponentChildren } from "preact";
-import type { UserResource } from "../../features/users";
+import type { UserResource } from "../../features/users/model";
 import { capitalised } from "../../kernel/text";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  Icon,
-  OneLine,
-  RelativeTime,
-  PageHead,
-  Row,
-  RowLink,
-  Table,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
+import { Icon } from "../../ui/icons";
+import { RelativeTime } from "../../ui/relative-time";
+import { PageHead } from "../../ui/navigation";
 import { userPath, USERS_PATH } from "../paths";
 import { UserState } from "./state";
 

@@ -1,7 +1,12 @@
-import { describeMissing, type MailReadiness } from "../../features/mail";
-import type { MailTrouble } from "../../features/users";
+import { describeMissing } from "../../features/mail/test-mail";
+import type { MailReadiness } from "../../features/mail/settings";
+import type { MailTrouble } from "../../features/users/mails";
 import { toIso } from "../../kernel/time";
-import { DetailCard, Notice, PostButton, RelativeTime, State } from "../../ui";
+import { DetailCard } from "../../ui/detail";
+import { Notice } from "../../ui/notices";
+import { PostButton } from "../../ui/buttons";
+import { RelativeTime } from "../../ui/relative-time";
+import { State } from "../../ui/labels";
 import { MAIL_PATH, USERS_PATH } from "../paths";
 
 const MAIL_NAMES: Readonly<Record<string, string>> = {

@@ -1,24 +1,25 @@
-import { mailReadiness } from "../../features/mail";
+import { mailReadiness } from "../../features/mail/settings";
+import { areResetMailsOn, setResetMails } from "../../features/users/forgot";
 import {
-  areResetMailsOn,
   disableUser,
   enableUser,
-  findMailTrouble,
   getUser,
-  inviteUser,
   isLastOwner,
-  issuePasswordLink,
-  linkPath,
   listLiveKeysOf,
   listUsers,
-  type PasswordLink,
-  setResetMails,
   setRole,
-} from "../../features/users";
-import type { Reader } from "../../db";
-import { sessionOf } from "../../http";
+} from "../../features/users/service";
+import { findMailTrouble } from "../../features/users/mails";
+import {
+  inviteUser,
+  issuePasswordLink,
+  linkPath,
+  type PasswordLink,
+} from "../../features/users/invitations";
+import type { Reader } from "../../db/statements";
+import { sessionOf } from "../../http/request-context";
 import { describeDuration } from "../../kernel/time";
-import { Button } from "../../ui";
+import { Button } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../write-as";
 import { type StateOf, versionInput } from "../forms/form";

@@ -1,5 +1,6 @@
-import { stateOfUser, type UserResource } from "../../features/users";
-import { State } from "../../ui";
+import { stateOfUser } from "../../features/users/rules";
+import type { UserResource } from "../../features/users/model";
+import { State } from "../../ui/labels";
 
 /** State of a user: active, invited or disabled. */
 export function UserState({ user }: { user: UserResource }) {

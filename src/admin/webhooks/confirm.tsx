@@ -1,5 +1,5 @@
-import type { WebhookRow } from "../../features/webhooks";
-import { DialogForm } from "../../ui";
+import type { WebhookRow } from "../../features/webhooks/store";
+import { DialogForm } from "../../ui/form";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { REDELIVER_FORM } from "./forms";

@@ -1,12 +1,10 @@
 import { maskAddress } from "../../domain/mail-address";
-import {
-  describeQuestion,
-  type Question,
-  recipientOf,
-  requestConfirmation,
-  type WebhookRow,
-} from "../../features/webhooks";
-import { Notice, PostButton } from "../../ui";
+import { describeQuestion, type Question } from "../../features/webhooks/alerts/question";
+import { recipientOf } from "../../features/webhooks/recipient";
+import { requestConfirmation } from "../../features/webhooks/update";
+import type { WebhookRow } from "../../features/webhooks/store";
+import { Notice } from "../../ui/notices";
+import { PostButton } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import type { Area } from "../screens/area";
 import { pathsOfWebhook } from "./webhook-paths";

@@ -1,21 +1,13 @@
-import type { DeliveryRecord } from "../../features/webhooks";
+import type { DeliveryRecord } from "../../features/webhooks/deliveries";
 import type { Tone } from "../../domain/tone";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
-import {
-  Cell,
-  CellNote,
-  EmptyState,
-  RelativeTime,
-  OneLine,
-  Pagination,
-  Row,
-  RowLink,
-  State,
-  Table,
-  Tabs,
-} from "../../ui";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
+import { EmptyState } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/relative-time";
+import { Pagination, Tabs } from "../../ui/navigation";
+import { State } from "../../ui/labels";
 import { NoMatch, NoOlder } from "../timeline/list-frame";
 import { describeFailure } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";

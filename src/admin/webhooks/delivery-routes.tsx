@@ -1,16 +1,18 @@
-import { findPage } from "../../features/pages";
-import { readHeadline } from "../../features/status";
+import { findPage } from "../../features/pages/store";
+import { readHeadline } from "../../features/status/snapshot";
 import {
   getDelivery,
   getTries,
-  getWebhookRecord,
   redeliver,
   redeliverFailed,
   sentRequest,
-  webhookName,
-  type WebhookRow,
-} from "../../features/webhooks";
-import { type RequestContext, actorOf, formBody, session, sessionOf } from "../../http";
+} from "../../features/webhooks/deliveries";
+import { getWebhookRecord } from "../../features/webhooks/records";
+import { webhookName } from "../../features/webhooks/changes";
+import type { WebhookRow } from "../../features/webhooks/store";
+import { actorOf, type RequestContext, sessionOf } from "../../http/request-context";
+import { formBody } from "../../http/form-body";
+import { session } from "../../http/operation";
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";

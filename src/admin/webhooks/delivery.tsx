@@ -1,28 +1,16 @@
-import {
-  type DeliveryRecord,
-  isSuccess,
-  type SentRequest,
-  type TryRow,
-  webhookName,
-  type WebhookRow,
-} from "../../features/webhooks";
+import type { DeliveryRecord, SentRequest } from "../../features/webhooks/deliveries";
+import { isSuccess } from "../../features/webhooks/rules";
+import type { TryRow } from "../../features/webhooks/delivery-store";
+import { webhookName } from "../../features/webhooks/changes";
+import type { WebhookRow } from "../../features/webhooks/store";
 import { parseJson } from "../../kernel/text";
 import { SECOND_MS, toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Card,
-  Cell,
-  CodeBlock,
-  Facts,
-  PageHead,
-  PostButton,
-  RelativeTime,
-  Row,
-  RowLink,
-  Section,
-  SideBySide,
-  Table,
-} from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { Card, Facts, Section, SideBySide } from "../../ui/blocks";
+import { Cell, Row, RowLink, Table } from "../../ui/table";
+import { CodeBlock } from "../../ui/code-block";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { WEBHOOKS_PATH } from "../paths";
 import { DeliveryState, describeGathering, NextTry } from "./deliveries";
 import { adviceFor, describeFailure } from "./failure-words";

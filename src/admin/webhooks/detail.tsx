@@ -1,20 +1,17 @@
 import { ANY_EVENT, isForPeople } from "../../domain/webhook";
-import { FORMATS, presentWebhook, recipientOf, webhookName } from "../../features/webhooks";
+import { FORMATS } from "../../features/webhooks/formats";
+import { presentWebhook } from "../../features/webhooks/model";
+import { recipientOf } from "../../features/webhooks/recipient";
+import { webhookName } from "../../features/webhooks/changes";
 import { toIso } from "../../kernel/time";
-import {
-  ButtonLink,
-  Card,
-  CellNote,
-  Chip,
-  Chips,
-  Facts,
-  Icon,
-  MoreMenu,
-  PageHead,
-  PostButton,
-  RelativeTime,
-  Section,
-} from "../../ui";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { Card, Facts, Section } from "../../ui/blocks";
+import { CellNote } from "../../ui/table";
+import { Chip, Chips } from "../../ui/labels";
+import { Icon } from "../../ui/icons";
+import { MoreMenu } from "../../ui/detail";
+import { PageHead } from "../../ui/navigation";
+import { RelativeTime } from "../../ui/relative-time";
 import { ManagedByFile } from "../components/managed";
 import { monitorPath, pagePath, WEBHOOKS_PATH } from "../paths";
 import { UnconfirmedNotice } from "./confirmation";

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { Failure } from "../../features/webhooks";
+import type { Failure } from "../../features/webhooks/health";
 
 type Answer = Omit<Failure, "at">;
 

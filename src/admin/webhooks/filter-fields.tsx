@@ -1,8 +1,9 @@
 import { ANY_EVENT, ANY_MONITOR } from "../../domain/webhook";
-import { EVENTS, type EventType } from "../../events";
-import type { PageRow } from "../../features/pages";
-import type { CreateWebhookBody } from "../../features/webhooks";
-import { CheckRows, ChoiceField, SelectField } from "../../ui";
+import { EVENTS, type EventType } from "../../events/catalog";
+import type { PageRow } from "../../features/pages/store";
+import type { CreateWebhookBody } from "../../features/webhooks/bodies";
+import { CheckRows, ChoiceField } from "../../ui/choices";
+import { SelectField } from "../../ui/selects";
 import type { Field } from "../forms/field";
 import { type MonitorChoice, MonitorRows } from "../forms/monitors-field";
 import { labelAmong } from "../page-choice";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { DeliveryStatus } from "../../domain/webhook";
-import { type DeliveryRecord, getDelivery } from "../../features/webhooks";
+import { type DeliveryRecord, getDelivery } from "../../features/webhooks/deliveries";
 import { SECOND_MS } from "../../kernel/time";
 
 /** Time for which a screen waits for the result of a test, in milliseconds. */

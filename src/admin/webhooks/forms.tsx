@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import {
   GROUP_SECONDS,
   isForPeople,
@@ -6,9 +6,12 @@ import {
   type WebhookFormat,
 } from "../../domain/webhook";
 import { DESCRIPTION_MAX } from "../../domain/texts";
-import { type CreateWebhookBody, FORMATS, type WebhookRow } from "../../features/webhooks";
-import type { Form as SentForm } from "../../http";
-import { Button, HiddenFields } from "../../ui";
+import type { CreateWebhookBody } from "../../features/webhooks/bodies";
+import { FORMATS } from "../../features/webhooks/formats";
+import type { WebhookRow } from "../../features/webhooks/store";
+import type { Form as SentForm } from "../../http/form-body";
+import { Button } from "../../ui/buttons";
+import { HiddenFields } from "../../ui/form";
 import {
   DATE_TIME_ERROR,
   dateTimeField,

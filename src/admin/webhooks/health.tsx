@@ -1,24 +1,17 @@
-import {
-  type Backlog,
-  type Failure,
-  webhookName,
-  type WebhookRecord,
-  type WebhookRow,
-} from "../../features/webhooks";
+import type { Backlog, Failure } from "../../features/webhooks/health";
+import { webhookName } from "../../features/webhooks/changes";
+import type { WebhookRecord } from "../../features/webhooks/records";
+import type { WebhookRow } from "../../features/webhooks/store";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { ANY_EVENT } from "../../domain/webhook";
-import {
-  CellNote,
-  Notice,
-  OneLine,
-  PostButton,
-  RelativeTime,
-  SecondTime,
-  secondTime,
-  State,
-} from "../../ui";
+import { CellNote, OneLine } from "../../ui/table";
+import { Notice } from "../../ui/notices";
+import { PostButton } from "../../ui/buttons";
+import { RelativeTime, SecondTime } from "../../ui/relative-time";
+import { secondTime } from "../../ui/times";
+import { State } from "../../ui/labels";
 import { adviceFor, describeFailure, reasonOf } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 

@@ -1,19 +1,13 @@
 import { ANY_EVENT } from "../../domain/webhook";
-import { FORMATS, webhookName, type WebhookRow } from "../../features/webhooks";
+import { FORMATS } from "../../features/webhooks/formats";
+import { webhookName } from "../../features/webhooks/changes";
+import type { WebhookRow } from "../../features/webhooks/store";
 import { plural } from "../../kernel/text";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  EmptyState,
-  Icon,
-  OneLine,
-  PageHead,
-  Pagination,
-  Row,
-  RowLink,
-  Table,
-} from "../../ui";
+import { ButtonLink } from "../../ui/buttons";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
+import { EmptyState } from "../../ui/blocks";
+import { Icon } from "../../ui/icons";
+import { PageHead, Pagination } from "../../ui/navigation";
 import { pagePath, WEBHOOKS_PATH } from "../paths";
 import { NoOlder } from "../timeline/list-frame";
 import { DisabledNotice, LastError, SuccessRate, Waiting, WebhookState } from "./health";

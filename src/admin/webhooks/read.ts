@@ -1,23 +1,23 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import {
   type Backlog,
-  type DeliveryRecord,
   deliveryHealth,
   type Failure,
-  findQuestion,
-  getWebhookRecord,
   lastFailure,
-  listAllWebhooks,
-  listDeliveries,
-  listMonitorsById,
+} from "../../features/webhooks/health";
+import { type DeliveryRecord, listDeliveries } from "../../features/webhooks/deliveries";
+import { findQuestion, type Question } from "../../features/webhooks/alerts/question";
+import {
+  getWebhookRecord,
   listWebhooks,
-  type Question,
-  webhookName,
   type WebhookRecord,
-  type WebhookRow,
-} from "../../features/webhooks";
-import { listComponentsOfMonitors, pageIdOf } from "../../features/monitors";
-import { findPage, type PageRow } from "../../features/pages";
+} from "../../features/webhooks/records";
+import { listAllWebhooks, type WebhookRow } from "../../features/webhooks/store";
+import { listMonitorsById } from "../../features/webhooks/monitor-store";
+import { webhookName } from "../../features/webhooks/changes";
+import { listComponentsOfMonitors } from "../../features/monitors/store";
+import { pageIdOf } from "../../features/monitors/engine/transitions";
+import { findPage, type PageRow } from "../../features/pages/store";
 import { NEWEST } from "../../domain/ids";
 import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 import { MINUTE_MS } from "../../kernel/time";

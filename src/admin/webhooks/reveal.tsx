@@ -1,25 +1,18 @@
 import { isForPeople } from "../../domain/webhook";
 import { maskAddress } from "../../domain/mail-address";
-import {
-  describeQuestion,
-  FORMATS,
-  type Question,
-  recipientOf,
-  webhookName,
-  type WebhookRow,
-} from "../../features/webhooks";
+import { describeQuestion, type Question } from "../../features/webhooks/alerts/question";
+import { FORMATS } from "../../features/webhooks/formats";
+import { recipientOf } from "../../features/webhooks/recipient";
+import { webhookName } from "../../features/webhooks/changes";
+import type { WebhookRow } from "../../features/webhooks/store";
 import { toIso } from "../../kernel/time";
-import {
-  Actions,
-  ButtonLink,
-  Card,
-  CodeBlock,
-  RelativeTime,
-  Notice,
-  PageHead,
-  PostButton,
-  Secret,
-} from "../../ui";
+import { Actions } from "../../ui/form";
+import { ButtonLink, PostButton } from "../../ui/buttons";
+import { Card } from "../../ui/blocks";
+import { CodeBlock, Secret } from "../../ui/code-block";
+import { RelativeTime } from "../../ui/relative-time";
+import { Notice } from "../../ui/notices";
+import { PageHead } from "../../ui/navigation";
 import { WEBHOOKS_PATH } from "../paths";
 import { javaScriptSnippet, shellSnippet } from "./snippets";
 import type { Screen } from "../render";

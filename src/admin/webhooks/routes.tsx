@@ -1,19 +1,15 @@
-import { makeOnce } from "../../features/submissions";
-import {
-  createWebhook,
-  deleteWebhook,
-  findQuestion,
-  getWebhookRecord,
-  presentWebhook,
-  rotateSecret,
-  sendTestEvent,
-  updateWebhook,
-  webhookName,
-  type WebhookRow,
-} from "../../features/webhooks";
-import type { Reader } from "../../db";
-import { sessionOf } from "../../http";
-import { Button } from "../../ui";
+import { makeOnce } from "../../features/submissions/service";
+import { createWebhook } from "../../features/webhooks/create";
+import { deleteWebhook, rotateSecret, updateWebhook } from "../../features/webhooks/update";
+import { findQuestion } from "../../features/webhooks/alerts/question";
+import { getWebhookRecord } from "../../features/webhooks/records";
+import { presentWebhook } from "../../features/webhooks/model";
+import { sendTestEvent } from "../../features/webhooks/deliveries";
+import { webhookName } from "../../features/webhooks/changes";
+import type { WebhookRow } from "../../features/webhooks/store";
+import type { Reader } from "../../db/statements";
+import { sessionOf } from "../../http/request-context";
+import { Button } from "../../ui/buttons";
 import { ManagedByFile } from "../components/managed";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../write-as";

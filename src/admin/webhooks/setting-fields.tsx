@@ -1,8 +1,9 @@
 import { OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
-import { FORMATS } from "../../features/webhooks";
+import { FORMATS } from "../../features/webhooks/formats";
 import { capitalised, spaced } from "../../kernel/text";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
-import { Checkbox, TextField } from "../../ui";
+import { Checkbox } from "../../ui/choices";
+import { TextField } from "../../ui/inputs";
 import type { Field } from "../forms/field";
 
 /** Setting of a format in addition to the URL, as a form field. */

@@ -1,4 +1,4 @@
-import { signatureHeaders } from "../../features/webhooks";
+import { signatureHeaders } from "../../features/webhooks/secrets";
 
 /**
  * Returns a shell script that verifies a message, with an example whose signature is valid. The

@@ -1,6 +1,7 @@
 import type { WebhookFormat } from "../../domain/webhook";
-import { FORMATS, mailtoOf, recipientOf } from "../../features/webhooks";
-import { TextField } from "../../ui";
+import { FORMATS } from "../../features/webhooks/formats";
+import { mailtoOf, recipientOf } from "../../features/webhooks/recipient";
+import { TextField } from "../../ui/inputs";
 import type { Field } from "../forms/field";
 
 /** Name and label of the input for the format `email`. */

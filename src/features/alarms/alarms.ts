@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { redactText } from "../../domain/redact";
 import { IMPACT_TONES, TONES, type Tone } from "../../domain/tone";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";

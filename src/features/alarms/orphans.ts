@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { audit } from "../../events";
+import { audit } from "../../events/audit";
 import { plural } from "../../kernel/text";
-import { findSetting, putSetting } from "../settings";
+import { findSetting, putSetting } from "../settings/store";
 
 /** Database of an earlier term that a node keeps. */
 export interface SetAside {

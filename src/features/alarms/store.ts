@@ -1,5 +1,5 @@
-import type { Reader, Tx } from "../../db";
-import { deleteSetting, findSetting, putSetting } from "../settings";
+import type { Reader, Tx } from "../../db/statements";
+import { deleteSetting, findSetting, putSetting } from "../settings/store";
 import { type AlarmKind, isAlarmKind } from "./kinds";
 
 /** Setting with the alarms whose end was not recorded. */

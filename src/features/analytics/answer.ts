@@ -1,7 +1,7 @@
 import type { TObject } from "@sinclair/typebox";
 import { type Cell, toCsv } from "../../kernel/csv";
 import { toIso } from "../../kernel/time";
-import type { Span } from "../components";
+import type { Span } from "../components/history";
 import type { IntervalName, Period } from "./period";
 
 /** Figures with their period and method. */

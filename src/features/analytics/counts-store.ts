@@ -3,7 +3,7 @@
  * usage of keys, found by primary key. None is hot.
  */
 import { and, eq, gte, isNull, lt, type SQL, sql } from "drizzle-orm";
-import { type Reader, selectMany } from "../../db";
+import { type Reader, selectMany } from "../../db/statements";
 import { incidents } from "../../db/tables/incidents";
 import { apiKeyHours, apiKeys } from "../../db/tables/keys";
 import { pages } from "../../db/tables/pages";

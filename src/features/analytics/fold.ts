@@ -1,5 +1,7 @@
-import type { Reader } from "../../db";
-import { type ComponentRow, type Folded, foldSpans, knownFrom } from "../components";
+import type { Reader } from "../../db/statements";
+import type { ComponentRow } from "../components/store";
+import { type Folded, foldSpans } from "../components/history";
+import { knownFrom } from "../components/rules";
 import type { Period } from "./period";
 import { listCauses, listNoData } from "./store";
 

@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { headOf, lineOf } from "./answer";
 import { countIncidents, unitOf } from "./counts-store";
 import { METHODS, type IncidentFigures, type IncidentsAnswer } from "./model";

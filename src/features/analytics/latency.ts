@@ -1,6 +1,6 @@
-import type { Reader } from "../../db";
-import { invalidParameter } from "../../errors";
-import { type LatencyFigures, latencyOfEach } from "../monitors";
+import type { Reader } from "../../db/statements";
+import { invalidParameter } from "../../errors/problem";
+import { type LatencyFigures, latencyOfEach } from "../monitors/latency";
 import { headOf, lineOf } from "./answer";
 import { type LatencyAnswer, METHODS } from "./model";
 import { type Period, requireLines } from "./period";

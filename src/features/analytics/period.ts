@@ -2,9 +2,9 @@
  * Period of figures, divided into intervals. Pure: the current time is an argument. Times are unix
  * ms; ends are exclusive.
  */
-import { invalidParameter, Problem } from "../../errors";
+import { invalidParameter, Problem } from "../../errors/problem";
 import { DAY_MS, HOUR_MS, parseInstant, startOfDay } from "../../kernel/time";
-import type { Span } from "../components";
+import type { Span } from "../components/history";
 
 /** Calendar hours, days and months in UTC. */
 export const INTERVALS = ["hour", "day", "month"] as const;

@@ -1,5 +1,5 @@
-import type { Reader } from "../../db";
-import { invalidParameter } from "../../errors";
+import type { Reader } from "../../db/statements";
+import { invalidParameter } from "../../errors/problem";
 import { HOUR_MS, toIso, toIsoOrNull } from "../../kernel/time";
 import { headOf, lineOf } from "./answer";
 import { countRequests, listKeys, unitOf } from "./counts-store";

@@ -1,16 +1,12 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import {
-  type RequestContext,
-  type RequestContexts,
-  NO_STORE,
-  operation,
-  Representation,
-  scope,
-} from "../../http";
+import type { RequestContext } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { NO_STORE, Representation } from "../../http/representation";
+import { operation, scope } from "../../http/operation";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
-import { ComponentFilter, REFERENCE_MAX } from "../components";
+import { ComponentFilter, REFERENCE_MAX } from "../components/component-reference";
 import { prefersCsv, type Answer, answerToCsv } from "./answer";
 import { incidentsAnswer } from "./incidents";
 import { latencyAnswer } from "./latency";

@@ -3,7 +3,7 @@
  * monitors. None is hot; causes are found by `component_causes_by_time`.
  */
 import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { type Reader, selectMany, selectOne } from "../../db";
+import { type Reader, selectMany, selectOne } from "../../db/statements";
 import { componentCauses, components } from "../../db/tables/components";
 import { componentNoData, monitorComponents, monitors } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";

@@ -1,13 +1,10 @@
-import type { Reader } from "../../db";
-import { invalidParameter } from "../../errors";
-import {
-  type ComponentRow,
-  findComponent,
-  listComponentsOfPage,
-  readComponentFilter,
-} from "../components";
-import { resolveMonitorId } from "../monitors";
-import { findPage, readPageFilter } from "../pages";
+import type { Reader } from "../../db/statements";
+import { invalidParameter } from "../../errors/problem";
+import { type ComponentRow, findComponent, listComponentsOfPage } from "../components/store";
+import { readComponentFilter } from "../components/component-reference";
+import { resolveMonitorId } from "../monitors/records";
+import { findPage } from "../pages/store";
+import { readPageFilter } from "../pages/filter";
 import { LINES_MAX } from "./period";
 import {
   findMonitor,

@@ -1,11 +1,7 @@
-import type { Reader } from "../../db";
-import {
-  addStatusTimes,
-  type ComponentRow,
-  downTime,
-  type Span,
-  uptimeOfTime,
-} from "../components";
+import type { Reader } from "../../db/statements";
+import { addTimes as addStatusTimes, type Span } from "../components/history";
+import type { ComponentRow } from "../components/store";
+import { downTime, uptimeOfTime } from "../components/rules";
 import { foldInTurns } from "./fold";
 import { listComponents } from "./store";
 

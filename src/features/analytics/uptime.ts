@@ -1,20 +1,8 @@
-import type { Reader } from "../../db";
-import {
-  addStatusTimes,
-  countedTime,
-  downTime,
-  type Folded,
-  type Span,
-  uptimeOfTime,
-} from "../components";
-import {
-  addTimes,
-  knownTime,
-  listSpans,
-  type StateTimes,
-  timesByInterval,
-  uptimeOf,
-} from "../monitors";
+import type { Reader } from "../../db/statements";
+import { addTimes as addStatusTimes, type Folded, type Span } from "../components/history";
+import { countedTime, downTime, uptimeOfTime } from "../components/rules";
+import { addTimes, knownTime, type StateTimes, timesByInterval, uptimeOf } from "../monitors/spans";
+import { listSpans } from "../monitors/checks-store";
 import { headOf, lineOf } from "./answer";
 import { foldComponents, foldInTurns, inTurns } from "./fold";
 import { METHODS, type UptimeAnswer, type UptimeFigures, type UptimeLine } from "./model";

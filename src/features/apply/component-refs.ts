@@ -1,6 +1,6 @@
-import type { Reader } from "../../db";
-import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
-import { findPageBySlug, listAllPages, type PageRow } from "../pages";
+import type { Reader } from "../../db/statements";
+import { type ComponentRow, listComponentsOfPage, listGroups } from "../components/store";
+import { findPageBySlug, listAllPages, type PageRow } from "../pages/store";
 
 /**
  * Names of components in a file, by which monitors list additional ones: `page-slug/component-ref`,

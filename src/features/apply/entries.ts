@@ -1,4 +1,4 @@
-import type { ComponentRow, GroupRow } from "../components";
+import type { ComponentRow, GroupRow } from "../components/store";
 import type { Path } from "./locate";
 import { type Named, refOf } from "./semantics";
 import type { FileComponent, FileGroup, FilePage } from "./model";

@@ -1,14 +1,12 @@
 import { Document, isMap, isPair, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
-import type { Reader } from "../../db";
-import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
-import { listAllPages, type PageRow } from "../pages";
-import {
-  type DeclarableMonitor,
-  declareMonitor,
-  isDeclarable,
-  listStoredMonitors,
-} from "../monitors";
-import { declareWebhook, listStoredWebhooks, monitorRefs } from "../webhooks";
+import type { Reader } from "../../db/statements";
+import { type ComponentRow, listComponentsOfPage, listGroups } from "../components/store";
+import { listAllPages, type PageRow } from "../pages/store";
+import { type DeclarableMonitor, isDeclarable, listStoredMonitors } from "../monitors/apply-plan";
+import { declareMonitor } from "../monitors/declared";
+import { declareWebhook } from "../webhooks/declared";
+import { listStoredWebhooks } from "../webhooks/apply-plan";
+import { monitorRefs } from "../webhooks/monitors";
 import { nonDefault } from "./difference";
 import {
   presentComponentFields,

@@ -1,15 +1,13 @@
-import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../components";
-import type { TemplateRecord } from "../incident-templates";
-import { REMIND_MINUTES_BEFORE, type ScheduleRecord } from "../maintenance";
-import {
-  compatOf,
-  fullMailSettings,
-  JOIN_MINUTES,
-  mailSettingsOf,
-  type PageInput,
-  type PageRow,
-  toDomain,
-} from "../pages";
+import type { ComponentInput, GroupInput } from "../components/model";
+import type { ComponentRow, GroupRow } from "../components/store";
+import type { TemplateRecord } from "../incident-templates/records";
+import { REMIND_MINUTES_BEFORE } from "../maintenance/plan";
+import type { ScheduleRecord } from "../maintenance/schedules/records";
+import { compatOf, JOIN_MINUTES } from "../pages/rules";
+import { fullMailSettings, mailSettingsOf } from "../pages/mail";
+import type { PageInput } from "../pages/model";
+import type { PageRow } from "../pages/store";
+import { toDomain } from "../pages/address";
 import type { FileSchedule, FileTemplate } from "./model";
 
 /*

@@ -1,8 +1,9 @@
 import { type Document, isAlias, isCollection, isPair, LineCounter, type Node } from "yaml";
-import { type FieldError, schemaErrors } from "../../errors";
+import type { FieldError } from "../../errors/problem";
+import { schemaErrors } from "../../errors/examine";
 import { parseYamlText, YamlTooLarge } from "../../kernel/yaml";
-import { mapDeclaredSecrets } from "../monitors";
-import { mapWebhookSecrets } from "../webhooks";
+import { mapDeclaredSecrets } from "../monitors/declared";
+import { mapWebhookSecrets } from "../webhooks/declared";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";
 import { validateSemantics } from "./semantics";
 import { ApplyFile } from "./model";

@@ -1,16 +1,18 @@
 import {
   type ComponentRow,
+  type GroupRow,
+  listComponentsOfPage,
+  listGroups,
+} from "../components/store";
+import {
   createComponent,
   createGroup,
   deleteComponent,
   deleteGroup,
-  type GroupRow,
-  listComponentsOfPage,
-  listGroups,
   updateComponent,
   updateGroup,
-} from "../components";
-import type { PageRow } from "../pages";
+} from "../components/service";
+import type { PageRow } from "../pages/store";
 import {
   type ComponentEntry,
   type GroupEntry,

@@ -1,12 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { RefText } from "../../domain/refs";
 import { Nullable, Text } from "../../kernel/schema";
-import { ComponentInput, GroupInput } from "../components";
-import { TemplateFields } from "../incident-templates";
-import { ScheduleFields } from "../maintenance";
-import { declaredMonitorSchema, PARENTS_MAX } from "../monitors";
-import { PageInput } from "../pages";
-import { DECLARED_WEBHOOK_FIELDS } from "../webhooks";
+import { ComponentInput, GroupInput } from "../components/model";
+import { TemplateFields } from "../incident-templates/model";
+import { ScheduleFields } from "../maintenance/schedules/model";
+import { declaredMonitorSchema } from "../monitors/declared";
+import { PARENTS_MAX } from "../monitors/bodies";
+import { PageInput } from "../pages/model";
+import { DECLARED_WEBHOOK_FIELDS } from "../webhooks/declared";
 
 const PreviousRefs = Type.Optional(Type.Array(RefText));
 

@@ -1,13 +1,9 @@
-import type { Tx } from "../../db";
-import { invalidFields, pointer } from "../../errors";
-import {
-  deleteMonitor,
-  findInvalidChain,
-  findMonitor,
-  findMonitorByRef,
-  listStoredMonitors,
-  planMonitor,
-} from "../monitors";
+import type { Tx } from "../../db/statements";
+import { invalidFields, pointer } from "../../errors/problem";
+import { deleteMonitor } from "../monitors/update";
+import { findInvalidChain } from "../monitors/dependencies";
+import { findMonitor, findMonitorByRef } from "../monitors/store";
+import { listStoredMonitors, planMonitor } from "../monitors/apply-plan";
 import { type ComponentRefs, readComponentRefs } from "./component-refs";
 import { type Entry, RowsByRef } from "./entries";
 import type { Path } from "./locate";

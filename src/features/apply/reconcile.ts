@@ -1,19 +1,17 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { lazy } from "../../kernel/lazy";
-import { listAllTemplates, type TemplateRow } from "../incident-templates";
-import { listSchedules, type ScheduleRow } from "../maintenance";
-import { listStoredMonitors, type MonitorRow } from "../monitors";
-import { deletePage, type Exemptions } from "../page-deletion";
-import {
-  createPage,
-  findPageByRef,
-  findPageBySlug,
-  listAllPages,
-  type PageRow,
-  updatePage,
-} from "../pages";
-import { listStoredWebhooks, type WebhookRow } from "../webhooks";
+import { listAllTemplates } from "../incident-templates/records";
+import type { TemplateRow } from "../incident-templates/store";
+import { listSchedules } from "../maintenance/schedules/records";
+import type { ScheduleRow } from "../maintenance/schedules/store";
+import { listStoredMonitors } from "../monitors/apply-plan";
+import type { MonitorRow } from "../monitors/store";
+import { deletePage, type Exemptions } from "../page-deletion/delete";
+import { createPage, updatePage } from "../pages/service";
+import { findPageByRef, findPageBySlug, listAllPages, type PageRow } from "../pages/store";
+import { listStoredWebhooks } from "../webhooks/apply-plan";
+import type { WebhookRow } from "../webhooks/store";
 import { RowsByRef } from "./entries";
 import { presentPageFields, desiredPage } from "./fields";
 import type { ReadFile } from "./file";

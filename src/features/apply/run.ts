@@ -1,8 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { type FieldError, Problem } from "../../errors";
+import type { Tx } from "../../db/statements";
+import { type FieldError, Problem } from "../../errors/problem";
 import type { Actor } from "../../domain/actor";
-import { monitorRefs, type Question } from "../webhooks";
+import { monitorRefs } from "../webhooks/monitors";
+import type { Question } from "../webhooks/alerts/question";
 import { type Change, changedOnly, differences } from "./difference";
 import { ApplyFileError, type ReadFile } from "./file";
 import { nameOf, type Path, pathOf } from "./locate";

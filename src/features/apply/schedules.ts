@@ -1,14 +1,9 @@
-import type { Reader } from "../../db";
-import { invalidFields, pointer } from "../../errors";
-import {
-  createSchedule,
-  deleteSchedule,
-  listSchedules,
-  type ScheduleRecord,
-  type ScheduleRow,
-  updateSchedule,
-} from "../maintenance";
-import { findPage, findPageBySlug, type PageRow } from "../pages";
+import type { Reader } from "../../db/statements";
+import { invalidFields, pointer } from "../../errors/problem";
+import { createSchedule, deleteSchedule, updateSchedule } from "../maintenance/schedules/service";
+import { listSchedules, type ScheduleRecord } from "../maintenance/schedules/records";
+import type { ScheduleRow } from "../maintenance/schedules/store";
+import { findPage, findPageBySlug, type PageRow } from "../pages/store";
 import { type ComponentsOf, createComponentsOf } from "./component-refs";
 import { nonDefault } from "./difference";
 import { type Entry, RowsByRef } from "./entries";

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { WEBHOOK_FORMATS } from "../../domain/webhook";
-import { isUrlSecret, webhookSettingsSchema } from "../webhooks";
+import { isUrlSecret, webhookSettingsSchema } from "../webhooks/declared";
 import {
   ApplyFile,
   FileComponent,

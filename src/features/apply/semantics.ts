@@ -1,8 +1,9 @@
-import type { FieldError } from "../../errors";
+import type { FieldError } from "../../errors/problem";
 import { toRef } from "../../kernel/text";
-import { validateDeclaredMonitor } from "../monitors";
-import { validatePageInput, type PageInput } from "../pages";
-import { validateDeclaredWebhook } from "../webhooks";
+import { validateDeclaredMonitor } from "../monitors/declared";
+import { validatePageInput } from "../pages/service";
+import type { PageInput } from "../pages/model";
+import { validateDeclaredWebhook } from "../webhooks/declared";
 import type { ApplyFile, FilePage } from "./model";
 import { componentsIn, monitorsIn, type WithPointer, withPointers } from "./pointers";
 

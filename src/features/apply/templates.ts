@@ -1,16 +1,11 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { NamedStatus } from "../../domain/component-status";
-import { invalidFields, pointer } from "../../errors";
-import type { ComponentRow } from "../components";
-import {
-  createTemplate,
-  deleteTemplate,
-  listAllTemplates,
-  type TemplateRecord,
-  type TemplateRow,
-  updateTemplate,
-} from "../incident-templates";
-import { findPage, findPageBySlug, type PageRow } from "../pages";
+import { invalidFields, pointer } from "../../errors/problem";
+import type { ComponentRow } from "../components/store";
+import { createTemplate, deleteTemplate, updateTemplate } from "../incident-templates/service";
+import { listAllTemplates, type TemplateRecord } from "../incident-templates/records";
+import type { TemplateRow } from "../incident-templates/store";
+import { findPage, findPageBySlug, type PageRow } from "../pages/store";
 import { componentOrder, type ComponentsOf, createComponentsOf } from "./component-refs";
 import { nonDefault } from "./difference";
 import { type Entry, RowsByRef } from "./entries";

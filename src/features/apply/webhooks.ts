@@ -1,15 +1,13 @@
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { ANY_MONITOR } from "../../domain/webhook";
-import { FieldErrors, invalidFields, pointer } from "../../errors";
-import { findPageBySlug, type PageRow } from "../pages";
-import {
-  deleteWebhook,
-  findQuestion,
-  findWebhook,
-  type StoredWebhook,
-  planWebhook,
-  readMonitors,
-} from "../webhooks";
+import { FieldErrors } from "../../errors/field-errors";
+import { invalidFields, pointer } from "../../errors/problem";
+import { findPageBySlug, type PageRow } from "../pages/store";
+import { deleteWebhook } from "../webhooks/update";
+import { findQuestion } from "../webhooks/alerts/question";
+import { findWebhook } from "../webhooks/store";
+import { planWebhook, type StoredWebhook } from "../webhooks/apply-plan";
+import { readMonitors } from "../webhooks/settings";
 import { type Entry, RowsByRef } from "./entries";
 import type { FileWebhook } from "./model";
 import type { ApplyRun } from "./run";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { isLinkLive } from "./rules";
 import {
   deleteLink,

@@ -1,4 +1,4 @@
-import { Problem, unavailable } from "../../errors";
+import { Problem, unavailable } from "../../errors/problem";
 import { codePointLength } from "../../kernel/text";
 import { createBoundedQueue, type RefusalReason, type Turn } from "./bounded-queue";
 

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNotNull, lte, ne, or, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { oneTimeLinks, sessions, users } from "../../db/tables/users";
 
 export const insertSession = insertInto(sessions);

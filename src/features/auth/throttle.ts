@@ -4,7 +4,7 @@ import { type ClientAddress, siteOf, parseClientAddress } from "../../kernel/cli
 import { sha256Hex } from "../../kernel/hash";
 import { lazy } from "../../kernel/lazy";
 import { MINUTE_MS } from "../../kernel/time";
-import { BucketMap } from "../limits";
+import { BucketMap } from "../limits/bucket-map";
 import type { Turn } from "./bounded-queue";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
 import { listRecentAddresses } from "./store";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { audit } from "../../events";
+import { audit } from "../../events/audit";
 import { formatBytes } from "../../kernel/numbers";
-import { findSetting, putSetting } from "../settings";
+import { findSetting, putSetting } from "../settings/store";
 
 const LAST_BACKUP = "last_backup";
 

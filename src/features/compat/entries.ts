@@ -1,7 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { type CompatProduct, gatusKeyOf } from "../../domain/compat";
-import type { DomainPage } from "../pages";
-import type { Snapshot, Snapshots } from "../status";
+import type { DomainPage } from "../pages/custom-domains";
+import type { Snapshot } from "../status/snapshot";
+import type { Snapshots } from "../status/snapshots";
 import {
   findNumbered,
   listKeptKeys,

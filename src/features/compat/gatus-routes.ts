@@ -1,17 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import {
-  findTokenOwner,
-  isFromOutside,
-  operation,
-  queryOf,
-  type RequestContext,
-  type RequestContexts,
-  segmentsOf,
-  sendPlainText,
-} from "../../http";
-import { type ImportedToken, messageOf, type Monitoring } from "../monitors";
+import { findTokenOwner, isFromOutside, type RequestContext } from "../../http/request-context";
+import { operation } from "../../http/operation";
+import { queryOf, segmentsOf } from "../../http/request-url";
+import type { RequestContexts } from "../../http/elysia";
+import { sendPlainText } from "../../http/answers";
+import type { ImportedToken } from "../monitors/heartbeat-tokens";
+import { messageOf } from "../monitors/signal-text";
+import type { Monitoring } from "../monitors/monitoring";
 import { readGoDuration } from "../../kernel/go-duration";
 import { OneOf } from "../../kernel/schema";
 import { findKeptKey } from "./store";

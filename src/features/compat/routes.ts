@@ -1,29 +1,18 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import {
-  beginningOf,
-  findTokenOwner,
-  isFromOutside,
-  NO_STORE,
-  operation,
-  queryOf,
-  type RequestContext,
-  type RequestContexts,
-  segmentsOf,
-  sendPlainText,
-} from "../../http";
-import {
-  findMeaning,
-  findMonitor,
-  type ImportedToken,
-  isSameToken,
-  meaningInBody,
-  messageInBody,
-  messageOf,
-  type Monitoring,
-  ofPostOnly,
-} from "../monitors";
+import { beginningOf } from "../../http/body";
+import { findTokenOwner, isFromOutside, type RequestContext } from "../../http/request-context";
+import { NO_STORE } from "../../http/representation";
+import { operation } from "../../http/operation";
+import { queryOf, segmentsOf } from "../../http/request-url";
+import type { RequestContexts } from "../../http/elysia";
+import { sendPlainText } from "../../http/answers";
+import { findMeaning, messageInBody, messageOf } from "../monitors/signal-text";
+import { findMonitor } from "../monitors/store";
+import { type ImportedToken, isSameToken, ofPostOnly } from "../monitors/heartbeat-tokens";
+import { meaningInBody } from "../monitors/probes";
+import type { Monitoring } from "../monitors/monitoring";
 import { gatusResultRoutes } from "./gatus-routes";
 
 /** Methods of requests that jobs send. HEAD is answered as GET. */

@@ -3,7 +3,7 @@
  * are as long as one page, or as all monitors for metrics.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
 import { compatKeys, compatNumbers } from "../../db/tables/compat";
 import { components } from "../../db/tables/components";
 import {

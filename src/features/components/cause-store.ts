@@ -3,12 +3,11 @@ import {
   insertAllInto,
   insertInto,
   mutate,
-  mutateByIds,
-  selectByIds,
   selectMany,
   selectOne,
   updateById,
-} from "../../db";
+} from "../../db/statements";
+import { mutateByIds, selectByIds } from "../../db/by-ids";
 import { componentCauses, componentChanges, components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { maintenances } from "../../db/tables/maintenances";

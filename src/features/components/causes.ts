@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { CauseSource, ComponentStatus } from "../../domain/component-status";
 import type { Actor } from "../../domain/actor";
 import {

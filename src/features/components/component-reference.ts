@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import type { Reader } from "../../db";
-import { type FieldErrors, invalidParameter } from "../../errors";
+import type { Reader } from "../../db/statements";
+import type { FieldErrors } from "../../errors/field-errors";
+import { invalidParameter } from "../../errors/problem";
 import { Text } from "../../kernel/schema";
-import { findPageBySlug } from "../pages";
+import { findPageBySlug } from "../pages/store";
 import {
   type ComponentOnPage,
   type ComponentRow,

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { FieldErrors } from "../../errors";
-import { audit } from "../../events";
+import type { Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
-import { getPage, touchPage } from "../pages";
+import { getPage, touchPage } from "../pages/service";
 import {
   type ComponentRow,
   type GroupRow,

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { ComponentStatus } from "../../domain/component-status";
 import { toIso } from "../../kernel/time";
 import { findImportCause, insertCause } from "./cause-store";

@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { type CauseRow, listOpenCausesOf } from "./cause-store";
 import { type Component, presentComponent } from "./model";
 import { getComponentRow } from "./service";

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { type Actor, authorOf } from "../../domain/actor";
 import { type CauseSource, badnessOf, type ComponentStatus } from "../../domain/component-status";
-import { touchPage } from "../pages";
+import { touchPage } from "../pages/service";
 import { insertChanges } from "./cause-store";
 import { Component, presentComponent, Status } from "./model";
 import { readOpenCauses } from "./read";

@@ -1,27 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import type { Reader } from "../../db";
-import { FieldErrors, Problem } from "../../errors";
-import {
-  actorOf,
-  type RequestContext,
-  type RequestContexts,
-  createChanges,
-  jsonBody,
-  listAddress,
-  ListOf,
-  operation,
-  PageQuery,
-  readPageRequest,
-  scope,
-  sendList,
-  sendResource,
-  sendUntagged,
-  toPage,
-} from "../../http";
+import type { Reader } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import { Problem } from "../../errors/problem";
+import { actorOf, type RequestContext } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { createChanges } from "../../http/change";
+import { jsonBody } from "../../http/json-body";
+import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { operation, scope } from "../../http/operation";
+import { sendList, sendResource, sendUntagged } from "../../http/answers";
 import { NEWEST } from "../../domain/ids";
-import { PageFilter, readPageFilter } from "../pages";
+import { PageFilter, readPageFilter } from "../pages/filter";
 import { resolveComponentId } from "./component-reference";
 import {
   Component,

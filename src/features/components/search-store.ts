@@ -1,6 +1,7 @@
 /* Search of components on all pages. Not hot: every component is read once, in parts. */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { declareSearch, isFound, type PartSearch, selectMany } from "../../db";
+import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { selectMany } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
 

@@ -1,11 +1,13 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, invalidFields, notFound, validate } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict, invalidFields, notFound } from "../../errors/problem";
+import { validate } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { freeRef, type Manager } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
-import { type PageRow, touchPage } from "../pages";
+import type { PageRow } from "../pages/store";
+import { touchPage } from "../pages/service";
 import { ComponentInput, GroupInput } from "./model";
 import { endAllCauses, endCausesOfPage } from "./cause-store";
 import {

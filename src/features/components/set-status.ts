@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { FieldErrors } from "../../errors";
-import { recordAudits } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import { recordAudits } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import type { ComponentStatus } from "../../domain/component-status";
 import { spaced } from "../../kernel/text";

@@ -3,7 +3,7 @@
  * by the index `component_causes_by_time`.
  */
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { componentCauses, components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
 import { COMPONENT_STATUSES } from "../../domain/component-status";

@@ -1,10 +1,11 @@
-import type { Config } from "../../config";
+import type { Config } from "../../config/options";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
-import { isUnreadable, type Reader, type StorageFault, storageFaultOf } from "../../db";
-import { unavailable } from "../../errors";
+import { isUnreadable, type StorageFault, storageFaultOf } from "../../db/errors";
+import type { Reader } from "../../db/statements";
+import { unavailable } from "../../errors/problem";
 import { SECOND_MS } from "../../kernel/time";
-import { findDefaultPage } from "../pages";
+import { findDefaultPage } from "../pages/store";
 
 const RETRY_AFTER_SECONDS = 5;
 

@@ -1,8 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import { STORAGE_FAULTS, type StorageState } from "../../db";
-import { unavailable } from "../../errors";
-import { operation, type PlainRoute } from "../../http";
+import { STORAGE_FAULTS } from "../../db/errors";
+import type { StorageState } from "../../db/storage-watch";
+import { unavailable } from "../../errors/problem";
+import { operation } from "../../http/operation";
+import type { PlainRoute } from "../../http/route-table";
 import { Nullable, OneOf } from "../../kernel/schema";
 import { type Readiness, requirePages, requireReady } from "./readiness";
 

@@ -1,5 +1,5 @@
-import type { Tx } from "../../db";
-import { Problem } from "../../errors";
+import type { Tx } from "../../db/statements";
+import { Problem } from "../../errors/problem";
 import type { Clock } from "../../kernel/clock";
 import { DAY_MS } from "../../kernel/time";
 import { deleteAnswer, deleteAnswersUntil, findAnswer, insertAnswer } from "./store";

@@ -1,5 +1,5 @@
 import { and, eq, lte, sql } from "drizzle-orm";
-import { insertInto, mutate, selectOne } from "../../db";
+import { insertInto, mutate, selectOne } from "../../db/statements";
 import { idempotentAnswers } from "../../db/tables/idempotency";
 
 interface Name {

@@ -1,21 +1,18 @@
 import type { ImportChange } from "../../domain/import-report";
-import { conflict } from "../../errors";
-import { keepKey, listKeptKeys } from "../compat";
+import { conflict } from "../../errors/problem";
+import { keepKey, listKeptKeys } from "../compat/store";
 import {
   type ComponentRow,
-  createComponent,
-  createGroup,
   findComponent,
   findGroup,
   type GroupRow,
   listComponentsOfPage,
   listGroups,
-  nextPosition,
-  setManualStatuses,
-  updateComponent,
-  updateGroup,
-} from "../components";
-import { findPage, type PageRow } from "../pages";
+} from "../components/store";
+import { createComponent, createGroup, updateComponent, updateGroup } from "../components/service";
+import { nextPosition } from "../components/order";
+import { setManualStatuses } from "../components/set-status";
+import { findPage, type PageRow } from "../pages/store";
 import { componentMark, groupMark, idOf, knownOf } from "./here";
 import { takeNumber } from "./numbers";
 import type { Writer } from "./objects";

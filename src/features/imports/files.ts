@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { extname, isAbsolute, join, resolve } from "node:path";
 import type { Ctx } from "../../context";
 import type { ImportSource } from "../../domain/import-sources";
-import { unavailable } from "../../errors";
+import { unavailable } from "../../errors/problem";
 import { encodeBase62 } from "../../kernel/base62";
 
 /** Folders of the data directory: for files that operators put there, and for those of forms. */

@@ -1,12 +1,14 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { Imported, ImportTarget } from "../../domain/import-report";
 import { crc32 } from "../../kernel/hash";
-import { type ComponentRow, findComponent, findGroup, type GroupRow } from "../components";
-import { findIncident } from "../incidents";
-import { findMaintenance, findSchedule } from "../maintenance";
-import { findMonitor } from "../monitors";
-import { findPage, JOIN_MINUTES, type PageRow } from "../pages";
-import { findWebhook } from "../webhooks";
+import { type ComponentRow, findComponent, findGroup, type GroupRow } from "../components/store";
+import { findIncident } from "../incidents/store";
+import { findMaintenance } from "../maintenance/store";
+import { findSchedule } from "../maintenance/schedules/records";
+import { findMonitor } from "../monitors/store";
+import { findPage, type PageRow } from "../pages/store";
+import { JOIN_MINUTES } from "../pages/rules";
+import { findWebhook } from "../webhooks/store";
 import type { ForeignKey } from "./source";
 import type { ImportRun } from "./run";
 

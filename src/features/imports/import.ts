@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import { type Imported, type ImportReport, PRODUCTS } from "../../domain/import-report";
-import { audit } from "../../events";
+import { audit } from "../../events/audit";
 import { componentWriter, groupWriter, PagePlaces } from "./components";
 import { findTarget, type targetOf } from "./here";
 import { planHistory } from "./history/plan";

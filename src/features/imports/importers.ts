@@ -1,9 +1,9 @@
-import type { Config } from "../../config";
+import type { Config } from "../../config/options";
 import type { Ctx } from "../../context";
 import type { ImportSource, OptionValues, SourceKind } from "../../domain/import-sources";
-import { OperatorError } from "../../db";
-import { createEgress } from "../../egress";
-import type { FieldError } from "../../errors";
+import { OperatorError } from "../../db/errors";
+import { createEgress } from "../../egress/egress";
+import type { FieldError } from "../../errors/problem";
 import { plural } from "../../kernel/text";
 import type { Found } from "./source";
 

@@ -1,8 +1,9 @@
 import type { ForeignObject, ImportChange } from "../../domain/import-report";
 import { numberedRef } from "../../domain/refs";
-import { createComponent } from "../components";
-import { invalidFields } from "../../errors";
-import { createPage, findPage, findPageBySlug, type PageRow, validatePageInput } from "../pages";
+import { createComponent } from "../components/service";
+import { invalidFields } from "../../errors/problem";
+import { createPage, validatePageInput } from "../pages/service";
+import { findPage, findPageBySlug, type PageRow } from "../pages/store";
 import type { PagePlaces } from "./components";
 import { pageMark } from "./here";
 import type { ImportRun } from "./run";

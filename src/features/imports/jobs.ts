@@ -2,7 +2,7 @@ import type { Ctx } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { ImportReport } from "../../domain/import-report";
 import type { ImportSource, OptionValues } from "../../domain/import-sources";
-import { conflict, notFound } from "../../errors";
+import { conflict, notFound } from "../../errors/problem";
 import { encodeBase62 } from "../../kernel/base62";
 import type { Timer } from "../../kernel/clock";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";

@@ -1,23 +1,19 @@
 import type { ImportChange } from "../../domain/import-report";
 import { redactText } from "../../domain/redact";
-import { conflict, type FieldError, Problem } from "../../errors";
+import { conflict, type FieldError, Problem } from "../../errors/problem";
 import { oneLine } from "../../kernel/text";
-import { getComponentRow, updateComponent } from "../components";
+import { getComponentRow, updateComponent } from "../components/service";
+import { addImportedTokens, findTokenOwner, isShortToken } from "../monitors/heartbeat-tokens";
+import { createMonitor } from "../monitors/create";
+import { createUnsupportedMonitor } from "../monitors/unsupported";
+import { findMonitor, findMonitorByRef, type MonitorRow } from "../monitors/store";
+import { getMonitorRecord } from "../monitors/records";
+import { probeOf } from "../monitors/probes";
 import {
-  addImportedTokens,
-  createMonitor,
-  createUnsupportedMonitor,
-  findMonitor,
-  findMonitorByRef,
-  findTokenOwner,
-  getMonitorRecord,
-  isShortToken,
-  type MonitorRow,
-  probeOf,
-  type ReplacingMonitor,
   replaceMonitor,
+  type ReplacingMonitor,
   validateReplacingMonitor,
-} from "../monitors";
+} from "../monitors/replace";
 import { idsOf, knownOf } from "./here";
 import type { InternalPage } from "./internal-page";
 import { takeNumber } from "./numbers";

@@ -1,5 +1,5 @@
 import type { ImportChange } from "../../domain/import-report";
-import { findNumber, keepNumber, listNumbers } from "../compat";
+import { findNumber, keepNumber, listNumbers } from "../compat/store";
 import type { ImportRun } from "./run";
 
 /** Ranges of numbers, of which an object has one. */

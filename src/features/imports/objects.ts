@@ -1,6 +1,6 @@
 import type { ImportChange, Imported, ImportTarget } from "../../domain/import-report";
 import { redactText } from "../../domain/redact";
-import { type FieldError, Problem } from "../../errors";
+import { type FieldError, Problem } from "../../errors/problem";
 import { oneLine } from "../../kernel/text";
 import { findTarget, targetOf } from "./here";
 import type { ImportRun, NotedRef } from "./run";

@@ -1,5 +1,6 @@
 import { RefText } from "../../domain/refs";
-import { type FieldError, schemaErrors } from "../../errors";
+import type { FieldError } from "../../errors/problem";
+import { schemaErrors } from "../../errors/examine";
 import { IMPORT_PARTS, type ImportOptions } from "./run";
 
 /** Options of every import as people type them; undefined for the default. */

@@ -2,22 +2,17 @@ import type { ImportChange } from "../../domain/import-report";
 import { numberedRef } from "../../domain/refs";
 import { sha256Hex } from "../../kernel/hash";
 import { toRef } from "../../kernel/text";
+import { createPage, updatePage } from "../pages/service";
+import { deleteLogo, putLogo } from "../pages/logo";
+import { DOMAINS_MAX, hostNameOf, toDomain } from "../pages/address";
 import {
-  createPage,
-  deleteLogo,
-  DOMAINS_MAX,
   findDefaultPage,
   findPage,
   findPageBySlug,
-  hostNameOf,
-  isReservedSlug,
-  isTimeZone,
   listAllPages,
   type PageRow,
-  putLogo,
-  toDomain,
-  updatePage,
-} from "../pages";
+} from "../pages/store";
+import { isReservedSlug, isTimeZone } from "../pages/rules";
 import { pageMark } from "./here";
 import { takeNumber } from "./numbers";
 import { valueOrReason, type Writer } from "./objects";

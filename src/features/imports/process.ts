@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { writeConfig } from "../../config";
+import { writeConfig } from "../../config/transfer";
 import type { Ctx } from "../../context";
 import { IMPORT_COMMAND } from "../../domain/import-sources";
 import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";

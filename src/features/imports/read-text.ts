@@ -1,4 +1,4 @@
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import { parseJson } from "../../kernel/text";
 
 /** Maximum size of a file, in MiB. */

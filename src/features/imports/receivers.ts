@@ -1,4 +1,6 @@
-import { type Egress, Fault, parseHost } from "../../egress";
+import type { Egress } from "../../egress/egress";
+import { Fault } from "../../egress/fault";
+import { parseHost } from "../../egress/host";
 import type { Found } from "./source";
 
 /** Maximum number of names that are resolved, and of milliseconds for all of them. */

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import {
   type ForeignObject,
@@ -12,7 +12,7 @@ import {
   VERDICTS,
 } from "../../domain/import-report";
 import { redactText } from "../../domain/redact";
-import { conflict } from "../../errors";
+import { conflict } from "../../errors/problem";
 import { oneLine } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { type Found, type ForeignKey, keyOf } from "./source";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { findSetting, putSetting } from "../settings";
+import type { Tx } from "../../db/statements";
+import { findSetting, putSetting } from "../settings/store";
 
 /** Name of the setting with the key. */
 const KEY = "import_key";

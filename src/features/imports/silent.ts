@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { OutboxEvent } from "../../events";
+import type { OutboxEvent } from "../../events/outbox";
 
 /** Returns the services with an outbox whose events people are not notified of, whatever records them. */
 export function silent(ctx: Ctx): Ctx {

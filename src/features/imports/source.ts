@@ -7,11 +7,14 @@ import type {
   ImportReport,
 } from "../../domain/import-report";
 import type { Impact, IncidentStatus, MaintenanceStatus } from "../../domain/incident-status";
-import type { ComponentInput, GroupInput } from "../components";
-import type { CreateScheduleBody, PlanMaintenanceBody } from "../maintenance";
-import type { CreateMonitorBody, ImportedToken, UnsupportedMonitor } from "../monitors";
-import type { PageInput } from "../pages";
-import type { CreateWebhookBody } from "../webhooks";
+import type { ComponentInput, GroupInput } from "../components/model";
+import type { CreateScheduleBody } from "../maintenance/schedules/model";
+import type { PlanMaintenanceBody } from "../maintenance/model";
+import type { CreateMonitorBody } from "../monitors/bodies";
+import type { ImportedToken } from "../monitors/heartbeat-tokens";
+import type { UnsupportedMonitor } from "../monitors/unsupported";
+import type { PageInput } from "../pages/model";
+import type { CreateWebhookBody } from "../webhooks/bodies";
 import type { FoundHistory } from "./found-history";
 
 /*

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, sql } from "drizzle-orm";
 import type { ImportReport } from "../../domain/import-report";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { importRefs, imports, importSources } from "../../db/tables/imports";
 
 export type SourceRow = typeof importSources.$inferSelect;

@@ -1,15 +1,14 @@
 import type { ImportChange } from "../../domain/import-report";
-import { findIncident, importIncident, POSTMORTEM_MAX } from "../incidents";
-import {
-  countClockChanges,
-  createSchedule,
-  findMaintenance,
-  findSchedule,
-  importMaintenance,
-  type ScheduleRow,
-  updateSchedule,
-} from "../maintenance";
-import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline";
+import { findIncident } from "../incidents/store";
+import { importIncident } from "../incidents/import";
+import { POSTMORTEM_MAX } from "../incidents/bodies";
+import { countClockChanges } from "../maintenance/clock";
+import { createSchedule, updateSchedule } from "../maintenance/schedules/service";
+import { findMaintenance } from "../maintenance/store";
+import { findSchedule } from "../maintenance/schedules/records";
+import { importMaintenance } from "../maintenance/import";
+import type { ScheduleRow } from "../maintenance/schedules/store";
+import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
 import { requirePage } from "./components";
 import { idOf, idsOf, knownOf } from "./here";
 import { takeNumber } from "./numbers";

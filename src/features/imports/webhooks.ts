@@ -1,14 +1,12 @@
-import { formatNetwork, parseNetworks } from "../../config";
+import { formatNetwork, parseNetworks } from "../../config/parse";
 import type { ImportChange } from "../../domain/import-report";
 import { ANY_MONITOR } from "../../domain/webhook";
-import { hostError, parseHost, webhookPolicy } from "../../egress";
-import {
-  createWebhook,
-  findWebhook,
-  isOpenToEvents,
-  updateWebhook,
-  type WebhookRow,
-} from "../webhooks";
+import { hostError, parseHost } from "../../egress/host";
+import { webhookPolicy } from "../../egress/policy";
+import { createWebhook } from "../webhooks/create";
+import { findWebhook, type WebhookRow } from "../webhooks/store";
+import { isOpenToEvents } from "../webhooks/alerts/receivers";
+import { updateWebhook } from "../webhooks/update";
 import { requirePage } from "./components";
 import { idsOf, knownOf } from "./here";
 import type { Writer, Written } from "./objects";

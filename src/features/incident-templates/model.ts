@@ -4,8 +4,8 @@ import { OPEN_INCIDENT_STATUSES } from "../../domain/incident-status";
 import { LineText, NameText } from "../../domain/texts";
 import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
-import { ImpactText } from "../incidents";
-import { UpdateText } from "../timeline";
+import { ImpactText } from "../incidents/model";
+import { UpdateText } from "../timeline/updates";
 import type { TemplateRecord } from "./records";
 
 /** Maximum length of the name of a template, in code points. */

@@ -1,8 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { NamedStatus } from "../../domain/component-status";
 import { NEWEST } from "../../domain/ids";
-import { notFound } from "../../errors";
-import { findPage } from "../pages";
+import { notFound } from "../../errors/problem";
+import { findPage } from "../pages/store";
 import {
   findTemplate,
   listAllTemplateRows,

@@ -2,18 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
 import { NEWEST } from "../../domain/ids";
-import {
-  listAddress,
-  ListOf,
-  operation,
-  PageQuery,
-  type RequestContexts,
-  readPageRequest,
-  scope,
-  sendList,
-  toPage,
-} from "../../http";
-import { PageFilter, readPageFilter } from "../pages";
+import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { operation, scope } from "../../http/operation";
+import type { RequestContexts } from "../../http/elysia";
+import { sendList } from "../../http/answers";
+import { PageFilter, readPageFilter } from "../pages/filter";
 import { IncidentTemplate, presentTemplate } from "./model";
 import { listTemplates } from "./records";
 

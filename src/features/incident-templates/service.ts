@@ -1,13 +1,16 @@
 import type { Ctx } from "../../context";
-import { changedRow, type Reader, type Tx } from "../../db";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import type { NamedStatus } from "../../domain/component-status";
 import { type ApplyMetadata, freeRef } from "../../domain/refs";
-import { conflict, FieldErrors, validate } from "../../errors";
-import { audit } from "../../events";
+import { conflict } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import { toRef } from "../../kernel/text";
-import { existenceProblem, resolveComponents } from "../components";
-import { findNamedPage, findPage } from "../pages";
+import { existenceProblem, resolveComponents } from "../components/component-reference";
+import { findNamedPage } from "../pages/filter";
+import { findPage } from "../pages/store";
 import { TemplateInput } from "./model";
 import { getTemplate, type TemplateRecord } from "./records";
 import {

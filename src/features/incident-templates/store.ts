@@ -1,5 +1,12 @@
 import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
-import { insertAllInto, insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import {
+  insertAllInto,
+  insertInto,
+  mutate,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidentTemplateComponents, incidentTemplates } from "../../db/tables/incident-templates";
 import { pages } from "../../db/tables/pages";

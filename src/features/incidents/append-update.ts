@@ -1,12 +1,18 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, FieldErrors } from "../../errors";
-import { audit, type OutboxEvent } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
+import { audit } from "../../events/audit";
+import type { OutboxEvent } from "../../events/outbox";
 import type { Actor } from "../../domain/actor";
 import type { ComponentStatus } from "../../domain/component-status";
 import type { IncidentStatus } from "../../domain/incident-status";
-import { existenceProblem, type ResolvedComponent, resolveComponents } from "../components";
-import { toMs, UPDATES_MAX } from "../timeline";
+import {
+  existenceProblem,
+  resolveComponents,
+  type ResolvedComponent,
+} from "../components/component-reference";
+import { toMs, UPDATES_MAX } from "../timeline/updates";
 import type { AddUpdateBody } from "./bodies";
 import {
   getIncidentRow,

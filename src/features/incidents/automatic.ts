@@ -1,14 +1,15 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { notFound } from "../../errors";
-import { audit } from "../../events";
+import type { Tx } from "../../db/statements";
+import { notFound } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { ComponentStatus } from "../../domain/component-status";
 import { IMPACTS } from "../../domain/incident-status";
 import type { OnDown } from "../../domain/monitor-state";
 import { withoutUnsafeCharacters } from "../../kernel/text";
-import { findComponents, replaceCausesOfComponent } from "../components";
-import { touchPage } from "../pages";
+import { findComponents } from "../components/store";
+import { replaceCausesOfComponent } from "../components/causes";
+import { touchPage } from "../pages/service";
 import { appendUpdate, prepareUpdate, writeUpdate } from "./append-update";
 import { createIncident } from "./create";
 import {

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { NameText, LineText } from "../../domain/texts";
 import { InstantText, Nullable, Text } from "../../kernel/schema";
-import { NAMED_COMPONENTS_MAX, Notify, UPDATES_MAX, UpdateText } from "../timeline";
-import { Status } from "../components";
+import { NAMED_COMPONENTS_MAX, Notify, UPDATES_MAX, UpdateText } from "../timeline/updates";
+import { Status } from "../components/model";
 import { ImpactText, IncidentStatusText } from "./model";
 
 /* Bodies of requests. */

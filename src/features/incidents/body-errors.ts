@@ -1,7 +1,7 @@
-import type { Reader } from "../../db";
-import { FieldErrors } from "../../errors";
-import { findNamedPage } from "../pages";
-import { toMs } from "../timeline";
+import type { Reader } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import { findNamedPage } from "../pages/filter";
+import { toMs } from "../timeline/updates";
 import type {
   AddUpdateBody,
   CreateIncidentBody,

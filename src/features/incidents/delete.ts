@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { recordAudits } from "../../events";
+import type { Tx } from "../../db/statements";
+import { recordAudits } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
-import { replaceCauses } from "../components";
-import { touchPage } from "../pages";
+import { replaceCauses } from "../components/causes";
+import { touchPage } from "../pages/service";
 import { recordIncidentEvent } from "./event";
 import { countComplete, listUpdates, type UpdateList } from "./lists";
 import {

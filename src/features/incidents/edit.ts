@@ -1,9 +1,10 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { conflict, validate } from "../../errors";
-import { audit } from "../../events";
+import type { Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { validate } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
-import { toMs } from "../timeline";
+import { toMs } from "../timeline/updates";
 import { resolveIfOver } from "./automatic";
 import { requireFreeRef } from "./create";
 import { PutPostmortemBody, UpdateIncidentBody } from "./bodies";

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import type { EventType, OutboxEvent } from "../../events";
+import type { Tx } from "../../db/statements";
+import type { EventType } from "../../events/catalog";
+import type { OutboxEvent } from "../../events/outbox";
 import { type Actor, authorOf } from "../../domain/actor";
 import { Nullable } from "../../kernel/schema";
 import {
@@ -11,7 +12,7 @@ import {
   jsonBytes,
   Truncated,
   truncateText,
-} from "../timeline";
+} from "../timeline/event-size";
 import { Incident, IncidentUpdate, presentUpdate, presentWithoutUpdates } from "./model";
 import type { IncidentRecord, UpdateRecord } from "./records";
 

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gte, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import type { Impact } from "../../domain/incident-status";
 import {
@@ -9,7 +9,7 @@ import {
   newestStartFirst,
   type SpanParams,
   textSizes,
-} from "../timeline";
+} from "../timeline/store";
 import { isSearched } from "./search-store";
 import { isOneOf, isPublished, UPDATE_SUMMARY } from "./store";
 

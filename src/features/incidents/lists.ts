@@ -1,7 +1,7 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { NEWEST } from "../../domain/ids";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { TRUNCATED_COMPONENTS_MAX, listLimits, UPDATES_IN_LISTS } from "../timeline";
+import { listLimits, TRUNCATED_COMPONENTS_MAX, UPDATES_IN_LISTS } from "../timeline/list-size";
 import {
   countAllRows,
   countRows,

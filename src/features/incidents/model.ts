@@ -2,9 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
-import { Status } from "../components";
-import { pageUrl } from "../pages";
-import { WrittenMail } from "../timeline";
+import { Status } from "../components/model";
+import { pageUrl } from "../pages/address";
+import { WrittenMail } from "../timeline/updates";
 import type { IncidentRecord, UpdateRecord } from "./records";
 import type { IncidentRow } from "./store";
 

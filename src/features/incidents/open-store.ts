@@ -3,7 +3,7 @@
  * its last incident by `incidents_by_start`.
  */
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { incidents } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
 

@@ -19,7 +19,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
 import { monitors, monitorStates } from "../../db/tables/monitors";

@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { findAutomatic, listOutagesOfIncident } from "./outage-store";
 import type { IncidentRow } from "./store";
 

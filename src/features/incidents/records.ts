@@ -1,8 +1,8 @@
-import type { Reader } from "../../db";
-import { notFound } from "../../errors";
+import type { Reader } from "../../db/statements";
+import { notFound } from "../../errors/problem";
 import type { ComponentStatus } from "../../domain/component-status";
-import type { PageAddress } from "../pages";
-import { requireUpdate } from "../timeline";
+import type { PageAddress } from "../pages/address";
+import { requireUpdate } from "../timeline/updates";
 import { listJoinedOutages, listAutomatic } from "./outage-store";
 import { type Automation, inOrder, timelineOf } from "./rules";
 import {

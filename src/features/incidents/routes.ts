@@ -1,28 +1,20 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import {
-  actorOf,
-  type RequestContexts,
-  createChanges,
-  createOnce,
-  jsonBody,
-  listAddress,
-  ListOf,
-  operation,
-  PageQuery,
-  readPageRequest,
-  scope,
-  sendList,
-  sendResource,
-  toPage,
-} from "../../http";
+import type { Tx } from "../../db/statements";
+import { actorOf } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { createChanges } from "../../http/change";
+import { createOnce } from "../../http/create-once";
+import { jsonBody } from "../../http/json-body";
+import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { operation, scope } from "../../http/operation";
+import { sendList, sendResource } from "../../http/answers";
 import { NEWEST } from "../../domain/ids";
 import { InstantText, OneOf } from "../../kernel/schema";
-import { ComponentFilter, readComponentFilter } from "../components";
-import { PageFilter, readPageFilter } from "../pages";
-import { type MailOf, toMs, withMail } from "../timeline";
+import { ComponentFilter, readComponentFilter } from "../components/component-reference";
+import { PageFilter, readPageFilter } from "../pages/filter";
+import { type MailOf, toMs, withMail } from "../timeline/updates";
 import { createIncidentErrors, updateIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
 import { putPostmortem, updateIncident } from "./edit";

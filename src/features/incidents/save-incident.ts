@@ -1,11 +1,12 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { FieldErrors } from "../../errors";
-import type { EventType, OutboxEvent } from "../../events";
+import type { Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import type { EventType } from "../../events/catalog";
+import type { OutboxEvent } from "../../events/outbox";
 import type { Actor } from "../../domain/actor";
-import { replaceCauses } from "../components";
-import { touchPage } from "../pages";
-import { isInFuture } from "../timeline";
+import { replaceCauses } from "../components/causes";
+import { touchPage } from "../pages/service";
+import { isInFuture } from "../timeline/updates";
 import { recordIncidentEvent } from "./event";
 import {
   affectedBy,

@@ -1,6 +1,7 @@
 /* Search of incidents on all pages. Not hot: at most every incident is read once, in parts. */
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
-import { declareSearch, isFound, type PartSearch, selectMany } from "../../db";
+import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { selectMany } from "../../db/statements";
 import { incidents } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
 

@@ -15,12 +15,12 @@ import {
   insertAllInto,
   insertInto,
   mutate,
-  type Orm,
   type Reader,
   selectMany,
   selectOne,
   updateById,
-} from "../../db";
+} from "../../db/statements";
+import type { Orm } from "../../db/statement-cache";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";

@@ -1,6 +1,6 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { spanParams, type SummaryCursor, type SummarySpan } from "../timeline";
+import { spanParams, type SummaryCursor, type SummarySpan } from "../timeline/store";
 import {
   findFirstSummary,
   listEndedSummaries,

@@ -1,19 +1,14 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import {
-  actorOf,
-  type RequestContext,
-  type RequestContexts,
-  bearerOf,
-  createChanges,
-  createOnce,
-  jsonBody,
-  operation,
-  scope,
-  sendWithVersionTag,
-} from "../../http";
-import type { MailOf } from "../timeline";
+import type { Reader, Tx } from "../../db/statements";
+import { actorOf, bearerOf, type RequestContext } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { createChanges } from "../../http/change";
+import { createOnce } from "../../http/create-once";
+import { jsonBody } from "../../http/json-body";
+import { operation, scope } from "../../http/operation";
+import { sendWithVersionTag } from "../../http/answers";
+import type { MailOf } from "../timeline/updates";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
 import { addUpdateErrors, editUpdateErrors } from "./body-errors";
 import { presentSingleUpdate, SingleUpdate, WrittenUpdate } from "./model";

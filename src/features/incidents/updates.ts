@@ -1,7 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { FieldErrors, validate } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import {
   appendUpdate,
@@ -12,7 +13,7 @@ import {
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
 import { findLastWritten } from "./outage-store";
 import { getIncident, type UpdateRecord } from "./records";
-import { requireUpdate, toMs, UPDATES_MAX } from "../timeline";
+import { requireUpdate, toMs, UPDATES_MAX } from "../timeline/updates";
 import { firstWritten, timelineOf } from "./rules";
 import { saveIncident, validateDisplayAt } from "./save-incident";
 import { updateUpdateRow } from "./store";

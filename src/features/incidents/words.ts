@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import { badnessOf, type ComponentStatus } from "../../domain/component-status";
 import { MINUTE_MS, toIso } from "../../kernel/time";
-import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline";
+import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
 import { appendUpdate, prepareUpdate } from "./append-update";
 import {
   type AutomaticRow,

@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { NEWEST } from "../../domain/ids";
 import { HOUR_MS } from "../../kernel/time";
 import { type KeyResource, type LastUse, presentKey } from "./model";

@@ -1,6 +1,6 @@
 /* Old counts of key usage. None is hot; each takes a range of one key's rows by its index. */
 import { and, asc, eq, gt, isNotNull, lt, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
 import { DAY_MS } from "../../kernel/time";
 

@@ -1,7 +1,10 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import { type RequestContexts, ANY_KEY, bearerOf, operation, sendUntagged } from "../../http";
-import type { Limiter } from "../limits";
+import type { RequestContexts } from "../../http/elysia";
+import { ANY_KEY, operation } from "../../http/operation";
+import { bearerOf } from "../../http/request-context";
+import { sendUntagged } from "../../http/answers";
+import type { Limiter } from "../limits/limiter";
 import { OwnKey } from "./model";
 import { getKey } from "./service";
 import type { KeyUsage } from "./usage";

@@ -1,14 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import {
-  conflict,
-  type FieldError,
-  invalidFields,
-  notFound,
-  Problem,
-  schemaErrors,
-} from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict, type FieldError, invalidFields, notFound, Problem } from "../../errors/problem";
+import { schemaErrors } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { containsKeyShape } from "../../domain/key-shape";
 import {

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, gte, type SQL, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
 import { KEY_FILTERS, type KeyFilter, type KeyFilterTimes } from "./rules";
 

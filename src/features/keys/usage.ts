@@ -2,7 +2,7 @@ import type { Ctx } from "../../context";
 import type { ClientAddress } from "../../kernel/client-address";
 import type { Timer } from "../../kernel/clock";
 import { HOUR_MS, SECOND_MS, DAY_MS, startOfDay } from "../../kernel/time";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Credential } from "./directory";
 import type { LastUse } from "./model";
 import { addToHour, touchKeyValue } from "./store";

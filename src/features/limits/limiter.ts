@@ -1,4 +1,4 @@
-import type { Config } from "../../config";
+import type { Config } from "../../config/options";
 import type { Clock } from "../../kernel/clock";
 import type { RandomBytes } from "../../kernel/random";
 import type { ClientAddress } from "../../kernel/client-address";
@@ -81,7 +81,7 @@ export interface BucketFigures {
 const HEALTH_CHECKERS_MAX = 10_000;
 const SESSIONS_MAX = 10_000;
 
-/** What limits need of the process. */
+/** Parts of the context that limits need. */
 interface LimiterParts {
   clock: Clock;
   config: Config;

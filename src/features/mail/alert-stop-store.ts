@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { type Reader, selectOne } from "../../db";
+import { type Reader, selectOne } from "../../db/statements";
 import { suppressions } from "../../db/tables/mail";
 
 /** Stands for alerts in the place of a page: their owner can stop them without ending subscriptions. */

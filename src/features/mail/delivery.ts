@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { MailClass } from "../../domain/mail";
 import { waitingMails } from "./waiting";
 import { findRelayRecord, type RelayRecord } from "./relay-record";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { queueMailAgain } from "./direct-store";
 import { type NewMail, wakeSender } from "./queue";
 import { findMail, insertMails } from "./queue-store";

@@ -1,5 +1,5 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
-import { mutate, selectMany } from "../../db";
+import { mutate, selectMany } from "../../db/statements";
 import { mails } from "../../db/tables/mail";
 import type { MailClass, MailStatus } from "../../domain/mail";
 

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../../domain/mail";
 import { maskAddress } from "../../domain/mail-address";
-import { audit, recordAudits } from "../../events";
-import { findSetting, putSetting } from "../settings";
+import { audit, recordAudits } from "../../events/audit";
+import { findSetting, putSetting } from "../settings/store";
 import { wakeSender } from "./queue";
 import { type CausedSuppression, listSuppressionsByMails } from "./suppression-store";
 import { endByAdmin, UNDO_WAIT_MS } from "./undo";

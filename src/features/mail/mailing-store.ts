@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { mutate } from "../../db";
+import { mutate } from "../../db/statements";
 import { mails } from "../../db/tables/mail";
 import type { MailRow } from "./queue-store";
 

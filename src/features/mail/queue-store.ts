@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
-import { insertAllInto, mutate, selectMany, selectOne } from "../../db";
+import { insertAllInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { mailings, mails, subscribers } from "../../db/tables/mail";
 import type { MailClass } from "../../domain/mail";
 

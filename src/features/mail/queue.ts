@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { MailClass } from "../../domain/mail";
 import type { MailAddress } from "../../domain/mail-address";
 import {

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import { findSetting, putSetting } from "../settings";
+import { findSetting, putSetting } from "../settings/store";
 import { type MailSettings, readMailSettings } from "./settings";
 
 const RELAY_OFFERS = "mail_relay_offers";

@@ -1,5 +1,5 @@
-import type { Reader, Tx } from "../../db";
-import { deleteSetting, findSetting, putSetting } from "../settings";
+import type { Reader, Tx } from "../../db/statements";
+import { deleteSetting, findSetting, putSetting } from "../settings/store";
 
 /** Setting with the last known state of the relay, which other processes read too. */
 const RELAY_STATE = "mail_relay_state";

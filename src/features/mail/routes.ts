@@ -1,7 +1,10 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import { invalidFields } from "../../errors";
-import { jsonOrRawBody, NO_STORE, operation, type RequestContexts } from "../../http";
+import { invalidFields } from "../../errors/problem";
+import { jsonOrRawBody } from "../../http/raw-body";
+import { NO_STORE } from "../../http/representation";
+import { operation } from "../../http/operation";
+import type { RequestContexts } from "../../http/elysia";
 import type { Finding } from "./reports/finding";
 import { readReport } from "./reports/take-reports";
 import { JsonReports, readJsonReports } from "./reports/json-reports";

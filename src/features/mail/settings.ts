@@ -1,18 +1,17 @@
+import { type Config, setterOf } from "../../config/options";
 import {
-  type Config,
   DEFAULT_PORTS,
-  listenUrl,
   MAIL_OPTION_NAMES,
   parseSender,
-  setterOf,
   type TlsMode,
-} from "../../config";
+} from "../../config/mail-options";
+import { listenUrl } from "../../config/parse";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { conflict, invalidFields } from "../../errors";
-import { audit } from "../../events";
-import { deleteSetting, findSetting, putSetting } from "../settings";
+import { conflict, invalidFields } from "../../errors/problem";
+import { audit } from "../../events/audit";
+import { deleteSetting, findSetting, putSetting } from "../settings/store";
 import {
   canonical,
   canonicalHost,

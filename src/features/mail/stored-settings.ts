@@ -1,18 +1,18 @@
+import { certificatesError } from "../../config/certificates";
 import {
-  certificatesError,
   CONNECTIONS_MAX,
   parseAddress,
   parseBounceAddress,
   parseCredential,
-  parseHostName,
   parseSender,
   RATE_MAX,
   relayErrors,
   TLS_MODES,
   type TlsMode,
-} from "../../config";
+} from "../../config/mail-options";
+import { parseHostName } from "../../config/parse";
 import { formatMailbox } from "../../domain/mail-address";
-import type { FieldError } from "../../errors";
+import type { FieldError } from "../../errors/problem";
 
 /** Settings as the dashboard stores them, and as its form sends them. */
 export interface StoredMailSettings {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { suppressions } from "../../db/tables/mail";
 import type { SuppressionReason } from "../../domain/mail";
 

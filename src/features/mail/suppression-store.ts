@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, isNotNull, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
 import { mails, subscribers, suppressions } from "../../db/tables/mail";
 
 export type SuppressionRow = typeof suppressions.$inferSelect;

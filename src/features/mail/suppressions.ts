@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { parseStoredAddress } from "../../domain/mail-address";
 import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
 import type { MailRow } from "./queue-store";

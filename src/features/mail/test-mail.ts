@@ -1,13 +1,12 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import { type MailAddress, maskAddress, parseMailAddress } from "../../domain/mail-address";
-import { conflict, invalidFields, Problem } from "../../errors";
-import { audit } from "../../events";
+import { conflict, invalidFields, Problem } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import { plural } from "../../kernel/text";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
-import { findSetting, putSetting } from "../settings";
-import type { TestMailResult } from "./smtp/send-test-mail";
+import { findSetting, putSetting } from "../settings/store";
 import { mailReadiness, type MailSettings, type MissingForMail } from "./settings";
 
 /** Maximum number of test mails of an installation in an hour. */
@@ -67,11 +66,4 @@ function chargeTestMail(tx: Tx, now: number): void {
     );
   }
   putSetting(tx, { name: TEST_MAILS, value: [...times, now], now });
-}
-
-/** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
-export async function sendTestMail(
-  ...args: Parameters<typeof import("./smtp/send-test-mail").sendTestMail>
-): Promise<TestMailResult> {
-  return (await import("./smtp/send-test-mail")).sendTestMail(...args);
 }

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { findSetting, putSetting } from "../settings";
+import type { Reader, Tx } from "../../db/statements";
+import { findSetting, putSetting } from "../settings/store";
 
 /** Name of the setting with the key from which tokens and marks of addresses are derived. */
 const MAIL_KEY = "mail_key";

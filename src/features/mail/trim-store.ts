@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { mutate } from "../../db";
+import { mutate } from "../../db/statements";
 import { mailings, mailReports, mails } from "../../db/tables/mail";
 
 /** Deletes those among the `limit` oldest mails that ended and were queued before `before` (unix ms). */

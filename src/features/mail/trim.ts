@@ -1,4 +1,4 @@
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { DAY_MS } from "../../kernel/time";
 import { trimUnmatchedReports } from "./reports/take-reports";
 import { deleteMailingsBefore, deleteMailsBefore, deleteReportsBefore } from "./trim-store";

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { mutate, selectOne } from "../../db";
+import { mutate, selectOne } from "../../db/statements";
 import { suppressionUndos } from "../../db/tables/mail";
 
 /** Finds the time at which an admin last ended the suppression of an address to which mails had failed. */

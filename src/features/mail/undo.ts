@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
 import { maskAddress } from "../../domain/mail-address";
-import { conflict, invalidFields, notFound } from "../../errors";
-import { audit } from "../../events";
+import { conflict, invalidFields, notFound } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import { codePointLength } from "../../kernel/text";
 import { DAY_MS } from "../../kernel/time";
 import { ALERTS_AS_PAGE } from "./alert-stop-store";

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { selectOne } from "../../db";
+import { selectOne } from "../../db/statements";
 import { mailings, mails } from "../../db/tables/mail";
 import type { MailClass } from "../../domain/mail";
 

@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { MailClass } from "../../domain/mail";
 import { findMail, findNextMailing } from "./queue-store";
 import {

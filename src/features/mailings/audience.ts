@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { SubscriberEvent } from "../../domain/mail";
 import { reachOf, targetsOf } from "./reach";
 import { countChoices, countChosen, listSubscriberCounts } from "./subscriber-store";

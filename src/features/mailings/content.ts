@@ -1,10 +1,13 @@
-import type { Reader } from "../../db";
-import type { Letter, Moments } from "../mail";
+import type { Reader } from "../../db/statements";
+import type { Letter } from "../mail/letter/letter";
+import type { Moments } from "../mail/letter/moments";
 import type { ComponentStatus } from "../../domain/component-status";
-import { findComponents } from "../components";
-import { getIncident } from "../incidents";
-import { getMaintenanceRecord } from "../maintenance";
-import { mailSettingsOf, type PageRow, pageUrl } from "../pages";
+import { findComponents } from "../components/store";
+import { getIncident } from "../incidents/records";
+import { getMaintenanceRecord } from "../maintenance/records";
+import { mailSettingsOf } from "../pages/mail";
+import type { PageRow } from "../pages/store";
+import { pageUrl } from "../pages/address";
 import { readStatusChange } from "./expand";
 import {
   incidentLetter,

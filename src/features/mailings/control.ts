@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../../context";
-import type { Db, Reader, Tx } from "../../db";
+import type { Db } from "../../db/database";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { conflict } from "../../errors";
-import { audit, createRunningAudit } from "../../events";
+import { conflict } from "../../errors/problem";
+import { audit, createRunningAudit } from "../../events/audit";
 import { plural } from "../../kernel/text";
-import { wakeSender } from "../mail";
+import { wakeSender } from "../mail/queue";
 import { listHeld } from "./list-store";
 import { getMailing } from "./lists";
 import { findMailing, findNewestBegun, type MailingRow, setProgress } from "./store";

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { ComponentStatus } from "../../domain/component-status";
-import { findComponent } from "../components";
-import { findJoinedIncident } from "../incidents";
-import { enqueueMailsTo, supersedeMailing } from "../mail";
-import { findPage, type PageRow } from "../pages";
+import { findComponent } from "../components/store";
+import { findJoinedIncident } from "../incidents/outage-store";
+import { enqueueMailsTo, supersedeMailing } from "../mail/queue";
+import { findPage, type PageRow } from "../pages/store";
 import { reachOf, targetsOf } from "./reach";
 import { choiceOf, namesComponent } from "./rules";
 import {

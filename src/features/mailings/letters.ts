@@ -2,7 +2,9 @@ import type { ComponentStatus } from "../../domain/component-status";
 import type { Impact, IncidentStatus, MaintenanceStatus } from "../../domain/incident-status";
 import { IMPACT_TONES, STATUS_TONES, type Tone } from "../../domain/tone";
 import { capitalised, spaced } from "../../kernel/text";
-import { type Block, type ComponentEntry, footerOf, type Letter, type Moments } from "../mail";
+import type { Block, ComponentEntry, Letter } from "../mail/letter/letter";
+import { footerOf } from "../mail/letter/sign-up";
+import type { Moments } from "../mail/letter/moments";
 
 /** Page of a mailing. */
 export interface LetterPage {

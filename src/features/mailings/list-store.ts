@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
-import { selectMany } from "../../db";
+import { selectMany } from "../../db/statements";
 import { mailings, mails } from "../../db/tables/mail";
 
 // The same texts as in the conditions of the partial indexes, so that SQLite uses them. The plus keeps it from using

@@ -1,10 +1,10 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { NEWEST } from "../../domain/ids";
 import type { MailHold } from "../../domain/mail";
-import { notFound } from "../../errors";
-import { findComponent } from "../components";
-import { findIncident } from "../incidents";
-import { findMaintenance } from "../maintenance";
+import { notFound } from "../../errors/problem";
+import { findComponent } from "../components/store";
+import { findIncident } from "../incidents/store";
+import { findMaintenance } from "../maintenance/store";
 import { listNewest, listNewestOfPage } from "./list-store";
 import { findMailing, type MailingRow, MERGED, NOT_BEGUN } from "./store";
 

@@ -1,7 +1,9 @@
-import type { Reader } from "../../db";
-import { listComponentsOfPage } from "../components";
-import { findIncident, getIncidentPart } from "../incidents";
-import { findMaintenance, getMaintenanceRecord } from "../maintenance";
+import type { Reader } from "../../db/statements";
+import { listComponentsOfPage } from "../components/store";
+import { findIncident } from "../incidents/store";
+import { getIncidentPart } from "../incidents/records";
+import { findMaintenance } from "../maintenance/store";
+import { getMaintenanceRecord } from "../maintenance/records";
 import { findThread, type MailingRow } from "./store";
 
 /**

@@ -1,13 +1,15 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { AuthorKind } from "../../domain/actor";
-import type { EventSubscriber, RecordedEvent } from "../../events";
+import type { EventSubscriber, RecordedEvent } from "../../events/outbox";
 import { DAY_MS } from "../../kernel/time";
-import { findJoinedIncident } from "../incidents";
-import { describeMissing, findMailHold, mailReadiness } from "../mail";
-import { getMaintenanceRecord } from "../maintenance";
-import { findPage } from "../pages";
-import type { WrittenMail, WrittenSubject } from "../timeline";
+import { findJoinedIncident } from "../incidents/outage-store";
+import { describeMissing } from "../mail/test-mail";
+import { findMailHold } from "../mail/hold";
+import { mailReadiness } from "../mail/settings";
+import { getMaintenanceRecord } from "../maintenance/records";
+import { findPage } from "../pages/store";
+import type { WrittenMail, WrittenSubject } from "../timeline/updates";
 import { isNamedSince } from "./expand";
 import {
   beginAt,

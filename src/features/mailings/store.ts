@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
-import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import { mailings, mailThreads } from "../../db/tables/mail";
 

@@ -1,10 +1,11 @@
-import type { Reader } from "../../db";
-import { findComponent } from "../components";
-import { findIncident } from "../incidents";
+import type { Reader } from "../../db/statements";
+import { findComponent } from "../components/store";
+import { findIncident } from "../incidents/store";
 import { codePointLength } from "../../kernel/text";
-import { createMoments, headerText } from "../mail";
-import { findMaintenance } from "../maintenance";
-import type { PageRow } from "../pages";
+import { createMoments } from "../mail/letter/moments";
+import { headerText } from "../mail/header";
+import { findMaintenance } from "../maintenance/store";
+import type { PageRow } from "../pages/store";
 import type { MailingRow } from "./store";
 
 /** Maximum length of a subject with "Re: ", in code points. */

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { mails, subscriberChoices, subscriberCounts, subscribers } from "../../db/tables/mail";
 
 /** Finds the greatest number of a page's active subscribers. */

@@ -1,26 +1,25 @@
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../../context";
-import { countChanges, type Db, type Reader } from "../../db";
+import { countChanges } from "../../db/change-count";
+import type { Db } from "../../db/database";
+import type { Reader } from "../../db/statements";
+import type { ComposedMail } from "../mail/compose";
+import { createMoments } from "../mail/letter/moments";
 import {
-  type ComposedMail,
-  createMoments,
   encodeAround,
   type EncodedText,
-  displayPhrase,
   encodeShared,
-  findMailKey,
-  type Letter,
-  type MailKey,
-  type MailRow,
-  type MailTemplate,
-  renderLetter,
-  type RenderedLetter,
-  renderPlace,
   type SharedText,
-  tokenOf,
-} from "../mail";
-import { findPage, mailSettingsOf, type PageRow } from "../pages";
-import { mailLink } from "../subscribers";
+} from "../mail/quoted-printable";
+import { displayPhrase } from "../mail/header";
+import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
+import type { Letter } from "../mail/letter/letter";
+import type { MailRow } from "../mail/queue-store";
+import type { MailTemplate } from "../mail/templates";
+import { type RenderedLetter, renderLetter, renderPlace } from "../mail/letter/render";
+import { findPage, type PageRow } from "../pages/store";
+import { mailSettingsOf } from "../pages/mail";
+import { mailLink } from "../subscribers/links";
 import { type MailingContent, readContent } from "./content";
 import { MANAGE_PLACE, manageBlocks } from "./letters";
 import { reachOf, targetsOf } from "./reach";

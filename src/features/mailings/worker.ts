@@ -2,7 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { DAY_MS, SECOND_MS } from "../../kernel/time";
-import { mailReadiness, wakeSender } from "../mail";
+import { mailReadiness } from "../mail/settings";
+import { wakeSender } from "../mail/queue";
 import { advanceMailings } from "./expand";
 import {
   endFinishedMailings,

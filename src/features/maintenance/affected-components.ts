@@ -1,6 +1,6 @@
-import type { Reader, Tx } from "../../db";
-import type { FieldErrors } from "../../errors";
-import { pathInList, resolveComponents } from "../components";
+import type { Reader, Tx } from "../../db/statements";
+import type { FieldErrors } from "../../errors/field-errors";
+import { pathInList, resolveComponents } from "../components/component-reference";
 import { deleteMaintenanceComponents, insertMaintenanceComponent } from "./store";
 
 /** The components of a maintenance, with the names from when they were chosen. */

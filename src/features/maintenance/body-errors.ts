@@ -1,6 +1,6 @@
-import type { Reader } from "../../db";
-import { FieldErrors, type IsInvalidField } from "../../errors";
-import { findNamedPage } from "../pages";
+import type { Reader } from "../../db/statements";
+import { FieldErrors, type IsInvalidField } from "../../errors/field-errors";
+import { findNamedPage } from "../pages/filter";
 import { chooseComponents } from "./affected-components";
 import type { AddMaintenanceUpdateBody, PlanMaintenanceBody, UpdateMaintenanceBody } from "./model";
 import { readTimes } from "./plan";

@@ -1,11 +1,13 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { conflict } from "../../errors";
-import { audit, type EventType } from "../../events";
+import type { Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { audit } from "../../events/audit";
+import type { EventType } from "../../events/catalog";
 import type { Actor } from "../../domain/actor";
 import type { MaintenanceStatus } from "../../domain/incident-status";
-import { listComponentsOfPage, replaceCauses } from "../components";
-import { touchPage } from "../pages";
+import { listComponentsOfPage } from "../components/store";
+import { replaceCauses } from "../components/causes";
+import { touchPage } from "../pages/service";
 import { recordMaintenanceEvent } from "./event";
 import type { Maintenance } from "./model";
 import { getMaintenance } from "./records";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import type { EventType } from "../../events";
+import type { Tx } from "../../db/statements";
+import type { EventType } from "../../events/catalog";
 import { type Actor, authorOf } from "../../domain/actor";
 import {
   EVENT_DATA_MAX_BYTES,
@@ -9,7 +9,7 @@ import {
   eventFields,
   jsonBytes,
   truncateText,
-} from "../timeline";
+} from "../timeline/event-size";
 import { Maintenance, MaintenanceUpdate } from "./model";
 
 const { updates: _updates, ...Fields } = Maintenance.properties;

@@ -1,12 +1,12 @@
 import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import {
   maintenanceComponents,
   maintenances,
   maintenanceUpdates,
 } from "../../db/tables/maintenances";
-import { isWithin, newestStartFirst, type SpanParams, textSizes } from "../timeline";
+import { isWithin, newestStartFirst, type SpanParams, textSizes } from "../timeline/store";
 import { isSearched } from "./search-store";
 import { COMPONENT, isPending, isPendingOfPage, isThere, selectWithPage } from "./store";
 

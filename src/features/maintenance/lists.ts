@@ -1,13 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { NEWEST } from "../../domain/ids";
 import type { MaintenanceStatus } from "../../domain/incident-status";
-import {
-  TRUNCATED_COMPONENTS_MAX,
-  listLimits,
-  spanParams,
-  type SummarySpan,
-  UPDATES_IN_LISTS,
-} from "../timeline";
+import { listLimits, TRUNCATED_COMPONENTS_MAX, UPDATES_IN_LISTS } from "../timeline/list-size";
+import { spanParams, type SummarySpan } from "../timeline/store";
 import {
   countRows,
   findFirstSummary,

@@ -9,9 +9,9 @@ import {
   UPDATE_TEXT_MAX,
   UpdateText,
   WrittenMail,
-} from "../timeline";
-import { pageUrl } from "../pages";
-import { ComponentReference } from "../components";
+} from "../timeline/updates";
+import { pageUrl } from "../pages/address";
+import { ComponentReference } from "../components/component-reference";
 import type { MaintenanceRecord } from "./store";
 import type { MaintenanceUpdateRow } from "./update-store";
 

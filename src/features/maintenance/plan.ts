@@ -1,10 +1,13 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { conflict, FieldErrors, validate } from "../../errors";
+import type { Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
 import { type Actor, authorOf } from "../../domain/actor";
 import { toIso } from "../../kernel/time";
-import { findNamedPage, touchPage } from "../pages";
-import { toMs } from "../timeline";
+import { findNamedPage } from "../pages/filter";
+import { touchPage } from "../pages/service";
+import { toMs } from "../timeline/updates";
 import {
   addUpdateRow,
   refreshCauses,

@@ -1,11 +1,14 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { conflict, FieldErrors, validate } from "../../errors";
-import { type EventType, recordAudits } from "../../events";
+import type { Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
+import type { EventType } from "../../events/catalog";
+import { recordAudits } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import type { MaintenanceStatus } from "../../domain/incident-status";
-import { touchPage } from "../pages";
-import { isInFuture, toMs, UPDATES_MAX } from "../timeline";
+import { touchPage } from "../pages/service";
+import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import {
   applyUpdate,
   type NewUpdate,

@@ -1,30 +1,20 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import {
-  actorOf,
-  type RequestContexts,
-  createChanges,
-  createOnce,
-  jsonBody,
-  listAddress,
-  ListOf,
-  operation,
-  optionalJsonBody,
-  PageQuery,
-  readPageRequest,
-  scope,
-  sendList,
-  sendResource,
-  sendWithVersionTag,
-  toPage,
-} from "../../http";
+import type { Tx } from "../../db/statements";
+import { actorOf } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { createChanges } from "../../http/change";
+import { createOnce } from "../../http/create-once";
+import { jsonBody, optionalJsonBody } from "../../http/json-body";
+import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { operation, scope } from "../../http/operation";
+import { sendList, sendResource, sendWithVersionTag } from "../../http/answers";
 import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { OneOf } from "../../kernel/schema";
-import { ComponentFilter, readComponentFilter } from "../components";
-import { PageFilter, readPageFilter } from "../pages";
-import { type MailOf, requireUpdate, withMail } from "../timeline";
+import { ComponentFilter, readComponentFilter } from "../components/component-reference";
+import { PageFilter, readPageFilter } from "../pages/filter";
+import { type MailOf, requireUpdate, withMail } from "../timeline/updates";
 import {
   addMaintenanceUpdateErrors,
   planMaintenanceErrors,

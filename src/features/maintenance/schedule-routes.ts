@@ -1,23 +1,15 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import {
-  actorOf,
-  createChanges,
-  createOnce,
-  jsonBody,
-  listAddress,
-  ListOf,
-  operation,
-  PageQuery,
-  readPageRequest,
-  type RequestContexts,
-  scope,
-  sendList,
-  sendResource,
-  toPage,
-} from "../../http";
-import { PageFilter, readPageFilter } from "../pages";
+import { actorOf } from "../../http/request-context";
+import { createChanges } from "../../http/change";
+import { createOnce } from "../../http/create-once";
+import { jsonBody } from "../../http/json-body";
+import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { operation, scope } from "../../http/operation";
+import type { RequestContexts } from "../../http/elysia";
+import { sendList, sendResource } from "../../http/answers";
+import { PageFilter, readPageFilter } from "../pages/filter";
 import { scheduleErrors } from "./schedules/body-errors";
 import {
   CreateScheduleBody,

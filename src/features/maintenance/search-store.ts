@@ -1,6 +1,7 @@
 /* Search of maintenances on all pages. Not hot: at most every maintenance is read once, in parts. */
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
-import { declareSearch, isFound, type PartSearch, selectMany } from "../../db";
+import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { selectMany } from "../../db/statements";
 import { maintenances } from "../../db/tables/maintenances";
 import { pages } from "../../db/tables/pages";
 

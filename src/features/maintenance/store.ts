@@ -3,17 +3,17 @@ import {
   insertAllInto,
   insertInto,
   mutate,
-  type Orm,
   type Reader,
   selectMany,
   selectOne,
   updateById,
-} from "../../db";
+} from "../../db/statements";
+import type { Orm } from "../../db/statement-cache";
 import { componentCauses, components } from "../../db/tables/components";
 import { maintenanceComponents, maintenances } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../domain/incident-status";
-import type { PageAddress } from "../pages";
+import type { PageAddress } from "../pages/address";
 import { isNextOccurrence } from "./schedules/store";
 import { isSearched } from "./search-store";
 import type { MaintenanceUpdateRow } from "./update-store";

@@ -1,7 +1,7 @@
 import { and, count, eq, getTableColumns, sql } from "drizzle-orm";
-import { insertAllInto, insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertAllInto, insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { maintenanceUpdates } from "../../db/tables/maintenances";
-import { isAmongNewest, newestFirst } from "../timeline";
+import { isAmongNewest, newestFirst } from "../timeline/store";
 
 /* Statements for the updates of maintenances. */
 

@@ -1,4 +1,5 @@
-import { ALARM_KINDS, type Alarms } from "../alarms";
+import { ALARM_KINDS } from "../alarms/kinds";
+import type { Alarms } from "../alarms/alarms";
 import type { MetricFamily } from "./metrics";
 
 /** Metric of the alarms, each with 1 while its condition holds. */

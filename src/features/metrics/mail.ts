@@ -1,8 +1,10 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { MailClass } from "../../domain/mail";
 import type { Clock } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
-import { countSuppressedAddresses, MAIL_RESULTS, type SenderFigures, waitingMails } from "../mail";
+import { countSuppressedAddresses } from "../mail/suppressions";
+import { MAIL_RESULTS, type SenderFigures } from "../mail/sending/model";
+import { waitingMails } from "../mail/waiting";
 import { type MetricFamily, single } from "./metrics";
 
 const CLASSES: readonly MailClass[] = [1, 2, 3];

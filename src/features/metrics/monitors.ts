@@ -1,7 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { CHECK_OUTCOMES, MONITOR_STATES, SUPPORTED_TYPES } from "../../domain/monitor-state";
 import { sum } from "../../kernel/numbers";
-import { countMonitorsByState, DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors";
+import { countMonitorsByState } from "../monitors/store";
+import { DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors/engine";
 import { type MetricFamily, single } from "./metrics";
 
 /** Delay in ms from which a check counts as late; one of the bounds of the delays. */

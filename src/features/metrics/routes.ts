@@ -1,6 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { type RequestContexts, NO_STORE, operation, scope } from "../../http";
+import type { RequestContexts } from "../../http/elysia";
+import { NO_STORE } from "../../http/representation";
+import { operation, scope } from "../../http/operation";
 import type { Metrics } from "./metrics";
 
 /** `GET /metrics`, in Prometheus's text format. */

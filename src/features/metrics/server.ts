@@ -1,6 +1,6 @@
-import type { Db } from "../../db";
+import type { Db } from "../../db/database";
 import { VERSION } from "../../version";
-import type { BucketFigures, Limiter } from "../limits";
+import type { BucketFigures, Limiter } from "../limits/limiter";
 import { type MetricFamily, single } from "./metrics";
 
 /** Metrics of the database's size and writes. */

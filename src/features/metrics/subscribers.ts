@@ -1,5 +1,7 @@
-import type { Reader } from "../../db";
-import { countSubscribers, SIGN_UP_RESULTS, type SignUpFigures } from "../subscribers";
+import type { Reader } from "../../db/statements";
+import { countSubscribers } from "../subscribers/store";
+import { SIGN_UP_RESULTS } from "../subscribers/decide";
+import type { SignUpFigures } from "../subscribers/sign-up-worker";
 import type { MetricFamily } from "./metrics";
 
 const STATUSES = ["active", "unsubscribed"] as const;

@@ -1,7 +1,9 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { Clock } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
-import { type DelivererFigures, deliveryHealth, listAllWebhooks, TRY_OUTCOMES } from "../webhooks";
+import { type DelivererFigures, TRY_OUTCOMES } from "../webhooks/deliver/figures";
+import { deliveryHealth } from "../webhooks/health";
+import { listAllWebhooks } from "../webhooks/store";
 import { type MetricFamily, single } from "./metrics";
 
 /** Metrics of pending deliveries, read from the database. */

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { FieldErrors } from "../../errors";
+import type { Reader, Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
 import type { Actor } from "../../domain/actor";
 import type { SupportedType } from "../../domain/monitor-state";
-import { listComponentsOfPage } from "../components";
+import { listComponentsOfPage } from "../components/store";
 import { createMonitor } from "./create";
 import { listAllDependencies } from "./dependency-store";
 import { type DeclaredMonitor, namesOf, settingsOf, desiredConfig } from "./declared";

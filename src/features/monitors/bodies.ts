@@ -18,7 +18,7 @@ import { MonitorGroup, TagsInput } from "../../domain/tags";
 import { DESCRIPTION_MAX, NameText } from "../../domain/texts";
 import { ByTag, Nullable, OneOf, Text } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
-import { ComponentReference } from "../components";
+import { ComponentReference } from "../components/component-reference";
 import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
 import { named, typeText } from "./model";
 

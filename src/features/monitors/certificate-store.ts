@@ -1,5 +1,5 @@
 import { and, eq, lt, lte, sql } from "drizzle-orm";
-import { insertInto, mutate, selectOne } from "../../db";
+import { insertInto, mutate, selectOne } from "../../db/statements";
 import { mailWarnings } from "../../db/tables/mail";
 
 export const insertCertificateWarning = insertInto(mailWarnings);

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { audit } from "../../events";
+import type { Tx } from "../../db/statements";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
-import { touchPage } from "../pages";
+import { touchPage } from "../pages/service";
 import type { AffectedComponent } from "./records";
 import type { MonitorRow } from "./store";
 

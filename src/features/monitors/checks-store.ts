@@ -5,7 +5,7 @@
  * does not depend on other monitors.
  */
 import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { componentNoData, liveness, monitorChecks, monitorSpans } from "../../db/tables/monitors";
 

@@ -1,6 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, FieldErrors, validate } from "../../errors";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
 import type { Actor } from "../../domain/actor";
 import type { MonitorType } from "../../domain/monitor-state";
 import { freeRef, type ManagedMetadata } from "../../domain/refs";

@@ -1,4 +1,4 @@
-import { type FieldError, pointer } from "../../errors";
+import { type FieldError, pointer } from "../../errors/problem";
 import type { MonitorType } from "../../domain/monitor-state";
 import { MISSING_SECRET, describeSecretChange } from "../../domain/secret-change";
 import { type MonitorConfig, probeOf } from "./probes";

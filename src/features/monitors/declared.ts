@@ -1,5 +1,6 @@
 import { type TProperties, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { FieldErrors, type FieldError } from "../../errors";
+import { FieldErrors } from "../../errors/field-errors";
+import type { FieldError } from "../../errors/problem";
 import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
 import { ByTag, Nullable } from "../../kernel/schema";
 import { creationOf, type MonitorSettings } from "./bodies";

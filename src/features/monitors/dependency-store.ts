@@ -3,7 +3,7 @@
  * after a failed check of a monitor that has parents.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { monitorDependencies, monitors, monitorStates } from "../../db/tables/monitors";
 
 const { monitorId, parentId, position } = monitorDependencies;

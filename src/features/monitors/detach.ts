@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import { changedRow, type Tx } from "../../db";
-import { recordAudits } from "../../events";
+import { changedRow, type Tx } from "../../db/statements";
+import { recordAudits } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { endNoDataOfPage } from "./checks-store";
 import { pauseUnwatching } from "./engine/manual-transitions";

@@ -4,7 +4,7 @@
  * after a change of a page, all others only at transitions.
  */
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import { incidentOutages } from "../../db/tables/outages";
 

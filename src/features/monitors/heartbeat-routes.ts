@@ -1,15 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import {
-  type RequestContext,
-  type RequestContexts,
-  beginningOf,
-  isFromOutside,
-  operation,
-  sendUntagged,
-  tokenOwnerOf,
-} from "../../http";
-import { Problem } from "../../errors";
+import { isFromOutside, type RequestContext, tokenOwnerOf } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { beginningOf } from "../../http/body";
+import { operation } from "../../http/operation";
+import { sendUntagged } from "../../http/answers";
+import { Problem } from "../../errors/problem";
 import { OneOf, Text } from "../../kernel/schema";
 import type { Monitoring } from "./monitoring";
 import { EXIT_CODE_MAX, findMeaning, type Meaning, messageInBody, messageOf } from "./signal-text";

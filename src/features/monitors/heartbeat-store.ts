@@ -3,7 +3,7 @@
  * finds its row by its key. The others run only for jobs that report starts, exit codes or messages.
  */
 import { and, desc, eq, sql } from "drizzle-orm";
-import { mutate, selectMany } from "../../db";
+import { mutate, selectMany } from "../../db/statements";
 import { heartbeatRuns, heartbeatSignals, monitorTokens } from "../../db/tables/monitors";
 import type { TokenKind } from "../../domain/monitor-state";
 

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { encodeBase62 } from "../../kernel/base62";
 import { sha256, sha256Hex } from "../../kernel/hash";
 import type { TokenKind } from "../../domain/monitor-state";

@@ -1,7 +1,7 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { quantileOf } from "../../kernel/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../kernel/time";
-import type { Span } from "../components";
+import type { Span } from "../components/history";
 import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
 import { findLeastRolledUntil, listRollupsOfMonitors, listUnrolledResults } from "./rollups-store";
 

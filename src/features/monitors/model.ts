@@ -8,11 +8,11 @@ import {
   OPEN_INCIDENT,
   SUPPORTED_TYPES,
 } from "../../domain/monitor-state";
-import { type Step, STEP_NAMES } from "../../egress";
+import { type Step, STEP_NAMES } from "../../egress/steps";
 import { ByTag, Instant, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { toIso, toIsoOrNull } from "../../kernel/time";
-import { Status } from "../components";
+import { Status } from "../components/model";
 import type { CheckRow } from "./checks-store";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";

@@ -1,5 +1,5 @@
-import type { StepRecorder } from "../../egress";
-import { unavailable } from "../../errors";
+import type { StepRecorder } from "../../egress/steps";
+import { unavailable } from "../../errors/problem";
 import type { MonitorType } from "../../domain/monitor-state";
 import type { CheckRow } from "./checks-store";
 import type { TokenKey } from "./heartbeat-store";

@@ -3,7 +3,7 @@
  * times of the last 30 days are summed over at most `spansMax` spans of each listed monitor.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { MINUTE_MS } from "../../kernel/time";

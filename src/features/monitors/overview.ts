@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { DAY_MS } from "../../kernel/time";
 import {

@@ -4,7 +4,7 @@
  */
 import { and, eq, gt, isNull } from "drizzle-orm";
 import type { MonitorState } from "../../domain/monitor-state";
-import { insertMissingInto, mutate, selectMany, selectOne } from "../../db";
+import { insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
 import {
   componentNoData,
   monitorChecks,

@@ -1,9 +1,11 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Certificate, Contact, Egress, StepRecorder } from "../../egress";
-import type { FieldError } from "../../errors";
+import type { Certificate, Contact } from "../../egress/model";
+import type { Egress } from "../../egress/egress";
+import type { StepRecorder } from "../../egress/steps";
+import type { FieldError } from "../../errors/problem";
 import type { Clock } from "../../kernel/clock";
 import type { CheckOutcome, MonitorType } from "../../domain/monitor-state";
-import type { AssertionEvaluator } from "./assertions";
+import type { AssertionEvaluator } from "./assertions/evaluator";
 
 /** Result of one check. A fault of the target is a value, never thrown. */
 export interface ProbeResult {

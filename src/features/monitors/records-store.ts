@@ -3,7 +3,7 @@
  * of an index, and sorts only for the monitors of one page or component.
  */
 import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { type Reader, selectMany, selectOne } from "../../db";
+import { type Reader, selectMany, selectOne } from "../../db/statements";
 import { incidents } from "../../db/tables/incidents";
 import { monitorRollups, monitors, monitorStates } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";

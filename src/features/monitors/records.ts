@@ -1,6 +1,6 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { NEWEST } from "../../domain/ids";
-import { notFound } from "../../errors";
+import { notFound } from "../../errors/problem";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { type CheckRow, listLastChecks } from "./checks-store";
 import { listParents } from "./dependency-store";

@@ -1,6 +1,6 @@
 /* Reminders of outages. None is hot: the search every few seconds reads only monitors that are down. */
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
 import { monitors, monitorStates } from "../../db/tables/monitors";
 
 /** Time of the last message about an outage, before which no reminder is due again. */

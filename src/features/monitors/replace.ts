@@ -1,6 +1,7 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, FieldErrors } from "../../errors";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
 import type { Actor } from "../../domain/actor";
 import type { CreateMonitorBody } from "./bodies";
 import { validateNewMonitor } from "./create";

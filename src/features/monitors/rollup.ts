@@ -1,5 +1,5 @@
-import type { Config } from "../../config";
-import type { Tx } from "../../db";
+import type { Config } from "../../config/options";
+import type { Tx } from "../../db/statements";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
 import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } from "./figures";
 import {

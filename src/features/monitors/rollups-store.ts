@@ -4,7 +4,7 @@
  * by `monitor_states_by_rolled_until`.
  */
 import { and, asc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
 import { monitorChecks, monitorRollups, monitorStates } from "../../db/tables/monitors";
 
 export type RollupRow = typeof monitorRollups.$inferSelect;

@@ -1,25 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import {
-  actorOf,
-  type RequestContexts,
-  createChanges,
-  createOnce,
-  jsonBody,
-  listAddress,
-  ListOf,
-  operation,
-  PageQuery,
-  readPageRequest,
-  scope,
-  sendList,
-  sendResource,
-  toPage,
-} from "../../http";
+import { actorOf } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { createChanges } from "../../http/change";
+import { createOnce } from "../../http/create-once";
+import { jsonBody } from "../../http/json-body";
+import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { operation, scope } from "../../http/operation";
+import { sendList, sendResource } from "../../http/answers";
 import { MonitorGroupFilter, TagFilter } from "../../domain/tags";
-import { ComponentFilter, readComponentFilter } from "../components";
-import { PageFilter, readPageFilter } from "../pages";
+import { ComponentFilter, readComponentFilter } from "../components/component-reference";
+import { PageFilter, readPageFilter } from "../pages/filter";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import { createMonitorErrors, updateMonitorErrors } from "./body-errors";
 import { createMonitor } from "./create";

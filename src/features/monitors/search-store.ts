@@ -1,6 +1,7 @@
 /* Search of monitors. Not hot: every monitor is read once, in parts. */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { declareSearch, isFound, type PartSearch, selectMany } from "../../db";
+import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { selectMany } from "../../db/statements";
 import { monitors, monitorStates } from "../../db/tables/monitors";
 import { address, foldedName, rank } from "./overview-store";
 

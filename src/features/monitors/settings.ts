@@ -1,8 +1,9 @@
-import type { Reader } from "../../db";
-import { examine, FieldErrors, schemaErrors } from "../../errors";
+import type { Reader } from "../../db/statements";
+import { examine, schemaErrors } from "../../errors/examine";
+import { FieldErrors } from "../../errors/field-errors";
 import type { MonitorType } from "../../domain/monitor-state";
 import { SECOND_MS } from "../../kernel/time";
-import { pathInList, resolveComponents } from "../components";
+import { pathInList, resolveComponents } from "../components/component-reference";
 import {
   changeSchemaOf,
   intervalOf,

@@ -3,7 +3,7 @@
  * ms. An open span continues; a timeline has no overlaps and is passed oldest first.
  */
 import { MONITOR_STATES, type MonitorState } from "../../domain/monitor-state";
-import type { Span } from "../components";
+import type { Span } from "../components/history";
 
 /** A span of a monitor's timeline. */
 export interface StateSpan {

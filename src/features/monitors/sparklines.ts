@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { HOUR_MS } from "../../kernel/time";
 import { listNewestChecks } from "./checks-store";
 import { listHourAverages } from "./records-store";

@@ -3,7 +3,7 @@
  * job, and `saveEvaluation` when a check changes the evaluation; both find their row by its key.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import {
   monitorComponents,

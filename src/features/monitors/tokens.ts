@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import { changedRow, type Reader, type Tx } from "../../db";
-import { conflict, notFound } from "../../errors";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
+import { conflict, notFound } from "../../errors/problem";
 import type { Actor } from "../../domain/actor";
 import type { TokenKind } from "../../domain/monitor-state";
 import { recordMonitorChange } from "./changes";

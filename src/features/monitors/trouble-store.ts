@@ -1,6 +1,6 @@
 /* Monitors that need attention, for the overview, and the monitors of incidents. */
 import { and, asc, desc, eq, gt, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";

@@ -1,6 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, type FieldErrors, validate } from "../../errors";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import type { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
 import type { Actor } from "../../domain/actor";
 import type { ManagedMetadata } from "../../domain/refs";
 import {

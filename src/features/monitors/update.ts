@@ -1,10 +1,11 @@
 import type { Ctx } from "../../context";
-import { changedRow, type Reader, type Tx } from "../../db";
-import { FieldErrors, validate } from "../../errors";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateMonitorBody } from "./bodies";
-import { removeFromWebhooks } from "../webhooks";
+import { removeFromWebhooks } from "../webhooks/monitors";
 import { recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
 import { type AppliedIds, requireFreeRef } from "./create";

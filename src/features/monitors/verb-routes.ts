@@ -1,21 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import { StepRecorder } from "../../egress";
-import { conflict } from "../../errors";
-import {
-  type RequestContexts,
-  createChanges,
-  ListOf,
-  noBody,
-  operation,
-  PageQuery,
-  readPageRequest,
-  scope,
-  sendList,
-  sendUntagged,
-  toPage,
-} from "../../http";
+import { StepRecorder } from "../../egress/steps";
+import { conflict } from "../../errors/problem";
+import type { RequestContexts } from "../../http/elysia";
+import { createChanges } from "../../http/change";
+import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { noBody } from "../../http/json-body";
+import { operation, scope } from "../../http/operation";
+import { sendList, sendUntagged } from "../../http/answers";
 import { listChecksBefore } from "./checks-store";
 import {
   Check,

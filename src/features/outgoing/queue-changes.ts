@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { repeatWithRests } from "../../kernel/rests";
 
 /** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { Problem } from "../../errors";
+import type { Tx } from "../../db/statements";
+import { Problem } from "../../errors/problem";
 import type { Timer } from "../../kernel/clock";
 
 /** Time for which results are gathered to share a commit. */

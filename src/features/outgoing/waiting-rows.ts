@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Timer } from "../../kernel/clock";
 import { repeatWithRests } from "../../kernel/rests";
 import type { Signal } from "../../kernel/signal";

@@ -1,25 +1,23 @@
 import type { Ctx } from "../../context";
-import type { Tx, Reader } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { deleteComponentsOfPage } from "../components";
-import { deleteOpenIncidentsOfPage, listOpenImpacts } from "../incidents";
-import { deleteTemplate, listTemplatesOfPage, type TemplateRow } from "../incident-templates";
-import {
-  cancelMaintenanceOfPage,
-  countPendingOfPage,
-  deleteSchedule,
-  listSchedules,
-  type ScheduleRow,
-} from "../maintenance";
-import {
-  detachMonitorsOfPage,
-  type MonitorRow,
-  watchesOnlyPage,
-  listMonitors,
-  type MonitorRecord,
-} from "../monitors";
-import { getPage, removePage } from "../pages";
-import { deleteWebhook, type WebhookRow, listAllWebhooks } from "../webhooks";
+import { deleteComponentsOfPage } from "../components/service";
+import { deleteOpenIncidentsOfPage } from "../incidents/delete";
+import { listOpenImpacts } from "../incidents/store";
+import { deleteTemplate } from "../incident-templates/service";
+import { listTemplatesOfPage, type TemplateRow } from "../incident-templates/store";
+import { cancelMaintenanceOfPage } from "../maintenance/progress";
+import { countPendingOfPage } from "../maintenance/store";
+import { deleteSchedule } from "../maintenance/schedules/service";
+import { listSchedules } from "../maintenance/schedules/records";
+import type { ScheduleRow } from "../maintenance/schedules/store";
+import { detachMonitorsOfPage, watchesOnlyPage } from "../monitors/detach";
+import type { MonitorRow } from "../monitors/store";
+import { listMonitors, type MonitorRecord } from "../monitors/records";
+import { getPage } from "../pages/service";
+import { removePage } from "../pages/remove";
+import { deleteWebhook } from "../webhooks/update";
+import { listAllWebhooks, type WebhookRow } from "../webhooks/store";
 
 /** Monitors that were paused with a page, and what was deleted with it. */
 interface PageDeletionEffects {

@@ -1,4 +1,4 @@
-import type { FieldError } from "../../errors";
+import type { FieldError } from "../../errors/problem";
 import type { PageRow } from "./store";
 
 /** Maximum number of a page's custom domains. */

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { conflict, invalidFields } from "../../errors";
+import type { Tx } from "../../db/statements";
+import { conflict, invalidFields } from "../../errors/problem";
 import { hostNameOf, toDomain } from "./address";
 import { listPagesWithDomains } from "./store";
 

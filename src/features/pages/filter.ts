@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import type { Reader } from "../../db";
-import { type FieldErrors, invalidParameter } from "../../errors";
+import type { Reader } from "../../db/statements";
+import type { FieldErrors } from "../../errors/field-errors";
+import { invalidParameter } from "../../errors/problem";
 import { Text } from "../../kernel/schema";
 import { findPageBySlugOrId } from "./service";
 import type { PageRow } from "./store";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { invalidFields } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { invalidFields } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { sha256 } from "../../kernel/hash";
 import { type Picture, readPicture } from "./picture";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { getPage, touchPage } from "./service";
 import { deletePageSlugs, listAllPages, type PageRow, updatePageRow } from "./store";

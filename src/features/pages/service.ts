@@ -1,7 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, type FieldError, invalidFields, notFound, schemaErrors } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict, type FieldError, invalidFields, notFound } from "../../errors/problem";
+import { schemaErrors } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { freeRef, type Manager } from "../../domain/refs";
 import { toRef } from "../../kernel/text";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, notFound } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict, notFound } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { getPage, touchPage } from "./service";
 import { deletePageSlug, listSlugsOfPage } from "./store";

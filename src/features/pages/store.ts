@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { pageLogos, pages, pageSlugs } from "../../db/tables/pages";
 
 export type PageRow = typeof pages.$inferSelect;

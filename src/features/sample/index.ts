@@ -1,9 +1,11 @@
 /** Sample page of a first start, so that `/` shows something. Creating the first page deletes it. */
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../domain/actor";
-import { createComponent, createGroup, setManualStatuses } from "../components";
-import { createPage, listAllPages } from "../pages";
+import { createComponent, createGroup } from "../components/service";
+import { setManualStatuses } from "../components/set-status";
+import { createPage } from "../pages/service";
+import { listAllPages } from "../pages/store";
 
 const GROUPS = [
   { name: "Website", components: ["Storefront", "Search"] },

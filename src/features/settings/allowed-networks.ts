@@ -1,10 +1,10 @@
-import { formatNetwork, type Network, parseNetworks } from "../../config";
+import { formatNetwork, type Network, parseNetworks } from "../../config/parse";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { networkError } from "../../egress";
-import { type FieldError, invalidFields } from "../../errors";
-import { audit } from "../../events";
+import { networkError } from "../../egress/policy";
+import { type FieldError, invalidFields } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import { plural } from "../../kernel/text";
 import { findSetting, putSetting } from "./store";
 

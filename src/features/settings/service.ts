@@ -1,8 +1,8 @@
-import { listenUrl, parseBaseUrl } from "../../config";
+import { listenUrl, parseBaseUrl } from "../../config/parse";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { type FieldError, invalidFields } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { type FieldError, invalidFields } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { followAllowedNetworks } from "./allowed-networks";
 import { findSetting, putSetting } from "./store";

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { mutate, selectOne } from "../../db";
+import { mutate, selectOne } from "../../db/statements";
 import { settings } from "../../db/tables/settings";
 
 export const findSetting = selectOne((orm, $: { name: string }) =>

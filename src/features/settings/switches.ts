@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { audit } from "../../events";
+import { audit } from "../../events/audit";
 import { findSetting, putSetting } from "./store";
 
 interface Switch {

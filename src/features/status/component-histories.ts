@@ -1,16 +1,11 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
-import {
-  type ComponentRow,
-  type DayOf,
-  foldDays,
-  type Interval,
-  knownSpan,
-  listEndedCausesOf,
-  uptime,
-} from "../components";
-import { listNoDataOfPage } from "../monitors";
-import type { PageRow } from "../pages";
+import type { ComponentRow } from "../components/store";
+import { type DayOf, foldDays, type Interval } from "../components/history";
+import { knownSpan, uptime } from "../components/rules";
+import { listEndedCausesOf } from "../components/cause-store";
+import { listNoDataOfPage } from "../monitors/checks-store";
+import type { PageRow } from "../pages/store";
 import { type DayEntries, entriesByDay, type SourcedCause } from "./day-entries";
 import { sharedTime } from "./shared-time";
 

@@ -1,6 +1,6 @@
 import { badnessOf, type CauseSource, worstStatus } from "../../domain/component-status";
 import { DAY_MS, startOfDay } from "../../kernel/time";
-import type { CauseInterval } from "../components";
+import type { CauseInterval } from "../components/history";
 
 /** Maximum number of incidents and maintenances of a day that are named. */
 const NAMED_MAX = 3;

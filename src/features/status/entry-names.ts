@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { sum } from "../../kernel/numbers";
 import { lazy } from "../../kernel/lazy";
 import { DAY_MS, startOfDay } from "../../kernel/time";
-import { findIncidentNames } from "../incidents";
-import { findMaintenanceNames } from "../maintenance";
+import { findIncidentNames } from "../incidents/list-store";
+import { findMaintenanceNames } from "../maintenance/list-store";
 import { type HistoryEntry, LONGEST_MAINTENANCE_MS } from "./history";
 import type { Snapshot } from "./snapshot";
 

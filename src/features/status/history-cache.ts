@@ -1,8 +1,9 @@
 import { LRUCache } from "lru-cache";
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { WHOLE_TURN } from "../../kernel/in-slices";
 import { SECOND_MS } from "../../kernel/time";
-import type { ComponentRow, Interval } from "../components";
+import type { ComponentRow } from "../components/store";
+import type { Interval } from "../components/history";
 import {
   type ComponentHistory,
   figuresAt,

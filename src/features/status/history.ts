@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { DAY_MS, startOfDay } from "../../kernel/time";
 import {
   findFirstIncidentStart,
@@ -6,17 +6,18 @@ import {
   listEndedIncidents,
   listIncidentsBetween,
   listOpenSummariesOf,
-} from "../incidents";
+} from "../incidents/summaries";
 import {
   findFirstMaintenanceStart,
   listEndedMaintenance,
   listMaintenanceBetween,
   type MaintenanceSummary,
-} from "../maintenance";
-import type { PageRow } from "../pages";
-import { listMonitorsOfPage, type Sparkline, sparklinesOf } from "../monitors";
+} from "../maintenance/lists";
+import type { PageRow } from "../pages/store";
+import { listMonitorsOfPage } from "../monitors/store";
+import { type Sparkline, sparklinesOf } from "../monitors/sparklines";
 import type { StatusDocument } from "./model";
-import type { SummaryCursor } from "../timeline";
+import type { SummaryCursor } from "../timeline/store";
 
 /** Number of days, including today, of past entries on a page. */
 export const PAST_DAYS = 14;

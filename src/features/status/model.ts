@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
-import { Component, ComponentGroup } from "../components";
-import { Incident } from "../incidents";
-import { Maintenance } from "../maintenance";
-import { Page } from "../pages";
+import { Component, ComponentGroup } from "../components/model";
+import { Incident } from "../incidents/model";
+import { Maintenance } from "../maintenance/model";
+import { Page } from "../pages/model";
 import { INDICATORS } from "./rules";
 
 const HeadlineModel = Type.Object(

@@ -1,26 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import { notFound } from "../../errors";
-import {
-  type RequestContext,
-  type RequestContexts,
-  listAddress,
-  ListOf,
-  NO_STORE,
-  operation,
-  PageQuery,
-  readPageRequest,
-  Representation,
-  representOnce,
-  scope,
-  sendList,
-  toPage,
-} from "../../http";
+import { notFound } from "../../errors/problem";
+import type { RequestContext } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { NO_STORE, Representation, representOnce } from "../../http/representation";
+import { operation, scope } from "../../http/operation";
+import { sendList } from "../../http/answers";
 import { NEWEST } from "../../domain/ids";
-import { listComponentsOfPage } from "../components";
-import { listOpenImpacts } from "../incidents";
-import { listPagesBefore, presentPage } from "../pages";
+import { listComponentsOfPage } from "../components/store";
+import { listOpenImpacts } from "../incidents/store";
+import { listPagesBefore } from "../pages/store";
+import { presentPage } from "../pages/model";
 import { PageStatus, StatusDocument } from "./model";
 import { headlineOf } from "./rules";
 import type { Snapshot } from "./snapshot";

@@ -1,30 +1,24 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { toIso } from "../../kernel/time";
 import {
   type ComponentRow,
-  type DayOf,
   type GroupRow,
   listComponentsOfPage,
   listGroups,
-  listOpenCausesOfPage,
-  presentComponent,
-  presentGroup,
-} from "../components";
-import {
-  type IncidentRecord,
-  listOpenImpacts,
-  listOpenIncidents,
-  presentIncident,
-  type ReadRecords,
-} from "../incidents";
-import {
-  listMaintenanceForPage,
-  type MaintenanceRecord,
-  nextEdge,
-  presentMaintenance,
-  UPCOMING_MS,
-} from "../maintenance";
-import { type PageRow, presentPage } from "../pages";
+} from "../components/store";
+import type { DayOf } from "../components/history";
+import { listOpenCausesOfPage } from "../components/cause-store";
+import { presentComponent, presentGroup } from "../components/model";
+import type { IncidentRecord } from "../incidents/records";
+import { listOpenImpacts } from "../incidents/store";
+import { listOpenIncidents, type ReadRecords } from "../incidents/lists";
+import { presentIncident } from "../incidents/model";
+import { listMaintenanceForPage, nextEdge } from "../maintenance/lists";
+import type { MaintenanceRecord } from "../maintenance/store";
+import { presentMaintenance } from "../maintenance/model";
+import { UPCOMING_MS } from "../maintenance/rules";
+import type { PageRow } from "../pages/store";
+import { presentPage } from "../pages/model";
 import { holdsUntil, readComponentHistories, type ReadHistories } from "./component-histories";
 import type { DayEntries } from "./day-entries";
 import type { StatusDocument } from "./model";

@@ -1,9 +1,10 @@
 import type { Ctx } from "../../context";
-import { isUnreadable } from "../../db";
+import { isUnreadable } from "../../db/errors";
 import { runInSlices, WHOLE_TURN } from "../../kernel/in-slices";
-import { findComponentAt, listComponentsOfPage } from "../components";
-import { createIncidentCache, type ReadRecords } from "../incidents";
-import { findDefaultPage, findPageBySlug } from "../pages";
+import { findComponentAt, listComponentsOfPage } from "../components/store";
+import { createIncidentCache } from "../incidents/incident-cache";
+import type { ReadRecords } from "../incidents/lists";
+import { findDefaultPage, findPageBySlug } from "../pages/store";
 import { createHistoryCache } from "./history-cache";
 import { buildSnapshot, openCausesByComponent, type Snapshot } from "./snapshot";
 

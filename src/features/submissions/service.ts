@@ -1,4 +1,4 @@
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Clock } from "../../kernel/clock";
 import { sha256 } from "../../kernel/hash";
 import { DAY_MS } from "../../kernel/time";

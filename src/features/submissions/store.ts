@@ -1,5 +1,5 @@
 import { eq, lt, sql } from "drizzle-orm";
-import { insertInto, mutate, selectOne } from "../../db";
+import { insertInto, mutate, selectOne } from "../../db/statements";
 import { formSubmissions } from "../../db/tables/settings";
 
 export const insertSubmission = insertInto(formSubmissions);

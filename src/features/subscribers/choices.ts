@@ -1,8 +1,13 @@
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../domain/mail";
-import type { FieldError } from "../../errors";
-import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "../components";
+import type { FieldError } from "../../errors/problem";
+import {
+  type ComponentRow,
+  type GroupRow,
+  listComponentsOfPage,
+  listGroups,
+} from "../components/store";
 import { deleteChoices, insertChoice, listChoices, type SubscriberRow } from "./store";
 
 /** Events of a subscription for which none are named. */

@@ -1,14 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import {
-  addressHmac,
-  ENDED_BY_CONFIRMING,
-  endSuppressions,
-  ensureMailKey,
-  findSuppression,
-  suppress,
-} from "../mail";
-import type { PageRow } from "../pages";
+import type { Tx } from "../../db/statements";
+import { addressHmac, ensureMailKey } from "../mail/tokens";
+import { ENDED_BY_CONFIRMING } from "../mail/rules";
+import { endSuppressions, findSuppression, suppress } from "../mail/suppressions";
+import type { PageRow } from "../pages/store";
 import { existingChoices, readChoosable } from "./choices";
 import { enrol } from "./enrol";
 import { deadLink, type RequestLink } from "./links";

@@ -1,13 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { Actor } from "../../domain/actor";
 import type { ConsentSource, SuppressionReason } from "../../domain/mail";
 import type { MailAddress } from "../../domain/mail-address";
-import { validate } from "../../errors";
+import { validate } from "../../errors/examine";
 import { Text } from "../../kernel/schema";
-import { addressHmac, ensureMailKey, listSuppressionsOf } from "../mail";
+import { addressHmac, ensureMailKey } from "../mail/tokens";
+import { listSuppressionsOf } from "../mail/suppression-store";
 import { enrol } from "./enrol";
 import { findSubscriberByAddress, type SubscriberRow } from "./store";
 import { auditSubscriber } from "./team";

@@ -1,16 +1,12 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
 import { DAY_MS } from "../../kernel/time";
-import {
-  addressHmac,
-  enqueueMails,
-  ensureMailKey,
-  listSuppressionsOf,
-  type MailKey,
-  type NewMail,
-} from "../mail";
-import { findPage, takesSubscribers } from "../pages";
+import { addressHmac, ensureMailKey, type MailKey } from "../mail/tokens";
+import { enqueueMails, type NewMail } from "../mail/queue";
+import { listSuppressionsOf } from "../mail/suppression-store";
+import { findPage } from "../pages/store";
+import { takesSubscribers } from "../pages/mail";
 import { listSignUpMails } from "./mail-store";
 import {
   listSentToRecipient,

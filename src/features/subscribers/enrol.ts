@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { storeTargets } from "./choices";
 import {

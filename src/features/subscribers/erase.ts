@@ -1,17 +1,14 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import { type MailAddress, maskAddress } from "../../domain/mail-address";
-import { audit } from "../../events";
+import { audit } from "../../events/audit";
 import { plural } from "../../kernel/text";
-import {
-  addressHmac,
-  ensureMailKey,
-  eraseReportsAbout,
-  removeNotesOfMails,
-  suppress,
-} from "../mail";
-import type { PageRow } from "../pages";
+import { addressHmac, ensureMailKey } from "../mail/tokens";
+import { eraseReportsAbout } from "../mail/reports/take-reports";
+import { removeNotesOfMails } from "../mail/suppression-store";
+import { suppress } from "../mail/suppressions";
+import type { PageRow } from "../pages/store";
 import { signUpSubject } from "./decide";
 import { deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
 import { eraseSubscriber } from "./manage";

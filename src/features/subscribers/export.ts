@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
-import { audit } from "../../events";
+import { audit } from "../../events/audit";
 import { guarded, toCsvLine } from "../../kernel/csv";
 import { toIso } from "../../kernel/time";
-import { listSuppressionsOf } from "../mail";
-import { listAllPages, type PageRow } from "../pages";
+import { listSuppressionsOf } from "../mail/suppression-store";
+import { listAllPages, type PageRow } from "../pages/store";
 import { choicesOf } from "./choices";
 import { EXPORT_COLUMNS, SUPPRESSED_COLUMNS } from "./import-file";
 import { readRefs, refsOf, type RefsOfPage } from "./refs";

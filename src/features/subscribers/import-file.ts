@@ -1,8 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
 import { unguarded } from "../../kernel/csv";
-import type { PageRow } from "../pages";
+import type { PageRow } from "../pages/store";
 import { type CsvRecord, invalidFile, readCsv } from "./csv-records";
 import { createChoicesReader, shown } from "./refs";
 

@@ -1,18 +1,18 @@
 import type { Ctx } from "../../context";
-import type { Db, Reader, Tx } from "../../db";
+import type { Db } from "../../db/database";
+import type { Reader, Tx } from "../../db/statements";
 import { type Actor } from "../../domain/actor";
 import type { ConsentSource } from "../../domain/mail";
-import { conflict } from "../../errors";
-import { createRunningAudit } from "../../events";
+import { conflict } from "../../errors/problem";
+import { createRunningAudit } from "../../events/audit";
 import { MINUTE_MS } from "../../kernel/time";
-import {
-  addressHmac,
-  describeMissing,
-  ensureMailKey,
-  listSuppressionsOf,
-  mailReadiness,
-} from "../mail";
-import { getPage, type PageRow, takesSubscribers } from "../pages";
+import { addressHmac, ensureMailKey } from "../mail/tokens";
+import { describeMissing } from "../mail/test-mail";
+import { listSuppressionsOf } from "../mail/suppression-store";
+import { mailReadiness } from "../mail/settings";
+import { getPage } from "../pages/service";
+import type { PageRow } from "../pages/store";
+import { takesSubscribers } from "../pages/mail";
 import { existingChoices, readChoosable } from "./choices";
 import { addConsentedSubscriber } from "./consent";
 import type { ImportFile, ImportRow } from "./import-file";

@@ -1,5 +1,5 @@
-import type { Reader } from "../../db";
-import { Problem } from "../../errors";
+import type { Reader } from "../../db/statements";
+import { Problem } from "../../errors/problem";
 import {
   findMailKey,
   isTokenOf,
@@ -7,14 +7,11 @@ import {
   type MailKey,
   subjectOfToken,
   tokenOf,
-} from "../mail";
-import {
-  type DomainPage,
-  findPageOrDeleted,
-  pageBaseUrl,
-  type PageRow,
-  takesSubscribers,
-} from "../pages";
+} from "../mail/tokens";
+import type { DomainPage } from "../pages/custom-domains";
+import { findPageOrDeleted, type PageRow } from "../pages/store";
+import { pageBaseUrl } from "../pages/address";
+import { takesSubscribers } from "../pages/mail";
 import { findRequest, type RequestRow } from "./request-store";
 import { findSubscriber, type SubscriberRow } from "./store";
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { selectMany, selectOne } from "../../db/statements";
 import { mailRequests, subscribers } from "../../db/tables/mail";
 import type { SubscriberEvent, SubscriberScope } from "../../domain/mail";
 

@@ -1,8 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { SubscriberEvent, SubscriberScope, SuppressionReason } from "../../domain/mail";
 import { toIso } from "../../kernel/time";
-import type { PageRow } from "../pages";
+import type { PageRow } from "../pages/store";
 import { choicesOf } from "./choices";
 import { type ListedSubscriber, listSignUps, listSubscribers } from "./list";
 import type { ListPart } from "./list-parts";

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import { mailings, mailReports, mails, mailThreads } from "../../db/tables/mail";
 

@@ -1,7 +1,10 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
-import { cancelMailsOfSubscriber, eraseReportsAbout, removeNotesOfMails, suppress } from "../mail";
+import { cancelMailsOfSubscriber } from "../mail/queue";
+import { eraseReportsAbout } from "../mail/reports/take-reports";
+import { removeNotesOfMails } from "../mail/suppression-store";
+import { suppress } from "../mail/suppressions";
 import { storeTargets } from "./choices";
 import { signUpSubject } from "./decide";
 import { deleteReportsOf, deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";

@@ -1,17 +1,12 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import type { SuppressionReason } from "../../domain/mail";
-import { conflict, invalidFields } from "../../errors";
-import {
-  endByAdmin,
-  listSuppressionsOf,
-  suppress,
-  type SuppressionRow,
-  type Undo,
-  undoOf,
-  withoutAddresses,
-} from "../mail";
+import { conflict, invalidFields } from "../../errors/problem";
+import { endByAdmin, type Undo, undoOf } from "../mail/undo";
+import { listSuppressionsOf, type SuppressionRow } from "../mail/suppression-store";
+import { suppress } from "../mail/suppressions";
+import { withoutAddresses } from "../mail/smtp/reply";
 import type { SubscriberRow } from "./store";
 import { auditSubscriber } from "./team";
 

@@ -1,8 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../domain/mail";
-import { listComponentsOfPage, listGroups } from "../components";
-import { findPageBySlug, type PageRow } from "../pages";
+import { listComponentsOfPage, listGroups } from "../components/store";
+import { findPageBySlug, type PageRow } from "../pages/store";
 import { DEFAULT_EVENTS } from "./choices";
 
 /** Maximum length of a text that an error repeats. */

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, inArray, lt, ne, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { mailRequests } from "../../db/tables/mail";
 
 export type RequestRow = typeof mailRequests.$inferSelect;

@@ -1,12 +1,13 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Actor } from "../../domain/actor";
 import { maskAddress } from "../../domain/mail-address";
-import { notFound, Problem } from "../../errors";
-import { audit } from "../../events";
+import { notFound, Problem } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import { DAY_MS } from "../../kernel/time";
-import { enqueueMails, findSuppression } from "../mail";
-import { findPage } from "../pages";
+import { enqueueMails } from "../mail/queue";
+import { findSuppression } from "../mail/suppressions";
+import { findPage } from "../pages/store";
 import { findLastCopy, findMailToResend } from "./mail-store";
 import type { SubscriberRow } from "./store";
 

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Timer } from "../../kernel/clock";
-import { startWaitingRows } from "../outgoing";
+import { startWaitingRows } from "../outgoing/waiting-rows";
 import { decideSignUps, type SignUpResult } from "./decide";
 import { listWaitingRequests } from "./request-store";
 

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { MailAddress } from "../../domain/mail-address";
-import { Problem } from "../../errors";
+import { Problem } from "../../errors/problem";
 import { type ClientAddress, networksOfSite } from "../../kernel/client-address";
 import { plural } from "../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";

@@ -1,6 +1,13 @@
 import { and, asc, eq, gt, isNotNull, lte, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
+import {
+  insertInto,
+  mutate,
+  type Reader,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db/statements";
 import {
   mailings,
   subscriberChoices,

@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { NEWEST } from "../../domain/ids";
 import { signUpSubject } from "./decide";
 import { listMailsOfSubscriber, listSignUpMailsOfPage } from "./mail-store";

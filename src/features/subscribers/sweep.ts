@@ -1,4 +1,4 @@
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { DAY_MS } from "../../kernel/time";
 import { signUpSubject } from "./decide";
 import { deleteReportsOf, deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";

@@ -1,24 +1,22 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { SubscriberEvent } from "../../domain/mail";
+import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
 import {
-  addressHmac,
   alreadySubscribedLetter,
   alreadySubscribedSubject,
-  type ComposedMail,
   confirmationLetter,
   confirmationSubject,
-  findMailKey,
-  findSuppression,
-  type Letter,
-  type LinkPurpose,
-  type MailRow,
-  renderLetter,
   type SignUp,
-  type TemplateEnvironment,
-  type Templates,
-  tokenOf,
-} from "../mail";
-import { findPage, mailSettingsOf, type PageRow, pageUrl, takesSubscribers } from "../pages";
+} from "../mail/letter/sign-up";
+import type { ComposedMail } from "../mail/compose";
+import { findSuppression } from "../mail/suppressions";
+import type { Letter } from "../mail/letter/letter";
+import type { MailRow } from "../mail/queue-store";
+import { renderLetter } from "../mail/letter/render";
+import type { TemplateEnvironment, Templates } from "../mail/templates";
+import { findPage, type PageRow } from "../pages/store";
+import { mailSettingsOf, takesSubscribers } from "../pages/mail";
+import { pageUrl } from "../pages/address";
 import { existingChoices, namesOfTargets, readChoosable } from "./choices";
 import { mailLink } from "./links";
 import { findRequest, type RequestRow } from "./request-store";

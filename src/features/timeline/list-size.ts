@@ -1,4 +1,4 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 
 /** Number of updates shown of each incident or maintenance in a list: the newest ones. */
 export const UPDATES_IN_LISTS = 20;

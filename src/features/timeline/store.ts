@@ -1,6 +1,6 @@
 import { desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { selectMany } from "../../db";
+import { selectMany } from "../../db/statements";
 import type { incidents, incidentUpdates } from "../../db/tables/incidents";
 import type { maintenances, maintenanceUpdates } from "../../db/tables/maintenances";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Tx } from "../../db";
-import { notFound } from "../../errors";
+import type { Tx } from "../../db/statements";
+import { notFound } from "../../errors/problem";
 import { OneOf, Text } from "../../kernel/schema";
 import { MINUTE_MS, parseInstant } from "../../kernel/time";
 

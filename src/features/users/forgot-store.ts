@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, lt, lte, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { passwordRequests } from "../../db/tables/users";
 
 export const insertPasswordRequest = insertInto(passwordRequests);

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { type ClientAddress, networksOfSite } from "../../kernel/client-address";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
-import { mailReadiness } from "../mail";
-import { declareSwitch } from "../settings";
+import { mailReadiness } from "../mail/settings";
+import { declareSwitch } from "../settings/switches";
 import {
   deletePasswordRequestsBefore,
   findNthRequest,

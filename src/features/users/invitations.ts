@@ -1,20 +1,19 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { conflict, Problem, validate } from "../../errors";
-import { audit } from "../../events";
+import type { Tx } from "../../db/statements";
+import { conflict, Problem } from "../../errors/problem";
+import { validate } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import { type Actor, userActor } from "../../domain/actor";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
+import { endSessionsOf, type LiveSession, type SessionOrigin } from "../auth/sessions";
 import {
-  endSessionsOf,
+  endLinks,
   type IssuedLink,
   issueLink,
   type LinkPurpose,
-  type LiveSession,
   type OneTimeLink,
   redeemLink,
-  type SessionOrigin,
-  endLinks,
-} from "../auth";
+} from "../auth/links";
 import { type NewUser, presentUser, UserChange, type UserResource } from "./model";
 import { mailChangedPassword, mailUser } from "./mails";
 import { isLive } from "./rules";

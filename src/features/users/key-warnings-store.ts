@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNull, lte, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { apiKeys } from "../../db/tables/keys";
 import { mailWarnings } from "../../db/tables/mail";
 import { users } from "../../db/tables/users";

@@ -1,7 +1,8 @@
 import { type Role, ROLE_SENTENCES } from "../../domain/role";
 import { plural } from "../../kernel/text";
 import { DAY_MS } from "../../kernel/time";
-import { type Block, createMoments, type Letter } from "../mail";
+import type { Block, Letter } from "../mail/letter/letter";
+import { createMoments } from "../mail/letter/moments";
 import type { PasswordChange } from "./mails";
 
 /** Name of the product, which sends the mails to users. */

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
-import { mailReadiness } from "../mail";
-import { startWaitingRows } from "../outgoing";
+import { mailReadiness } from "../mail/settings";
+import { startWaitingRows } from "../outgoing/waiting-rows";
 import { decidePasswordRequests, hasPasswordRequests, sweepPasswordRequests } from "./forgot";
 import { dueKeyWarnings, sweepKeyWarnings, warnOfKeys } from "./key-warnings";
 

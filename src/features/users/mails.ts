@@ -1,8 +1,10 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Reader, Tx } from "../../db/statements";
 import { parseStoredAddress } from "../../domain/mail-address";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
-import { enqueueMails, listMailsAbout, mailReadiness } from "../mail";
+import { enqueueMails } from "../mail/queue";
+import { listMailsAbout } from "../mail/direct-store";
+import { mailReadiness } from "../mail/settings";
 import type { UserRow } from "./store";
 
 /** Place of the change of a password. */

@@ -1,17 +1,12 @@
 import type { Ctx } from "../../context";
-import { changedRow, type Reader, type Tx } from "../../db";
-import {
-  conflict,
-  type FieldError,
-  invalidFields,
-  notFound,
-  schemaErrors,
-  validate,
-} from "../../errors";
-import { audit } from "../../events";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
+import { conflict, type FieldError, invalidFields, notFound } from "../../errors/problem";
+import { schemaErrors, validate } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import type { Role } from "../../domain/role";
-import { endSessionsOf, endLinks } from "../auth";
+import { endSessionsOf } from "../auth/sessions";
+import { endLinks } from "../auth/links";
 import { NewUser, presentUser, UserChange, type UserResource } from "./model";
 import { canonicalEmail, decideRole, isLive, emailError, canLoseOwnership } from "./rules";
 import {

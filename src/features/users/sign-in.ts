@@ -1,21 +1,21 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
-import { conflict, Problem } from "../../errors";
-import { audit } from "../../events";
+import type { Tx } from "../../db/statements";
+import { conflict, Problem } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import { userActor, type Actor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
 import { plural } from "../../kernel/text";
 import {
   endSession,
-  type LiveSession,
-  type LoginThrottle,
-  type Passwords,
-  type SessionOrigin,
-  startSession,
   endSessionsOf,
   listSessionsOf,
-  endLinks,
-} from "../auth";
+  type LiveSession,
+  type SessionOrigin,
+  startSession,
+} from "../auth/sessions";
+import type { LoginThrottle } from "../auth/throttle";
+import type { Passwords } from "../auth/passwords";
+import { endLinks } from "../auth/links";
 import { mailChangedPassword } from "./mails";
 import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";

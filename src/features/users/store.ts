@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, isNull, ne, or } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { apiKeys } from "../../db/tables/keys";
 import { users } from "../../db/tables/users";
 

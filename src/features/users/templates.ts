@@ -1,14 +1,10 @@
 import { roleAllows } from "../../domain/role";
 import { HOUR_MS } from "../../kernel/time";
-import { addLink } from "../auth";
-import {
-  type ComposedMail,
-  type MailRow,
-  type MailTemplate,
-  renderLetter,
-  type TemplateEnvironment,
-  type Templates,
-} from "../mail";
+import { addLink } from "../auth/links";
+import type { ComposedMail } from "../mail/compose";
+import type { MailRow } from "../mail/queue-store";
+import type { MailTemplate, TemplateEnvironment, Templates } from "../mail/templates";
+import { renderLetter } from "../mail/letter/render";
 import { canResetByMail, FORGOT_PATH } from "./forgot";
 import { INVITE_MS, linkPath } from "./invitations";
 import { readWarnedKeys } from "./key-warnings";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { FieldErrors } from "../../errors";
+import type { Reader, Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
 import type { Actor } from "../../domain/actor";
-import { listAllPages, type PageRow } from "../pages";
+import { listAllPages, type PageRow } from "../pages/store";
 import { ANY_EVENT, GROUP_SECONDS } from "../../domain/webhook";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isDisabledByPerson } from "./declared";

@@ -1,5 +1,5 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { EVENTS, type EventType } from "../../events";
+import { EVENTS, type EventType } from "../../events/catalog";
 import { DescriptionText } from "../../domain/texts";
 import { Nullable, OneOf, Text } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";

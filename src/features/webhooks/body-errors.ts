@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Reader } from "../../db";
-import { FieldErrors, type IsInvalidField } from "../../errors";
+import type { Reader } from "../../db/statements";
+import { FieldErrors, type IsInvalidField } from "../../errors/field-errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
 import type { WebhookFormat } from "../../domain/webhook";

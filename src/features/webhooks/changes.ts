@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx } from "../../db/statements";
 import { maskAddress } from "../../domain/mail-address";
 import { cleanLine, clipTo } from "./formats/clean";
 import { recipientOf } from "./recipient";

@@ -1,7 +1,9 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, FieldErrors, validate } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
+import { validate } from "../../errors/examine";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { freeRef, type ManagedMetadata } from "../../domain/refs";
 import { toRef } from "../../kernel/text";

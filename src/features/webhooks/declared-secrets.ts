@@ -1,5 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../errors";
+import { type FieldError, pointer } from "../../errors/problem";
 import {
   ANOTHER_SECRET,
   MISSING_SECRET,

@@ -1,5 +1,7 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../errors";
+import { type FieldError, pointer } from "../../errors/problem";
+import { FieldErrors } from "../../errors/field-errors";
+import { schemaErrors } from "../../errors/examine";
 import { Nullable, Text } from "../../kernel/schema";
 import {
   ANY_EVENT,

@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db";
-import { conflict, notFound } from "../../errors";
-import { audit } from "../../events";
+import type { Reader, Tx } from "../../db/statements";
+import { conflict, notFound } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { plural } from "../../kernel/text";
 import type { DeliveryStatus } from "../../domain/webhook";
-import { findDefaultPage } from "../pages";
+import { findDefaultPage } from "../pages/store";
 import { nameInWords, wakeDeliverer } from "./changes";
 import { type DeliveryRow, type TryRow, hasBatches, findForTry } from "./delivery-store";
 import {
@@ -20,7 +20,7 @@ import {
   findDeliveryOfEvent,
 } from "./log-store";
 import { findWebhook, type WebhookRow } from "./store";
-import { deleteCancelledMail } from "../mail";
+import { deleteCancelledMail } from "../mail/direct-store";
 import { alertMailId } from "./alerts/mail-id";
 import { isOpenToEvents } from "./alerts/receivers";
 import { deleteHoursBefore } from "./health-store";

@@ -1,19 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import {
-  actorOf,
-  type RequestContexts,
-  ListOf,
-  noBody,
-  operation,
-  PageQuery,
-  readPageRequest,
-  scope,
-  sendList,
-  sendUntagged,
-  toPage,
-} from "../../http";
+import { actorOf } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { noBody } from "../../http/json-body";
+import { operation, scope } from "../../http/operation";
+import { sendList, sendUntagged } from "../../http/answers";
 import { NEWEST } from "../../domain/ids";
 import { getDelivery, listDeliveries, redeliver, sendTestEvent } from "./deliveries";
 import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, lte, not, sql } from "drizzle-orm";
-import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import { pages } from "../../db/tables/pages";
 import {

@@ -1,6 +1,7 @@
 /* Turns of messages about monitors, which are set when they are queued. */
 import { eq, sql } from "drizzle-orm";
-import { mutate, selectByIds, selectOne } from "../../db";
+import { mutate, selectOne } from "../../db/statements";
+import { selectByIds } from "../../db/by-ids";
 import { events } from "../../db/tables/events";
 import { deliveries, webhookBursts, webhooks } from "../../db/tables/webhooks";
 

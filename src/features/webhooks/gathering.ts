@@ -1,5 +1,5 @@
-import type { Tx } from "../../db";
-import type { EventType } from "../../events";
+import type { Tx } from "../../db/statements";
+import type { EventType } from "../../events/catalog";
 import { isForPeople } from "../../domain/webhook";
 import { SECOND_MS } from "../../kernel/time";
 import {

@@ -1,5 +1,5 @@
 import { and, desc, eq, gte, isNull, lte, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
 import { deliveries, deliveryTries, webhookHours, webhooks } from "../../db/tables/webhooks";
 
 // The same text as in the condition of the partial index, which covers these queries.

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
-import { mutate, type Orm, selectMany, selectOne } from "../../db";
+import { mutate, selectMany, selectOne } from "../../db/statements";
+import type { Orm } from "../../db/statement-cache";
 import { events } from "../../db/tables/events";
 import { deliveries, deliveryTries } from "../../db/tables/webhooks";
 import type { DeliveryStatus } from "../../domain/webhook";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import { changedRow, type Reader, type Tx } from "../../db";
-import { FieldErrors } from "../../errors";
-import { audit } from "../../events";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
+import { FieldErrors } from "../../errors/field-errors";
+import { audit } from "../../events/audit";
 import type { Actor } from "../../domain/actor";
 import { ANY_MONITOR } from "../../domain/webhook";
 import { MONITORS_MAX } from "./bodies";

@@ -1,6 +1,6 @@
-import type { Reader } from "../../db";
-import { notFound } from "../../errors";
-import { findPage } from "../pages";
+import type { Reader } from "../../db/statements";
+import { notFound } from "../../errors/problem";
+import { findPage } from "../pages/store";
 import { isOpenToEvents } from "./alerts/receivers";
 import { successRate } from "./health";
 import { destinationKey } from "./deliver/destination";

@@ -1,22 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import {
-  actorOf,
-  type RequestContexts,
-  createChanges,
-  createOnce,
-  jsonBody,
-  ListOf,
-  noBody,
-  operation,
-  PageQuery,
-  readPageRequest,
-  scope,
-  sendList,
-  sendResource,
-  toPage,
-} from "../../http";
+import { actorOf } from "../../http/request-context";
+import type { RequestContexts } from "../../http/elysia";
+import { createChanges } from "../../http/change";
+import { createOnce } from "../../http/create-once";
+import { jsonBody, noBody } from "../../http/json-body";
+import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
+import { operation, scope } from "../../http/operation";
+import { sendList, sendResource } from "../../http/answers";
 import { NEWEST } from "../../domain/ids";
 import { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { createWebhookErrors, updateWebhookErrors } from "./body-errors";

@@ -1,11 +1,13 @@
 import type { TObject } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import type { Reader } from "../../db";
-import { webhookPolicy, hostError, type Policy } from "../../egress";
-import type { FieldErrors } from "../../errors";
-import { findNamedPage } from "../pages";
+import type { Reader } from "../../db/statements";
+import { type Policy, webhookPolicy } from "../../egress/policy";
+import { hostError } from "../../egress/host";
+import type { FieldErrors } from "../../errors/field-errors";
+import { findNamedPage } from "../pages/filter";
 import { ANY_EVENT, ANY_MONITOR, type WebhookFormat } from "../../domain/webhook";
-import { describeMissing, mailReadiness } from "../mail";
+import { describeMissing } from "../mail/test-mail";
+import { mailReadiness } from "../mail/settings";
 import { FORMATS, validateDestination, ELLIPSIS } from "./formats";
 import { mailtoOf, parseMailto } from "./recipient";
 import { secretError } from "./secrets";

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { users } from "../../db/tables/users";
 import { webhookPauses, webhooks } from "../../db/tables/webhooks";

@@ -1,8 +1,9 @@
 /** Parts of the CDN mode that work without requests: purging after changes, and the alarm of untrusted peers. */
 import type { Ctx } from "../../context";
-import type { Egress } from "../../egress";
-import type { Alarms, CdnState } from "../../features/alarms";
-import type { ClientAddresses } from "../../http";
+import type { Egress } from "../../egress/egress";
+import type { Alarms } from "../../features/alarms/alarms";
+import type { CdnState } from "../../features/alarms/fleet";
+import type { ClientAddresses } from "../../http/client-address";
 import { createPurgeRequests } from "./purge-request";
 import { type PurgerDependencies, startPurger } from "./purger";
 import { watchUntrustedPeers } from "./untrusted-peers";

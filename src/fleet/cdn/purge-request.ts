@@ -1,5 +1,6 @@
-import { type Egress, Fault } from "../../egress";
-import type { PurgeHeader } from "../../config";
+import type { Egress } from "../../egress/egress";
+import { Fault } from "../../egress/fault";
+import type { PurgeHeader } from "../../config/cdn-options";
 import type { Clock } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
 

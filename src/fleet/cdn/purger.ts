@@ -1,7 +1,8 @@
 import type { Signals } from "../../context";
-import type { Alarms, CdnState } from "../../features/alarms";
-import { Backoff } from "../../features/outgoing";
-import { TAG_OF_ALL, tagOfPage } from "../../http";
+import type { Alarms } from "../../features/alarms/alarms";
+import type { CdnState } from "../../features/alarms/fleet";
+import { Backoff } from "../../features/outgoing/timing";
+import { TAG_OF_ALL, tagOfPage } from "../../http/cdn";
 import type { Clock, Timer } from "../../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { SendPurge } from "./purge-request";

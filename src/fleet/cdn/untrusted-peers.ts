@@ -1,5 +1,5 @@
-import type { Alarms } from "../../features/alarms";
-import type { ClientAddresses } from "../../http";
+import type { Alarms } from "../../features/alarms/alarms";
+import type { ClientAddresses } from "../../http/client-address";
 import type { Clock, Timer } from "../../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 

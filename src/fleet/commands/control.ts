@@ -1,5 +1,5 @@
 import { chmodSync, rmSync } from "node:fs";
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import { socketPath } from "../socket-path";
 
 /** Commands that a running node of this machine takes. */

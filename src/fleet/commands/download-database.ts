@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Config } from "../../config";
+import type { Config } from "../../config/options";
 import type { DataDirectory } from "../../db/data-directory";
 import { systemClock } from "../../kernel/clock";
 import { openFleetStore } from "../fleet-store";

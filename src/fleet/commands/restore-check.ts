@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";
 import { DAY_MS, HOUR_MS, startOfDay } from "../../kernel/time";
-import type { ObjectStore } from "../../object-store";
+import type { ObjectStore } from "../../object-store/model";
 import { EXAMINE_COMMAND } from "./examine-command";
 import type { LitestreamSetup } from "../log/litestream";
 import { restoreLog } from "../log/restore";

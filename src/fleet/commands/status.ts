@@ -1,4 +1,5 @@
-import type { Alarm, FleetState } from "../../features/alarms";
+import type { Alarm } from "../../features/alarms/alarms";
+import type { FleetState } from "../../features/alarms/fleet";
 import type { Clock } from "../../kernel/clock";
 import { bodyOf, describeRefusal, requestNode } from "../node-client";
 import { NODES_PATH } from "../wire";

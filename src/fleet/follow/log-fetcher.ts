@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { formatTxid, type Txid } from "../../db/followed-files";
 import type { Clock } from "../../kernel/clock";
-import type { ObjectStore } from "../../object-store";
+import type { ObjectStore } from "../../object-store/model";
 import {
   chainFrom,
   levelPath,

@@ -1,4 +1,4 @@
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import type { DataDirectory } from "../../db/data-directory";
 import { SCHEMA_VERSION } from "../../db/migrations";
 import type { Clock } from "../../kernel/clock";

@@ -1,8 +1,8 @@
-import { unavailable } from "../../errors";
+import { unavailable } from "../../errors/problem";
 import type { Clock, Timer } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { createSignal, type Signal } from "../../kernel/signal";
-import type { Alarms } from "../../features/alarms";
+import type { Alarms } from "../../features/alarms/alarms";
 import { isSameRun, type Leader, type LeaderRecord, readLeader, writeLeader } from "./record";
 import type { LeaderStore } from "./signature";
 

@@ -1,4 +1,4 @@
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import { type LeaderStore, requireSignature, sign } from "./signature";
 
 /** Name of the leader record in the fleet's store. */

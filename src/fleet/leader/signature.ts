@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import { OperatorError } from "../../db";
-import type { ObjectStore } from "../../object-store";
+import { OperatorError } from "../../db/errors";
+import type { ObjectStore } from "../../object-store/model";
 
 /** Store of a fleet, with what is needed to read and write its leader record. */
 export interface LeaderStore extends ObjectStore {

@@ -1,5 +1,5 @@
 import { desc } from "drizzle-orm";
-import { insertInto, selectOne } from "../../db";
+import { insertInto, selectOne } from "../../db/statements";
 import { terms } from "../../db/tables/terms";
 
 /** Returns the last term in which this database was written. */

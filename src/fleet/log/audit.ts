@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { formatTxid, type Txid } from "../../db/followed-files";
-import type { ObjectStore } from "../../object-store";
+import type { ObjectStore } from "../../object-store/model";
 import {
   chainFrom,
   type LogFile,

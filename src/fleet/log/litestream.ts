@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import type { StoreAddress, StoreCredentials } from "../../domain/store-address";
 import { environmentWithoutSettings } from "../../kernel/own-program";
 

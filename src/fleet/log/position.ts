@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import type { DataDirectory } from "../../db/data-directory";
 import { syncFile } from "../../db/database-files";
 import { formatTxid } from "../../db/followed-files";

@@ -1,12 +1,12 @@
 import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import { formatTxid } from "../../db/followed-files";
 import { DATABASE_MODE } from "../../db/open";
 import { redactText } from "../../domain/redact";
 import { toIso } from "../../kernel/time";
-import type { ObjectStore } from "../../object-store";
+import type { ObjectStore } from "../../object-store/model";
 import type { FleetStore } from "../fleet-store";
 import { readLeader } from "../leader/record";
 import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";

@@ -1,4 +1,4 @@
-import type { Alarms } from "../../features/alarms";
+import type { Alarms } from "../../features/alarms/alarms";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { plural } from "../../kernel/text";

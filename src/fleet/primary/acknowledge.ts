@@ -1,7 +1,7 @@
 import type { Acknowledge } from "../../app";
-import type { Db } from "../../db";
+import type { Db } from "../../db/database";
 import { formatTxid } from "../../db/followed-files";
-import type { RequestContext } from "../../http";
+import type { RequestContext } from "../../http/request-context";
 import type { Uploaded } from "./acknowledgement";
 
 /** Header of an answer to a write that is on one machine only. */

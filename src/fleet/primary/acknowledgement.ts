@@ -1,8 +1,8 @@
-import type { Db } from "../../db";
+import type { Db } from "../../db/database";
 import type { NewId } from "../../domain/ids";
 import type { Txid } from "../../db/followed-files";
 import type { Clock } from "../../kernel/clock";
-import type { Alarms } from "../../features/alarms";
+import type { Alarms } from "../../features/alarms/alarms";
 import { type Lease, notPrimary } from "../leader/lease";
 import type { Replication } from "../log/replication";
 

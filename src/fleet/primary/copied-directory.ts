@@ -1,4 +1,4 @@
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import type { Clock } from "../../kernel/clock";
 import { fetchFleetStatus } from "../commands/status";
 import { isRecordOf, type LeaderRecord, readLeader } from "../leader/record";

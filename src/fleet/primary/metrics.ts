@@ -1,4 +1,4 @@
-import type { MetricFamily } from "../../features/metrics";
+import type { MetricFamily } from "../../features/metrics/metrics";
 import { fleetFamily, roleFamily } from "../metric-families";
 import type { Primaryship } from "./primaryship";
 

@@ -1,4 +1,4 @@
-import type { SetAside } from "../../features/alarms";
+import type { SetAside } from "../../features/alarms/orphans";
 import { plural } from "../../kernel/text";
 import { SECOND_MS } from "../../kernel/time";
 import type { KnownNode, NodeReport } from "./node-report";

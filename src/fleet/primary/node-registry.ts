@@ -1,5 +1,7 @@
-import { schemaErrors } from "../../errors";
-import type { Alarms, FleetNode, SetAside } from "../../features/alarms";
+import { schemaErrors } from "../../errors/examine";
+import type { Alarms } from "../../features/alarms/alarms";
+import type { FleetNode } from "../../features/alarms/fleet";
+import type { SetAside } from "../../features/alarms/orphans";
 import type { Clock, Timer } from "../../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { describeOrphans, GONE_MS, lagOf, mismatchOf, skewOf } from "./node-problems";

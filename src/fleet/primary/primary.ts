@@ -1,9 +1,9 @@
 import type { Acknowledge } from "../../app";
-import type { Config } from "../../config";
-import { OperatorError } from "../../db";
+import type { Config } from "../../config/options";
+import { OperatorError } from "../../db/errors";
 import { openDataDirectory } from "../../db/data-directory";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../db/open";
-import { createAlarms } from "../../features/alarms";
+import { createAlarms } from "../../features/alarms/alarms";
 import { type Installation, openForServer } from "../../installation";
 import type { RandomBytes } from "../../kernel/random";
 import { type RunningServer, startServer } from "../../server";

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
-import type { ObjectStore } from "../../object-store";
+import type { ObjectStore } from "../../object-store/model";
 import { readRestoreCheck, type RestoreCheck } from "../commands/restore-check";
 
 /** Interval at which the last result is read, and time after the start in which the replicas have reported. */

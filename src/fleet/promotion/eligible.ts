@@ -1,12 +1,12 @@
-import type { Config } from "../../config";
-import { OperatorError } from "../../db";
+import type { Config } from "../../config/options";
+import { OperatorError } from "../../db/errors";
 import { type DataDirectory, hasInstallation } from "../../db/data-directory";
 import { readSchemaVersion } from "../../db/readable-schema";
 import { redactText } from "../../domain/redact";
 import { systemClock } from "../../kernel/clock";
 import { createLog } from "../../kernel/log";
 import { systemRandom } from "../../kernel/random";
-import { ObjectStoreError } from "../../object-store";
+import { ObjectStoreError } from "../../object-store/model";
 import { findReplicaFile } from "../follow/replica-file";
 import { createLeader } from "../leader/claim";
 import { openFleetStore, probeStore } from "../fleet-store";

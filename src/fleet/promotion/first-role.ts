@@ -1,5 +1,5 @@
-import { OperatorError } from "../../db";
-import { ObjectStoreError } from "../../object-store";
+import { OperatorError } from "../../db/errors";
+import { ObjectStoreError } from "../../object-store/model";
 import { describeOther } from "../leader/claim";
 import { type FleetStore, findWrongClock } from "../fleet-store";
 import { isRecordOf, readLeader } from "../leader/record";

@@ -1,13 +1,13 @@
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OperatorError } from "../../db";
+import { OperatorError } from "../../db/errors";
 import type { DataDirectory } from "../../db/data-directory";
 import { removeDatabase, syncFile } from "../../db/database-files";
 import { formatTxid } from "../../db/followed-files";
 import { SCHEMA_VERSION } from "../../db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, pragma } from "../../db/open";
 import { schemaVersion } from "../../db/schema-history";
-import type { Alarms } from "../../features/alarms";
+import type { Alarms } from "../../features/alarms/alarms";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { freePrefix, ownFacts, writeInTerm } from "../leader/claim";

@@ -1,17 +1,13 @@
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../../context";
-import { notFound, Problem } from "../../errors";
-import type { Limiter } from "../../features/limits";
-import { findPageBySlug } from "../../features/pages";
-import {
-  type Elsewhere,
-  type ElsewhereOutcome,
-  hasSessionCookie,
-  type MatchedRequest,
-  rateLimited,
-  segmentsOf,
-  toProblem,
-} from "../../http";
+import { notFound, Problem } from "../../errors/problem";
+import type { Limiter } from "../../features/limits/limiter";
+import { findPageBySlug } from "../../features/pages/store";
+import type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "../../http/elsewhere";
+import { hasSessionCookie } from "../../http/session-cookie";
+import { rateLimited } from "../../http/gateway-answers";
+import { segmentsOf } from "../../http/request-url";
+import { toProblem } from "../../http/problems";
 import { sha256Hex } from "../../kernel/hash";
 import { toIso } from "../../kernel/time";
 import { readForwardedBody, sentAgain } from "./forwarded-body";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Problem, unavailable } from "../../errors";
+import { type Problem, unavailable } from "../../errors/problem";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";

@@ -1,14 +1,13 @@
 import { Type } from "@sinclair/typebox";
-import { type Problem, unavailable } from "../../errors";
+import { type Problem, unavailable } from "../../errors/problem";
 import {
   BODY_MAX_BYTES,
   bodyLengthProblem,
   type DeclaredBody,
   hasBody,
-  type MatchedRequest,
-  readBeginning,
-  readBytes,
-} from "../../http";
+} from "../../http/declared-body";
+import type { MatchedRequest } from "../../http/elsewhere";
+import { readBeginning, readBytes } from "../../http/body";
 
 const RETRY_AFTER_SECONDS = 5;
 

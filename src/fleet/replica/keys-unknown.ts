@@ -1,4 +1,4 @@
-import { type Problem, unavailable } from "../../errors";
+import { type Problem, unavailable } from "../../errors/problem";
 
 const RETRY_AFTER_SECONDS = 2;
 

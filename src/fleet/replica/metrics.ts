@@ -1,4 +1,4 @@
-import type { MetricFamily } from "../../features/metrics";
+import type { MetricFamily } from "../../features/metrics/metrics";
 import type { Forwarder } from "./forward";
 import type { NodeState } from "../health-routes";
 import { fleetFamily, roleFamily } from "../metric-families";

@@ -1,5 +1,6 @@
 import { type FollowedDb, isNotReadable } from "../../db/followed-database";
-import type { Handle, StoredContexts } from "../../http";
+import type { Handle } from "../../http/route-table";
+import type { StoredContexts } from "../../http/request-context";
 
 /** Runs a handler again, for a quarter of a second at most, while a transaction is being applied. */
 export function readingAgain(

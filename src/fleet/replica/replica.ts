@@ -1,12 +1,12 @@
-import type { Config } from "../../config";
-import { OperatorError } from "../../db";
+import type { Config } from "../../config/options";
+import { OperatorError } from "../../db/errors";
 import { type DataDirectory, hasInstallation, openDataDirectory } from "../../db/data-directory";
 import { redactText } from "../../domain/redact";
 import { type Clock, systemClock } from "../../kernel/clock";
 import { createLog, type Log } from "../../kernel/log";
 import { deduplicateLog } from "../../kernel/log-dedup";
 import { systemRandom } from "../../kernel/random";
-import { ObjectStoreError } from "../../object-store";
+import { ObjectStoreError } from "../../object-store/model";
 import { checkClock, type FleetStore, openFleetStore } from "../fleet-store";
 import type { Following } from "../follow/follow";
 import { findReplicaFile } from "../follow/replica-file";

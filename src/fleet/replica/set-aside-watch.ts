@@ -1,8 +1,8 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { DataDirectory } from "../../db/data-directory";
 import { countOrphans, listSetAside } from "../../db/orphans";
-import { readUndismissed } from "../../features/alarms";
-import type { MetricFamily } from "../../features/metrics";
+import { readUndismissed } from "../../features/alarms/orphans";
+import type { MetricFamily } from "../../features/metrics/metrics";
 import type { Clock, Timer } from "../../kernel/clock";
 import { sum } from "../../kernel/numbers";
 import type { Log } from "../../kernel/log";

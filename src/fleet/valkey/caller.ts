@@ -1,4 +1,4 @@
-import { type Decision, secondsToRefill } from "../../features/limits";
+import { type Decision, secondsToRefill } from "../../features/limits/bucket";
 import { SECOND_MS } from "../../kernel/time";
 
 /** Time for which tokens may be spent after they were asked for. */

@@ -1,5 +1,6 @@
 import { RedisClient } from "bun";
-import { type Config, trustedAuthorities } from "../../config";
+import type { Config } from "../../config/options";
+import { trustedAuthorities } from "../../config/certificates";
 import type { Clock, Timer } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { createSignal, type Signal } from "../../kernel/signal";

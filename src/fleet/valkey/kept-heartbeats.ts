@@ -1,5 +1,9 @@
-import { unavailable } from "../../errors";
-import { createIdleMonitoring, type Heartbeat, type Monitoring } from "../../features/monitors";
+import { unavailable } from "../../errors/problem";
+import {
+  createIdleMonitoring,
+  type Heartbeat,
+  type Monitoring,
+} from "../../features/monitors/monitoring";
 import type { Clock } from "../../kernel/clock";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
 import type { Valkey } from "./client";

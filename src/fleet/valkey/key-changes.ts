@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import { findVersion } from "../../events";
-import { type Credential, listCredentials } from "../../features/keys";
+import { findVersion } from "../../events/changes";
+import { type Credential, listCredentials } from "../../features/keys/directory";
 import { SECOND_MS } from "../../kernel/time";
 import { ADD_CHANGES } from "./beat-script";
 import type { Valkey } from "./client";

@@ -1,6 +1,6 @@
-import type { Config } from "../../config";
-import type { LocalLimiter } from "../../features/limits";
-import type { MetricFamily } from "../../features/metrics";
+import type { Config } from "../../config/options";
+import type { LocalLimiter } from "../../features/limits/limiter";
+import type { MetricFamily } from "../../features/metrics/metrics";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { type Beats, type NodeBeat, startBeats } from "./beats";

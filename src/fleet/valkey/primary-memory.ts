@@ -1,6 +1,6 @@
 import type { Ctx, AttemptRecord } from "../../context";
-import type { Alarms } from "../../features/alarms";
-import type { Monitoring } from "../../features/monitors";
+import type { Alarms } from "../../features/alarms/alarms";
+import type { Monitoring } from "../../features/monitors/monitoring";
 import type { Timer } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
 import { recordAttempts } from "./attempts";

@@ -1,5 +1,5 @@
-import type { Config } from "../../config";
-import type { Monitoring } from "../../features/monitors";
+import type { Config } from "../../config/options";
+import type { Monitoring } from "../../features/monitors/monitoring";
 import type { Clock } from "../../kernel/clock";
 import type { Log } from "../../kernel/log";
 import { SECOND_MS } from "../../kernel/time";

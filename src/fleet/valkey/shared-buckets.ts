@@ -1,4 +1,5 @@
-import type { BucketMap, Decision } from "../../features/limits";
+import type { BucketMap } from "../../features/limits/bucket-map";
+import type { Decision } from "../../features/limits/bucket";
 import type { Clock, Timer } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
 import { TAKE_TOKENS } from "./bucket-script";

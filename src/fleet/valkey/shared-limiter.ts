@@ -1,5 +1,6 @@
-import type { Config } from "../../config";
-import type { Charge, Decision, Limiter, LocalLimiter } from "../../features/limits";
+import type { Config } from "../../config/options";
+import type { Charge, Limiter, LocalLimiter } from "../../features/limits/limiter";
+import type { Decision } from "../../features/limits/bucket";
 import type { Clock } from "../../kernel/clock";
 import type { Valkey } from "./client";
 import { SharedBuckets } from "./shared-buckets";

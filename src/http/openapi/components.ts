@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { ERROR_CODES, ERRORS, type ErrorCode } from "../../errors";
+import { ERROR_CODES, type ErrorCode, ERRORS } from "../../errors/catalog";
 import { capitalised } from "../../kernel/text";
 
 /** A part of the document. */

@@ -1,5 +1,5 @@
-import { ERROR_CODES } from "../../errors";
-import { SCOPES } from "../../features/keys";
+import { ERROR_CODES } from "../../errors/catalog";
+import { SCOPES } from "../../features/keys/scopes";
 import { WHOLE_TURN } from "../../kernel/in-slices";
 import type { RouteTable } from "../route-table";
 import { errorExample, HEADERS, type Json, NamedSchemas, PROBLEM_SCHEMA } from "./components";

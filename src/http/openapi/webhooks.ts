@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { EVENTS, type EventType } from "../../events";
+import { EVENTS, type EventType } from "../../events/catalog";
 import { Instant } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import type { Json, NamedSchemas } from "./components";

@@ -1,16 +1,12 @@
 import ical, { ICalEventStatus, ICalEventTransparency } from "ical-generator";
-import type { Reader } from "../../db";
-import {
-  listMaintenance,
-  listPendingMaintenance,
-  type Maintenance,
-  presentMaintenance,
-} from "../../features/maintenance";
-import type { Page } from "../../features/pages";
-import type { Snapshot } from "../../features/status";
+import type { Reader } from "../../db/statements";
+import { listMaintenance, listPendingMaintenance } from "../../features/maintenance/lists";
+import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
+import type { Page } from "../../features/pages/model";
+import type { Snapshot } from "../../features/status/snapshot";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
 import { withLineFeeds } from "../../kernel/text";
-import { exactTime } from "../../ui";
+import { exactTime } from "../../ui/times";
 import { printable } from "../printable";
 import { MAINTENANCE_WORDS } from "../words";
 

@@ -1,8 +1,8 @@
 import { renderToString } from "preact-render-to-string";
 import type { ComponentChildren } from "preact";
-import type { Incident } from "../../features/incidents";
-import type { Maintenance } from "../../features/maintenance";
-import { STATUS_WORDS } from "../../ui";
+import type { Incident } from "../../features/incidents/model";
+import type { Maintenance } from "../../features/maintenance/model";
+import { STATUS_WORDS } from "../../ui/labels";
 import { moreThan } from "../text";
 import type { ShownText, TextBudget } from "../text-budget";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../words";

@@ -1,15 +1,12 @@
-import type { Reader } from "../../db";
-import {
-  type Incident,
-  listNewestIncidents,
-  presentIncident,
-  type ReadRecords,
-} from "../../features/incidents";
-import { listMaintenance, type Maintenance, presentMaintenance } from "../../features/maintenance";
-import type { Snapshot } from "../../features/status";
+import type { Reader } from "../../db/statements";
+import { type Incident, presentIncident } from "../../features/incidents/model";
+import { listNewestIncidents, type ReadRecords } from "../../features/incidents/lists";
+import { listMaintenance } from "../../features/maintenance/lists";
+import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
+import type { Snapshot } from "../../features/status/snapshot";
 import type { TextBudget } from "../text-budget";
 import { isUtcZone } from "../../kernel/time";
-import { exactTime } from "../../ui";
+import { exactTime } from "../../ui/times";
 import { createPageTimes } from "../page-times";
 import { incidentContent, maintenanceContent, type TimeOf } from "./content";
 

@@ -1,7 +1,7 @@
 import type { Feed } from "feed";
 import { WHOLE_TURN } from "../../kernel/in-slices";
 import { lazy } from "../../kernel/lazy";
-import type { Page } from "../../features/pages";
+import type { Page } from "../../features/pages/model";
 import type { Entry } from "./entries";
 import type { RenderText } from "../markdown-cache";
 import { printable } from "../printable";

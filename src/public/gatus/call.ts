@@ -1,5 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { queryOf, type Representation, type RequestContext, RESULTS_CACHE } from "../../http";
+import { queryOf } from "../../http/request-url";
+import type { Representation } from "../../http/representation";
+import type { RequestContext } from "../../http/request-context";
+import { RESULTS_CACHE } from "../../http/cdn";
 import { represent } from "../page-files";
 import type { ResultPage } from "./documents";
 

@@ -1,9 +1,16 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { Impact } from "../../domain/incident-status";
 import type { MonitorState } from "../../domain/monitor-state";
-import { BEAT, type CompatEntry, keysOf, readBeats, readEntries } from "../../features/compat";
-import { latencyOfEach, listNewestSpans } from "../../features/monitors";
-import type { Snapshot } from "../../features/status";
+import {
+  BEAT,
+  type CompatEntry,
+  keysOf,
+  readBeats,
+  readEntries,
+} from "../../features/compat/entries";
+import { latencyOfEach } from "../../features/monitors/latency";
+import { listNewestSpans } from "../../features/monitors/checks-store";
+import type { Snapshot } from "../../features/status/snapshot";
 import { HOUR_MS, toIso } from "../../kernel/time";
 import type { GatusConfig, GatusEndpoint, GatusEndpointStatus, GatusHistory } from "./model";
 

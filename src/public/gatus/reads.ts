@@ -1,9 +1,14 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
-import { BEAT, findCompatPage, readBeats, whenCompatReady } from "../../features/compat";
-import { findComponent, type Span } from "../../features/components";
-import type { Snapshot, Snapshots } from "../../features/status";
-import { NO_STORE, type Operation, Representation, RESULTS_CACHE, sendPlainText } from "../../http";
+import { BEAT, findCompatPage, readBeats, whenCompatReady } from "../../features/compat/entries";
+import { findComponent } from "../../features/components/store";
+import type { Span } from "../../features/components/history";
+import type { Snapshot } from "../../features/status/snapshot";
+import type { Snapshots } from "../../features/status/snapshots";
+import { NO_STORE, Representation } from "../../http/representation";
+import type { Operation } from "../../http/operation";
+import { RESULTS_CACHE } from "../../http/cdn";
+import { sendPlainText } from "../../http/answers";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
 import { jsonRepresentation, publicJson } from "../answers";
 import { holdDocument } from "../held-document";

@@ -1,7 +1,7 @@
-import type { Reader } from "../../db";
-import { BEAT, type CompatEntry, readBeats } from "../../features/compat";
-import { findComponent } from "../../features/components";
-import { latencyOfEach } from "../../features/monitors";
+import type { Reader } from "../../db/statements";
+import { BEAT, type CompatEntry, readBeats } from "../../features/compat/entries";
+import { findComponent } from "../../features/components/store";
+import { latencyOfEach } from "../../features/monitors/latency";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
 import { BADGE_STYLES, type BadgeContent } from "./badge-picture";
 import { readColour, uptimeColour } from "./colours";

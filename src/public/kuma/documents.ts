@@ -1,9 +1,10 @@
 import type { Static } from "@sinclair/typebox";
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { kumaTypeOf } from "../../domain/compat";
-import { type CompatEntry, numbersOf, readEntries } from "../../features/compat";
-import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
-import type { Snapshot } from "../../features/status";
+import { type CompatEntry, numbersOf, readEntries } from "../../features/compat/entries";
+import { isUnderWay } from "../../features/maintenance/rules";
+import type { MaintenanceRecord } from "../../features/maintenance/store";
+import type { Snapshot } from "../../features/status/snapshot";
 import { presentIncident } from "./incidents";
 import type { KumaGroup, KumaMaintenance, KumaManifest, KumaPage } from "./model";
 import { offsetOf, zonedText } from "./times";

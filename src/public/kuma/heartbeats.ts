@@ -1,14 +1,12 @@
-import type { Reader } from "../../db";
-import { foldComponents } from "../../features/analytics";
-import { readBeats, readEntries } from "../../features/compat";
-import {
-  type ComponentRow,
-  listComponentsOfPage,
-  type Span,
-  uptimeOfTime,
-} from "../../features/components";
-import type { Snapshot } from "../../features/status";
-import { type Representation, RESULTS_CACHE } from "../../http";
+import type { Reader } from "../../db/statements";
+import { foldComponents } from "../../features/analytics/fold";
+import { readBeats, readEntries } from "../../features/compat/entries";
+import { type ComponentRow, listComponentsOfPage } from "../../features/components/store";
+import type { Span } from "../../features/components/history";
+import { uptimeOfTime } from "../../features/components/rules";
+import type { Snapshot } from "../../features/status/snapshot";
+import type { Representation } from "../../http/representation";
+import { RESULTS_CACHE } from "../../http/cdn";
 import { WHOLE_TURN } from "../../kernel/in-slices";
 import { DAY_MS } from "../../kernel/time";
 import { jsonRepresentation } from "../answers";

@@ -1,14 +1,11 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import type { Impact } from "../../domain/incident-status";
-import { numbersOf } from "../../features/compat";
-import {
-  countPublished,
-  type IncidentRecord,
-  listIncidentsBetween,
-  listIncidentsById,
-  type ReadRecords,
-} from "../../features/incidents";
-import type { Snapshot } from "../../features/status";
+import { numbersOf } from "../../features/compat/entries";
+import { countPublished } from "../../features/incidents/list-store";
+import type { IncidentRecord } from "../../features/incidents/records";
+import { listIncidentsBetween } from "../../features/incidents/summaries";
+import { listIncidentsById, type ReadRecords } from "../../features/incidents/lists";
+import type { Snapshot } from "../../features/status/snapshot";
 import { parseInstant, SECOND_MS } from "../../kernel/time";
 import type { KumaIncident, KumaIncidentHistory } from "./model";
 import { utcText } from "./times";

@@ -1,9 +1,10 @@
-import type { Reader } from "../../db";
+import type { Reader } from "../../db/statements";
 import { kumaTypeOf } from "../../domain/compat";
 import type { MonitorState } from "../../domain/monitor-state";
-import { uptimeByMonitor } from "../../features/analytics";
-import { BEAT, numbersOf } from "../../features/compat";
-import { latencyTogether, listMonitors, type MonitorRecord } from "../../features/monitors";
+import { uptimeByMonitor } from "../../features/analytics/uptime";
+import { BEAT, numbersOf } from "../../features/compat/entries";
+import { latencyTogether } from "../../features/monitors/latency";
+import { listMonitors, type MonitorRecord } from "../../features/monitors/records";
 import { DAY_MS } from "../../kernel/time";
 
 /** Version of Uptime Kuma in whose form the metrics are. */

@@ -1,7 +1,9 @@
 import { renderToString } from "preact-render-to-string";
 import { WHOLE_TURN } from "../../kernel/in-slices";
 import { lazy } from "../../kernel/lazy";
-import { type HtmlDocument, minifyCss, renderDocument, WordMark } from "../../ui";
+import { type HtmlDocument, renderDocument } from "../../ui/documents";
+import { minifyCss } from "../../ui/style-sheet";
+import { WordMark } from "../../ui/pictures";
 import style from "../css/reference.css" with { type: "text" };
 import { FieldTable, inCode, ParameterTable, schemaId, TypeName } from "./fields";
 import { type OpenApi, operationsByTag, type PlacedOperation, type Schema } from "./openapi";

@@ -1,13 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Reader } from "../../db";
-import { listNewestIncidents, type ReadRecords } from "../../features/incidents";
-import {
-  isUnderWay,
-  listMaintenance,
-  listMaintenanceForPage,
-  type MaintenanceRecord,
-} from "../../features/maintenance";
-import type { Snapshot } from "../../features/status";
+import type { Reader } from "../../db/statements";
+import { listNewestIncidents, type ReadRecords } from "../../features/incidents/lists";
+import { isUnderWay } from "../../features/maintenance/rules";
+import { listMaintenance, listMaintenanceForPage } from "../../features/maintenance/lists";
+import type { MaintenanceRecord } from "../../features/maintenance/store";
+import type { Snapshot } from "../../features/status/snapshot";
 import {
   V2ComponentsDocument,
   V2IncidentsDocument,

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import { INDICATORS } from "../../features/status";
+import { INDICATORS } from "../../features/status/rules";
 import { COMPONENT_STATUSES } from "../../domain/component-status";
 import { IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";

@@ -1,6 +1,6 @@
-import type { IncidentRecord } from "../../features/incidents";
-import type { MaintenanceRecord } from "../../features/maintenance";
-import type { Snapshot } from "../../features/status";
+import type { IncidentRecord } from "../../features/incidents/records";
+import type { MaintenanceRecord } from "../../features/maintenance/store";
+import type { Snapshot } from "../../features/status/snapshot";
 import { worstStatus } from "../../domain/component-status";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import type { V2Component, V2Incident, V2Maintenance } from "./model";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { getUser } from "../../../src/features/users";
+import { getUser } from "../../../src/features/users/service";
 import { createTestApp, expectProblem } from "../../support/app";
 import {
   ACCOUNT,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { COMMANDS } from "../../../src/cli/commands";
-import { type AuditRow, searchAudit } from "../../../src/events";
+import { type AuditRow, searchAudit } from "../../../src/events/audit-search";
 import { openForCommand } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { type CommandLine, installedCommandLine, jsonOf } from "../../support/command-line";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { recordAudits } from "../../../src/events";
+import { recordAudits } from "../../../src/events/audit";
 import type { Actor } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { searchAudit } from "../../../src/events";
+import { searchAudit } from "../../../src/events/audit-search";
 import { type Answer, createTestApp, type TestApp } from "../../support/app";
 import { NO_BASE_URL, setUpPath } from "../../support/dashboard";
 import { readHtml } from "../../support/html";

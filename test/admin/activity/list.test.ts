@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { deleteAuditAddresses, recordAudits } from "../../../src/events";
-import { revokeKey } from "../../../src/features/keys";
-import { deletePage } from "../../../src/features/page-deletion";
+import { deleteAuditAddresses, recordAudits } from "../../../src/events/audit";
+import { revokeKey } from "../../../src/features/keys/service";
+import { deletePage } from "../../../src/features/page-deletion/delete";
 import type { Actor } from "../../../src/domain/actor";
 import { CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { LINES_MAX } from "../../../src/features/analytics";
-import { createComponent, setManualStatuses } from "../../../src/features/components";
-import { createKey } from "../../../src/features/keys";
+import { LINES_MAX } from "../../../src/features/analytics/period";
+import { createComponent } from "../../../src/features/components/service";
+import { setManualStatuses } from "../../../src/features/components/set-status";
+import { createKey } from "../../../src/features/keys/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp, expectProblem } from "../../support/app";

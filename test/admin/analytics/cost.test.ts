@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readResponseTimes } from "../../../src/admin/analytics/response-times-view";
 import { readSelection } from "../../../src/admin/analytics/selection";
 import { readUptime } from "../../../src/admin/analytics/uptime-view";
-import type { Reader, Tx } from "../../../src/db";
+import type { Reader, Tx } from "../../../src/db/statements";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";
 import { createMonitorDashboard } from "../../support/monitor-dashboard";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listGroups } from "../../../src/features/components";
+import { listGroups } from "../../../src/features/components/store";
 import { expectProblem } from "../../support/app";
 import {
   type ArrangedSite,

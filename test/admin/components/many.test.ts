@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listComponentsOfPage, listGroups } from "../../../src/features/components";
+import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
 import { createTestApp } from "../../support/app";
 import { openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml } from "../../support/html";

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { disableUser, enableUser, findUserByEmail, getUser } from "../../../src/features/users";
+import {
+  disableUser,
+  enableUser,
+  findUserByEmail,
+  getUser,
+} from "../../../src/features/users/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import {

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { disableUser, findUserByEmail, getUser, setRole } from "../../../src/features/users";
+import {
+  disableUser,
+  findUserByEmail,
+  getUser,
+  setRole,
+} from "../../../src/features/users/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 import {

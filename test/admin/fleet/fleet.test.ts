@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readUndismissed } from "../../../src/features/alarms";
+import { readUndismissed } from "../../../src/features/alarms/orphans";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";

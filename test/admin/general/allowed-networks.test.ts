@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createEgress, Fault } from "../../../src/egress";
-import { followSettings, readAllowedNetworks } from "../../../src/features/settings";
+import { createEgress } from "../../../src/egress/egress";
+import { Fault } from "../../../src/egress/fault";
+import { followSettings } from "../../../src/features/settings/service";
+import { readAllowedNetworks } from "../../../src/features/settings/allowed-networks";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { HTML } from "../../support/dashboard";
 import { patience } from "../../support/egress";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { OPTIONS } from "../../../src/config";
+import { OPTIONS } from "../../../src/config/options";
 import { createTestApp, testConfig } from "../../support/app";
 import { NO_BASE_URL } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 import { commandLine } from "../../support/command-line";
 import { temporaryFolder } from "../../support/temporary-folder";
-import { readLastBackup } from "../../../src/features/backups";
+import { readLastBackup } from "../../../src/features/backups/last-backup";
 import { openForCommand } from "../../../src/installation";
 import { join } from "node:path";
 

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { IMPORT_SOURCES } from "../../../src/domain/import-sources";
-import type { ImportResult } from "../../../src/features/imports";
-import { listStoredMonitors } from "../../../src/features/monitors";
-import { listUsers, setRole } from "../../../src/features/users";
+import type { ImportResult } from "../../../src/features/imports/request";
+import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listUsers, setRole } from "../../../src/features/users/service";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { settle } from "../../support/clock";
 import { until } from "../../support/until";

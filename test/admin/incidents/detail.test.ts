@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components";
-import { findPageBySlug } from "../../../src/features/pages";
+import { createComponent } from "../../../src/features/components/service";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components";
-import { createWebhook, listAllWebhooks } from "../../../src/features/webhooks";
+import { deleteComponent } from "../../../src/features/components/service";
+import { createWebhook } from "../../../src/features/webhooks/create";
+import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
 import { setDeliveryProgress } from "../../../src/features/webhooks/delivery-store";
 import { listDeliveryRows } from "../../../src/features/webhooks/log-store";
-import { updateWebhookRow } from "../../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { NEWEST } from "../../../src/domain/ids";
 import type { DeliveryStatus } from "../../../src/domain/webhook";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { addUpdate, getIncident } from "../../../src/features/incidents";
-import { listIncidentsOfMonitor } from "../../../src/features/monitors";
+import { addUpdate } from "../../../src/features/incidents/updates";
+import { getIncident } from "../../../src/features/incidents/records";
+import { listIncidentsOfMonitor } from "../../../src/features/monitors/records-store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { SuppressionReason } from "../../../src/domain/mail";
+import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import {
-  addressHmac,
-  ensureMailKey,
   findReportToken,
   isReportToken,
-  listSuppressionsOf,
   makeReportToken,
-  suppress,
-} from "../../../src/features/mail";
+} from "../../../src/features/mail/reports/token";
+import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
+import { suppress } from "../../../src/features/mail/suppressions";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { readHtml } from "../../support/html";

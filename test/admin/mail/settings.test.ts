@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readMailSettings, readStoredMailSettings } from "../../../src/features/mail";
+import { readMailSettings, readStoredMailSettings } from "../../../src/features/mail/settings";
 import { createTestApp, type TestApp } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { certificateText } from "../../support/raw-server";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createEgress } from "../../../src/egress";
+import { createEgress } from "../../../src/egress/egress";
 import { createTestApp, type TestApp } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { certificateText } from "../../support/raw-server";

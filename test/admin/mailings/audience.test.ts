@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { holdAllMailings } from "../../../src/features/mail";
+import { holdAllMailings } from "../../../src/features/mail/hold";
 import { DAY_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { Role } from "../../../src/domain/role";
-import {
-  holdAllMailings,
-  suppress,
-  suppressionsOfHold,
-  findMailHold,
-} from "../../../src/features/mail";
-import { deleteIncident } from "../../../src/features/incidents";
+import { findMailHold, holdAllMailings, suppressionsOfHold } from "../../../src/features/mail/hold";
+import { suppress } from "../../../src/features/mail/suppressions";
+import { deleteIncident } from "../../../src/features/incidents/delete";
 import { addToMailing, insertMails } from "../../../src/features/mail/queue-store";
 import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components";
+import { deleteComponent } from "../../../src/features/components/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { type Answer, expectProblem } from "../../support/app";

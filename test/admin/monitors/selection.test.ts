@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors";
+import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { readHtml } from "../../support/html";
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cronTimes } from "../../../src/admin/monitors/token";
-import { addImportedTokens, tokensOf } from "../../../src/features/monitors";
+import { addImportedTokens } from "../../../src/features/monitors/heartbeat-tokens";
+import { tokensOf } from "../../../src/features/monitors/tokens";
 import { insertSignal, saveRun } from "../../../src/features/monitors/heartbeat-store";
 import { insertMonitorToken } from "../../../src/features/monitors/store";
 import { sha256 } from "../../../src/kernel/hash";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateWebhook } from "../../../src/features/webhooks";
+import { updateWebhook } from "../../../src/features/webhooks/update";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { Role } from "../../../src/domain/role";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createSamplePage } from "../../../src/features/sample";
-import { createMonitor, type CreateMonitorBody } from "../../../src/features/monitors";
-import { createWebhook, type CreateWebhookBody } from "../../../src/features/webhooks";
+import { createMonitor } from "../../../src/features/monitors/create";
+import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
+import { createWebhook } from "../../../src/features/webhooks/create";
+import type { CreateWebhookBody } from "../../../src/features/webhooks/bodies";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { openOverview } from "../../support/overview";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { StorageState } from "../../../src/db";
+import type { StorageState } from "../../../src/db/storage-watch";
 import { createTestApp } from "../../support/app";
 import { readHtml } from "../../support/html";
 

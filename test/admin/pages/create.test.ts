@@ -1,10 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import {
-  findDefaultPage,
-  listAllPages,
-  releaseSlug,
-  updatePage,
-} from "../../../src/features/pages";
+import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
+import { releaseSlug } from "../../../src/features/pages/slugs";
+import { updatePage } from "../../../src/features/pages/service";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { actionsOf, openForm } from "../../support/dashboard";

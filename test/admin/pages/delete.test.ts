@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findDefaultPage, listAllPages } from "../../../src/features/pages";
+import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import { actionsOf, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {

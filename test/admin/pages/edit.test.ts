@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { findDefaultPage, updatePage } from "../../../src/features/pages";
+import { findDefaultPage } from "../../../src/features/pages/store";
+import { updatePage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { actionsOf, type Fields } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mailSettingsOf } from "../../../src/features/pages";
+import { mailSettingsOf } from "../../../src/features/pages/mail";
 import { fieldErrorsOn, typedIn } from "../../support/html";
 import { createPageDashboard, flashAfter, PAGES } from "../../support/page-dashboard";
 

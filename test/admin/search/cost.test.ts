@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { searchEverything } from "../../../src/admin/search/results";
-import { wordsOf } from "../../../src/db";
+import { wordsOf } from "../../../src/db/word-search";
 import { openMonitorStore } from "../../support/monitor-store";
 
 /** Opens a database with this many incidents and components, the oldest of which is "Number 1". */

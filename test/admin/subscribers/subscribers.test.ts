@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { suppress } from "../../../src/features/mail";
-import type { SubscriberRow } from "../../../src/features/subscribers";
+import { suppress } from "../../../src/features/mail/suppressions";
+import type { SubscriberRow } from "../../../src/features/subscribers/store";
 import type { SuppressionReason } from "../../../src/domain/mail";
 import { DAY_MS } from "../../../src/kernel/time";
 import { fieldErrorsOn, readHtml } from "../../support/html";

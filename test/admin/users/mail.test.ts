@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { mails as mailsTable } from "../../../src/db/tables/mail";
-import { mutate } from "../../../src/db";
+import { mutate } from "../../../src/db/statements";
 import { eq } from "drizzle-orm";
-import { changePassword, disableUser, findUserByEmail } from "../../../src/features/users";
+import { changePassword } from "../../../src/features/users/sign-in";
+import { disableUser, findUserByEmail } from "../../../src/features/users/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { MailStatus } from "../../../src/domain/mail";
 import { DAY_MS } from "../../../src/kernel/time";

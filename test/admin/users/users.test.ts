@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findUserByEmail, getUser, listUsers } from "../../../src/features/users";
+import { findUserByEmail, getUser, listUsers } from "../../../src/features/users/service";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import {
   actionsOf,

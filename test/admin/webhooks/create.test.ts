@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { FORMATS } from "../../../src/features/webhooks";
+import { FORMATS } from "../../../src/features/webhooks/formats";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createWebhookDashboard,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createWebhook, updateWebhook } from "../../../src/features/webhooks";
+import { createWebhook } from "../../../src/features/webhooks/create";
+import { updateWebhook } from "../../../src/features/webhooks/update";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { actionsOf } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { suppress } from "../../../src/features/mail";
-import { markOfAddress } from "../../../src/features/mail/suppressions";
+import { markOfAddress, suppress } from "../../../src/features/mail/suppressions";
 import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { createAlertSite } from "../../support/alert-site";
 import { createTestApp } from "../../support/app";

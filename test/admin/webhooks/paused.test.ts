@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { createMonitor } from "../../../src/features/monitors";
+import { createMonitor } from "../../../src/features/monitors/create";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createDeliverySite } from "../../support/delivery-site";
 import { readHtml } from "../../support/html";

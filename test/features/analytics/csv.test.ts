@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { METHODS } from "../../../src/features/analytics";
+import { METHODS } from "../../../src/features/analytics/model";
 import { toCsv } from "../../../src/kernel/csv";
-import { createComponent } from "../../../src/features/components";
+import { createComponent } from "../../../src/features/components/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createAnalyticsSite } from "../../support/analytics";

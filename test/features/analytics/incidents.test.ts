@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident, linkOutage } from "../../../src/features/incidents";
+import { deleteIncident } from "../../../src/features/incidents/delete";
+import { linkOutage } from "../../../src/features/incidents/automatic";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { type AnalyticsSite, createAnalyticsSite } from "../../support/analytics";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createPage } from "../../../src/features/pages";
-import { trimKeyUse } from "../../../src/features/keys";
+import { createPage } from "../../../src/features/pages/service";
+import { trimKeyUse } from "../../../src/features/keys/usage";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createAnalyticsSite } from "../../support/analytics";

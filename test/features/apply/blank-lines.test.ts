@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readApplyFile, writeApplyFile } from "../../../src/features/apply";
+import { readApplyFile } from "../../../src/features/apply/file";
+import { writeApplyFile } from "../../../src/features/apply/export";
 
 /** Texts that YAML has to quote, or whose indentation it cannot derive from a line. */
 const TEXTS: Record<string, string> = {

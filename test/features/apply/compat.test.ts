@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findPageBySlug } from "../../../src/features/pages";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { createTestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { applyFile, readApplyFile } from "../../../src/features/apply";
+import { applyFile } from "../../../src/features/apply/reconcile";
+import { readApplyFile } from "../../../src/features/apply/file";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findPageBySlug } from "../../../src/features/pages";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 

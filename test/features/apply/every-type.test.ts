@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
-import { exportFile, writeApplyFile } from "../../../src/features/apply";
-import { listStoredMonitors, type MonitorConfig, probeOf } from "../../../src/features/monitors";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
 import { SUPPORTED_TYPES, type MonitorType } from "../../../src/domain/monitor-state";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";

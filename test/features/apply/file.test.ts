@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ApplyFileError, readApplyFile } from "../../../src/features/apply";
+import { ApplyFileError, readApplyFile } from "../../../src/features/apply/file";
 
 function problemsOf(text: string): string[] {
   try {

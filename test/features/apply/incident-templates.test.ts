@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent, createGroup } from "../../../src/features/components";
-import { exportFile, writeApplyFile } from "../../../src/features/apply";
-import { listAllTemplates, presentTemplate } from "../../../src/features/incident-templates";
-import { deletePage } from "../../../src/features/page-deletion";
-import { findPageBySlug, getPage } from "../../../src/features/pages";
+import { createComponent, createGroup } from "../../../src/features/components/service";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { listAllTemplates } from "../../../src/features/incident-templates/records";
+import { presentTemplate } from "../../../src/features/incident-templates/model";
+import { deletePage } from "../../../src/features/page-deletion/delete";
+import { findPageBySlug } from "../../../src/features/pages/store";
+import { getPage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";

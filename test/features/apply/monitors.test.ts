@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { describeChange, exportFile, writeApplyFile } from "../../../src/features/apply";
-import { findPageBySlug } from "../../../src/features/pages";
+import { describeChange } from "../../../src/features/apply/difference";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 import { createMonitorApi } from "../../support/monitor-api";

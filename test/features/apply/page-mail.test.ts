@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile } from "../../../src/features/apply";
-import { findPageBySlug, mailSettingsOf } from "../../../src/features/pages";
+import { exportFile } from "../../../src/features/apply/export";
+import { findPageBySlug } from "../../../src/features/pages/store";
+import { mailSettingsOf } from "../../../src/features/pages/mail";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 

@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import {
-  describeChange,
-  exportFile,
-  monitorsIn,
-  omitForeignRefs,
-  readApplyFile,
-  writeApplyFile,
-} from "../../../src/features/apply";
+import { describeChange } from "../../../src/features/apply/difference";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { monitorsIn, withMonitors } from "../../../src/features/apply/pointers";
+import { omitForeignRefs } from "../../../src/features/apply/foreign-refs";
+import { readApplyFile } from "../../../src/features/apply/file";
 import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
-import { withMonitors } from "../../../src/features/apply/pointers";
-import { listAllPages, type PageRow } from "../../../src/features/pages";
+import { listAllPages, type PageRow } from "../../../src/features/pages/store";
 import type { WebhookFormat } from "../../../src/domain/webhook";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import {
   arbitraryActions,
   createArbitraryInstallation,
 } from "../../support/arbitrary-installation";
-import { probeOf } from "../../../src/features/monitors";
+import { probeOf } from "../../../src/features/monitors/probes";
 import { MONITOR_SECRET } from "../../support/arbitrary-monitor";
 import { WEBHOOK_SECRET } from "../../support/arbitrary-webhook";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { configFileSchema, readApplyFile } from "../../../src/features/apply";
-import { DESCRIPTIONS } from "../../../src/features/apply/schema";
+import { configFileSchema, DESCRIPTIONS } from "../../../src/features/apply/schema";
+import { readApplyFile } from "../../../src/features/apply/file";
 import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { exportFile } from "../../../src/features/apply";
-import { listAllWebhooks } from "../../../src/features/webhooks";
+import { exportFile } from "../../../src/features/apply/export";
+import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { createTestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
 import { readMonitors } from "../../support/monitors-file";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { describeChange, exportFile, writeApplyFile } from "../../../src/features/apply";
-import { listAllWebhooks } from "../../../src/features/webhooks";
+import { describeChange } from "../../../src/features/apply/difference";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError } from "../../support/apply";
 import { WEBHOOK_ENV as ENV, WEBHOOKS_FILE as FILE } from "../../support/webhooks-file";

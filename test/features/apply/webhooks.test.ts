@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile, writeApplyFile } from "../../../src/features/apply";
-import { deletePage } from "../../../src/features/page-deletion";
-import { findPageBySlug } from "../../../src/features/pages";
-import { listAllWebhooks } from "../../../src/features/webhooks";
-import { updateWebhookRow } from "../../../src/features/webhooks/store";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { deletePage } from "../../../src/features/page-deletion/delete";
+import { findPageBySlug } from "../../../src/features/pages/store";
+import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply as applyWith, linesOf } from "../../support/apply";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createSessions, endSession } from "../../../src/features/auth";
+import { createSessions, endSession } from "../../../src/features/auth/sessions";
 import { openSqlite } from "../../../src/db/open";
 import { type AuthInstallation, openAuthInstallation } from "../../support/auth-installation";
 import { TEST_START } from "../../support/clock";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findLink, issueLink, redeemLink, endLinks } from "../../../src/features/auth";
+import { endLinks, findLink, issueLink, redeemLink } from "../../../src/features/auth/links";
 import {
   type AuthInstallation,
   countRows,

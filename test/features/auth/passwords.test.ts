@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { createPasswords, passwordError } from "../../../src/features/auth";
+import { createPasswords, passwordError } from "../../../src/features/auth/passwords";
 import { settle } from "../../support/clock";
 import { rejectionOf } from "../../support/rejection";
 

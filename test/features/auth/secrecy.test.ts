@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createSessions, findLink, issueLink } from "../../../src/features/auth";
+import { createSessions } from "../../../src/features/auth/sessions";
+import { findLink, issueLink } from "../../../src/features/auth/links";
 import { sha256 } from "../../../src/kernel/hash";
 import { openAuthInstallation } from "../../support/auth-installation";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";

@@ -6,7 +6,7 @@ import {
   endSessionsOf,
   listSessionsOf,
   startSession,
-} from "../../../src/features/auth";
+} from "../../../src/features/auth/sessions";
 import { openSqlite } from "../../../src/db/open";
 import { TEST_START } from "../../support/clock";
 import {

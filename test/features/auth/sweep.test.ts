@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createSessions, findLink, issueLink, sweepAuth } from "../../../src/features/auth";
+import { createSessions, sweepAuth } from "../../../src/features/auth/sessions";
+import { findLink, issueLink } from "../../../src/features/auth/links";
 import {
   type AuthInstallation,
   countRows,

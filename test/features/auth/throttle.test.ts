@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createLoginThrottle } from "../../../src/features/auth";
+import { createLoginThrottle } from "../../../src/features/auth/throttle";
 import type { ClientAddress } from "../../../src/kernel/client-address";
 import { parseClientAddress } from "../../../src/kernel/client-address";
 import { client, openAuthInstallation } from "../../support/auth-installation";

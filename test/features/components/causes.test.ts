@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { count } from "drizzle-orm";
-import { selectOne } from "../../../src/db";
+import { selectOne } from "../../../src/db/statements";
 import { componentCauses } from "../../../src/db/tables/components";
-import {
-  deleteComponent,
-  type ComponentCause,
-  replaceCauses,
-} from "../../../src/features/components";
-import { touchPage } from "../../../src/features/pages";
+import { deleteComponent } from "../../../src/features/components/service";
+import { type ComponentCause, replaceCauses } from "../../../src/features/components/causes";
+import { touchPage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createComponentSite, type ComponentSite } from "../../support/component-site";
 

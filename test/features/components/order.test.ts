@@ -1,14 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type ComponentOrder,
-  createComponent,
-  deleteComponent,
-  listComponentsOfPage,
-  listGroups,
-  orderComponents,
-} from "../../../src/features/components";
-import { deletePage } from "../../../src/features/page-deletion";
-import { createPage, getPage } from "../../../src/features/pages";
+import { type ComponentOrder, orderComponents } from "../../../src/features/components/order";
+import { createComponent, deleteComponent } from "../../../src/features/components/service";
+import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
+import { deletePage } from "../../../src/features/page-deletion/delete";
+import { createPage, getPage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
 import { fieldErrorsOf } from "../../support/user-installation";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { setManualStatuses } from "../../../src/features/components";
-import { addUpdate, createIncident } from "../../../src/features/incidents";
+import { setManualStatuses } from "../../../src/features/components/set-status";
+import { addUpdate } from "../../../src/features/incidents/updates";
+import { createIncident } from "../../../src/features/incidents/create";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";

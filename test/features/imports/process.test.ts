@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { writeConfig } from "../../../src/config";
+import { writeConfig } from "../../../src/config/transfer";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { tryImportLock } from "../../../src/db/data-directory";
 import { IMPORT_COMMAND } from "../../../src/domain/import-sources";
-import type { ImportRequest } from "../../../src/features/imports";
+import type { ImportRequest } from "../../../src/features/imports/request";
 import { importInProcess } from "../../../src/features/imports/process";
-import { listStoredMonitors } from "../../../src/features/monitors";
-import { createUser, disableUser } from "../../../src/features/users";
+import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { createUser, disableUser } from "../../../src/features/users/service";
 import { type Installation, openForCommand } from "../../../src/installation";
 import { ownProgram } from "../../../src/kernel/own-program";
 import { testConfig } from "../../support/app";

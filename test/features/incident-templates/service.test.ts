@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { FieldError, Problem } from "../../../src/errors";
-import { deleteComponent } from "../../../src/features/components";
+import type { FieldError, Problem } from "../../../src/errors/problem";
+import { deleteComponent } from "../../../src/features/components/service";
+import { getTemplate, listAllTemplates } from "../../../src/features/incident-templates/records";
+import { presentTemplate } from "../../../src/features/incident-templates/model";
 import {
-  getTemplate,
-  listAllTemplates,
-  presentTemplate,
   TEMPLATES_MAX,
   TEMPLATES_PER_PAGE_MAX,
-} from "../../../src/features/incident-templates";
+} from "../../../src/features/incident-templates/service";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { addUpdate, createIncident, getIncident } from "../../../src/features/incidents";
-import {
-  addMaintenanceUpdate,
-  getMaintenance,
-  planMaintenance,
-} from "../../../src/features/maintenance";
+import { addUpdate } from "../../../src/features/incidents/updates";
+import { createIncident } from "../../../src/features/incidents/create";
+import { getIncident } from "../../../src/features/incidents/records";
+import { addMaintenanceUpdate } from "../../../src/features/maintenance/progress";
+import { getMaintenance } from "../../../src/features/maintenance/records";
+import { planMaintenance } from "../../../src/features/maintenance/plan";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";

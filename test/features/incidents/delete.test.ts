@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents";
-import { deletePage } from "../../../src/features/page-deletion";
+import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deletePage } from "../../../src/features/page-deletion/delete";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";

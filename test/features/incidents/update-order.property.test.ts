@@ -1,15 +1,14 @@
 import { expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
 import fc from "fast-check";
-import { selectMany, type Tx } from "../../../src/db";
+import { selectMany, type Tx } from "../../../src/db/statements";
 import { componentCauses } from "../../../src/db/tables/components";
-import {
-  type CauseInterval,
-  foldDays,
-  replaceCauses,
-  setManualStatuses,
-} from "../../../src/features/components";
-import { addUpdate, createIncident, getIncident } from "../../../src/features/incidents";
+import { type CauseInterval, foldDays } from "../../../src/features/components/history";
+import { replaceCauses } from "../../../src/features/components/causes";
+import { setManualStatuses } from "../../../src/features/components/set-status";
+import { addUpdate } from "../../../src/features/incidents/updates";
+import { createIncident } from "../../../src/features/incidents/create";
+import { getIncident } from "../../../src/features/incidents/records";
 import { timelineOf } from "../../../src/features/incidents/rules";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";

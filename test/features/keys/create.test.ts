@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { getKey, listAllKeys, SCOPE_NAMES } from "../../../src/features/keys";
+import { getKey, listAllKeys } from "../../../src/features/keys/service";
+import { SCOPE_NAMES } from "../../../src/features/keys/scopes";
 import { createTestApp } from "../../support/app";
 
 describe("creating a key", () => {

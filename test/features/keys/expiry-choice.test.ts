@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { describeExpiry, EXPIRY_DAYS, expiryOfChoice } from "../../../src/features/keys";
-import { decideExpiry } from "../../../src/features/keys/rules";
+import {
+  decideExpiry,
+  describeExpiry,
+  EXPIRY_DAYS,
+  expiryOfChoice,
+} from "../../../src/features/keys/rules";
 
 const NOON = Date.parse("2026-03-10T12:00:00Z");
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { countKeys, KEY_FILTERS, type KeyFilter } from "../../../src/features/keys";
+import { countKeys } from "../../../src/features/keys/listing";
+import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
 import { addToHour, insertKey, insertKeyValue } from "../../../src/features/keys/store";
 import { sha256 } from "../../../src/kernel/hash";
 import { createTestApp, type TestApp } from "../../support/app";

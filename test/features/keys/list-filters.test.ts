@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import {
-  countKeys,
-  KEY_FILTERS,
-  type KeyFilter,
-  revokeKey,
-  rotateKey,
-} from "../../../src/features/keys";
+import { countKeys } from "../../../src/features/keys/listing";
+import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
+import { revokeKey, rotateKey } from "../../../src/features/keys/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createKey, rotateKey } from "../../../src/features/keys";
+import { createKey, rotateKey } from "../../../src/features/keys/service";
 import type { Actor } from "../../../src/domain/actor";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  getKey,
-  getKeyListing,
-  listKeyPage,
-  revokeKey,
-  rotateKey,
-} from "../../../src/features/keys";
+import { getKey, revokeKey, rotateKey } from "../../../src/features/keys/service";
+import { getKeyListing, listKeyPage } from "../../../src/features/keys/listing";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 

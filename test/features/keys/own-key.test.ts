@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SCOPE_NAMES } from "../../../src/features/keys";
+import { SCOPE_NAMES } from "../../../src/features/keys/scopes";
 import { createTestApp, expectProblem } from "../../support/app";
 
 describe("GET /api/v1/key", () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { validateCreateKey, KEY_PRESETS } from "../../../src/features/keys";
+import { validateCreateKey } from "../../../src/features/keys/service";
+import { KEY_PRESETS } from "../../../src/features/keys/scopes";
 import { TEST_START } from "../../support/clock";
 
 test("each key preset creates a valid key with its scopes", () => {

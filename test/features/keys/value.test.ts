@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { crc32 } from "node:zlib";
-import { isKeyValue } from "../../../src/features/keys";
+import { generateKeyValue, isKeyValue } from "../../../src/features/keys/value";
 import { containsKeyShape } from "../../../src/domain/key-shape";
-import { generateKeyValue } from "../../../src/features/keys/value";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BucketMap } from "../../../src/features/limits";
+import { BucketMap } from "../../../src/features/limits/bucket-map";
 import { systemRandom } from "../../../src/kernel/random";
 import { createTestClock } from "../../support/clock";
 

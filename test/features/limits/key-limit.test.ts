@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { updateKey } from "../../../src/features/keys";
+import { updateKey } from "../../../src/features/keys/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { createLimiter, POLICIES } from "../../../src/features/limits";
+import { createLimiter, POLICIES } from "../../../src/features/limits/limiter";
 import { systemRandom } from "../../../src/kernel/random";
 import {
   type Answer,

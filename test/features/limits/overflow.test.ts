@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BucketMap } from "../../../src/features/limits";
+import { BucketMap } from "../../../src/features/limits/bucket-map";
 import { systemRandom } from "../../../src/kernel/random";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createTestClock } from "../../support/clock";

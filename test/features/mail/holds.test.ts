@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { unavailable } from "../../../src/errors";
+import { unavailable } from "../../../src/errors/problem";
 import {
   findMailHold,
   listMailHolds,
   releaseAllMailings,
-  suppress,
   suppressionsOfHold,
   undoSuppressions,
-} from "../../../src/features/mail";
+} from "../../../src/features/mail/hold";
+import { suppress } from "../../../src/features/mail/suppressions";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createMailSite, type MailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";

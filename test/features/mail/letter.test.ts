@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import {
-  confirmationLetter,
-  createMoments,
-  encodeShared,
-  type Letter,
-  renderLetter,
-  renderPlace,
-  toMessage,
-} from "../../../src/features/mail";
+import { confirmationLetter } from "../../../src/features/mail/letter/sign-up";
+import { createMoments } from "../../../src/features/mail/letter/moments";
+import { encodeShared } from "../../../src/features/mail/quoted-printable";
+import type { Letter } from "../../../src/features/mail/letter/letter";
+import { renderLetter, renderPlace } from "../../../src/features/mail/letter/render";
+import { toMessage } from "../../../src/features/mail/compose";
 import { contrast } from "../../../src/public/accent";
 import { parseMails } from "../../support/parsed-mail";
 

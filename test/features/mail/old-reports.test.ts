@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { makeReportToken, undoSuppression } from "../../../src/features/mail";
+import { makeReportToken } from "../../../src/features/mail/reports/token";
+import { undoSuppression } from "../../../src/features/mail/undo";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
 import { importForm } from "../../support/import-form";
 import { bounceMessage, complaintMessage } from "../../support/mail-reports";

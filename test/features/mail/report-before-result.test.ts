@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { findMail, listSuppressionsOf, takeReport } from "../../../src/features/mail";
+import { findMail } from "../../../src/features/mail/queue-store";
+import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
+import { takeReport } from "../../../src/features/mail/reports/take-reports";
 import { recordMails } from "../../../src/features/mail/sending/record";
 import { createTestApp } from "../../support/app";
 import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { listUnmatched, takeReport, trimMails } from "../../../src/features/mail";
+import { listUnmatched } from "../../../src/features/mail/reports/store";
+import { takeReport } from "../../../src/features/mail/reports/take-reports";
+import { trimMails } from "../../../src/features/mail/trim";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { mutate } from "../../../src/db";
+import { mutate } from "../../../src/db/statements";
 import { subscribers } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   findReport,
   listReportsOfMail,
   listUnmatched,
-  makeReportToken,
-  trimMails,
-} from "../../../src/features/mail";
+} from "../../../src/features/mail/reports/store";
+import { makeReportToken } from "../../../src/features/mail/reports/token";
+import { trimMails } from "../../../src/features/mail/trim";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { expectProblem } from "../../support/app";
 import { createMailSite, type MailSite } from "../../support/mail-site";

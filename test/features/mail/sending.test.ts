@@ -3,16 +3,18 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time"
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   cancelMailsOfSubscriber,
-  bounceMac,
-  findMailHold,
-  findMailKey,
-  relayTakesUtf8,
-  releaseAllMailings,
   supersedeMails,
-  suppress,
-  suppressionsOfHold,
   wakeSender,
-} from "../../../src/features/mail";
+} from "../../../src/features/mail/queue";
+import { bounceMac } from "../../../src/features/mail/verp";
+import {
+  findMailHold,
+  releaseAllMailings,
+  suppressionsOfHold,
+} from "../../../src/features/mail/hold";
+import { findMailKey } from "../../../src/features/mail/tokens";
+import { relayTakesUtf8 } from "../../../src/features/mail/relay-offers";
+import { suppress } from "../../../src/features/mail/suppressions";
 import { settle } from "../../support/clock";
 import { startHeldRelay } from "../../support/held-relay";
 import { createMailSite, type MailSite } from "../../support/mail-site";

@@ -1,16 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { MailHold, SuppressionReason } from "../../../src/domain/mail";
-import {
-  listSuppressionsOf,
-  suppress,
-  suppressionsOfHold,
-  trimMails,
-  undoSuppression,
-  undoSuppressions,
-} from "../../../src/features/mail";
-import { addBounce } from "../../../src/features/mail/suppressions";
-import { reactivateSubscriber } from "../../../src/features/subscribers";
+import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
+import { addBounce, suppress } from "../../../src/features/mail/suppressions";
+import { suppressionsOfHold, undoSuppressions } from "../../../src/features/mail/hold";
+import { trimMails } from "../../../src/features/mail/trim";
+import { undoSuppression } from "../../../src/features/mail/undo";
+import { reactivateSubscriber } from "../../../src/features/subscribers/reactivate";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";

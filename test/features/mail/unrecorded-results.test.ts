@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { unavailable } from "../../../src/errors";
+import { unavailable } from "../../../src/errors/problem";
 import { SECOND_MS } from "../../../src/kernel/time";
 import { settle } from "../../support/clock";
 import { startHeldRelay } from "../../support/held-relay";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { waitingMails } from "../../../src/features/mail";
+import { waitingMails } from "../../../src/features/mail/waiting";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createMailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";

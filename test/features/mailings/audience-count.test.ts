@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { and, eq, sql } from "drizzle-orm";
-import { insertAllInto, mutate, selectOne, type Reader } from "../../../src/db";
+import { insertAllInto, mutate, type Reader, selectOne } from "../../../src/db/statements";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../src/domain/mail";
-import { countAudience } from "../../../src/features/mailings";
+import { countAudience } from "../../../src/features/mailings/audience";
 import { subscriberRow } from "../../support/mail-rows";
 import { createMailingSite } from "../../support/mailing-site";
 

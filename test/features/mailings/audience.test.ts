@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { EventType } from "../../../src/events";
+import type { EventType } from "../../../src/events/catalog";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { deleteIncident } from "../../../src/features/incidents";
-import { unsubscribe } from "../../../src/features/subscribers";
+import { deleteIncident } from "../../../src/features/incidents/delete";
+import { unsubscribe } from "../../../src/features/subscribers/manage";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { listSubscribers } from "../../support/mail-rows";

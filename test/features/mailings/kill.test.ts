@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { insertAllInto } from "../../../src/db";
+import { insertAllInto } from "../../../src/db/statements";
 import { subscribers } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { createIncident } from "../../../src/features/incidents";
-import { addressHmac, ensureMailKey } from "../../../src/features/mail";
-import { createPage } from "../../../src/features/pages";
+import { createIncident } from "../../../src/features/incidents/create";
+import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
+import { createPage } from "../../../src/features/pages/service";
 import { openForServer } from "../../../src/installation";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import { testConfig } from "../../support/app";

@@ -1,23 +1,25 @@
 import { describe, expect, test } from "bun:test";
-import { mutate } from "../../../src/db";
+import { mutate } from "../../../src/db/statements";
 import { events } from "../../../src/db/tables/events";
 import { mailings } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { listenUrl } from "../../../src/config";
-import { deleteIncident } from "../../../src/features/incidents";
-import { setMailSettings, toMessage } from "../../../src/features/mail";
+import { listenUrl } from "../../../src/config/parse";
+import { deleteIncident } from "../../../src/features/incidents/delete";
+import { setMailSettings } from "../../../src/features/mail/settings";
+import { toMessage } from "../../../src/features/mail/compose";
+import { countAudience } from "../../../src/features/mailings/audience";
 import {
-  countAudience,
   releaseHeldMailings,
   releaseMailing,
-  startMailings,
   stopMailing,
-} from "../../../src/features/mailings";
-import { writeDueWords } from "../../../src/features/incidents";
-import { createMonitor } from "../../../src/features/monitors";
+} from "../../../src/features/mailings/control";
+import { startMailings } from "../../../src/features/mailings/worker";
+import { writeDueWords } from "../../../src/features/incidents/words";
+import { createMonitor } from "../../../src/features/monitors/create";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../src/features/monitors/rules";
-import { getSubscriber, resendMail } from "../../../src/features/subscribers";
+import { getSubscriber } from "../../../src/features/subscribers/team";
+import { resendMail } from "../../../src/features/subscribers/resend";
 import { advanceMailings } from "../../../src/features/mailings/expand";
 import { insertMailing, listMailingsOfSubject } from "../../../src/features/mailings/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { deleteIncident } from "../../../src/features/incidents";
-import { changeChoices, getSubscriber, unsubscribe } from "../../../src/features/subscribers";
+import { deleteIncident } from "../../../src/features/incidents/delete";
+import { changeChoices, unsubscribe } from "../../../src/features/subscribers/manage";
+import { getSubscriber } from "../../../src/features/subscribers/team";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
 import { type ExpectedMail, type ModelChoices, MailingModel } from "../../support/mailing-model";
 import type { TakenMail } from "../../support/relay";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Tx } from "../../../src/db";
+import type { Tx } from "../../../src/db/statements";
 import * as endings from "../../../src/features/mail/ending-store";
 import * as lists from "../../../src/features/mailings/list-store";
 import * as mailings from "../../../src/features/mailings/store";

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { startMaintenanceClock } from "../../../src/features/maintenance";
-import { startSending } from "../../../src/features/mail";
-import {
-  createMailingTemplate,
-  MAILING_TEMPLATE,
-  startMailings,
-} from "../../../src/features/mailings";
-import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers";
-import { changePassword, USER_TEMPLATES } from "../../../src/features/users";
-import { ALERT_TEMPLATES, startDelivering } from "../../../src/features/webhooks";
+import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
+import { startSending } from "../../../src/features/mail/sending/sender";
+import { createMailingTemplate } from "../../../src/features/mailings/template";
+import { MAILING_TEMPLATE } from "../../../src/features/mailings/expand";
+import { startMailings } from "../../../src/features/mailings/worker";
+import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/templates";
+import { changePassword } from "../../../src/features/users/sign-in";
+import { USER_TEMPLATES } from "../../../src/features/users/templates";
+import { ALERT_TEMPLATES } from "../../../src/features/webhooks/alerts/templates";
+import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
 import { createAccountMailSite, GRACE } from "../../support/account-mail";
 import type { TestApp } from "../../support/app";

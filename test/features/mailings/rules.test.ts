@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { EventType, RecordedEvent } from "../../../src/events";
-import { EVENTS } from "../../../src/events";
+import { EVENTS, type EventType } from "../../../src/events/catalog";
+import type { RecordedEvent } from "../../../src/events/outbox";
 import {
   beginAt,
   choiceOf,

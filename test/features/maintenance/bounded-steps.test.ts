@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { advanceMaintenance } from "../../../src/features/maintenance";
+import { advanceMaintenance } from "../../../src/features/maintenance/clock";
 import { createTestApp } from "../../support/app";
 import { PLAN } from "../../support/maintenance-site";
 

@@ -1,16 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { listComponentsOfPage } from "../../../src/features/components";
+import { listComponentsOfPage } from "../../../src/features/components/store";
 import {
   addMaintenanceUpdate,
   cancelMaintenance,
-  isUnderWay,
-  listMaintenance,
-  planMaintenance,
-  updateMaintenance,
-} from "../../../src/features/maintenance";
-import type { Tx } from "../../../src/db";
-import { Problem } from "../../../src/errors";
+} from "../../../src/features/maintenance/progress";
+import { isUnderWay } from "../../../src/features/maintenance/rules";
+import { listMaintenance } from "../../../src/features/maintenance/lists";
+import { planMaintenance, updateMaintenance } from "../../../src/features/maintenance/plan";
+import type { Tx } from "../../../src/db/statements";
+import { Problem } from "../../../src/errors/problem";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { MAINTENANCE_STATUSES } from "../../../src/domain/incident-status";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";

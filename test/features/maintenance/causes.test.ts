@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components";
+import { deleteComponent } from "../../../src/features/components/service";
 import { listCausesOf } from "../../../src/features/maintenance/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";

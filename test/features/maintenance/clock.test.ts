@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { startMaintenanceClock } from "../../../src/features/maintenance";
+import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createTestClock, settle } from "../../support/clock";

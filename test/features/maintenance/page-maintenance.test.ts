@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
-  listMaintenanceForPage,
   listEndedMaintenance,
   listMaintenanceBetween,
+  listMaintenanceForPage,
   nextEdge,
-  UPCOMING_MS,
-} from "../../../src/features/maintenance";
+} from "../../../src/features/maintenance/lists";
+import { UPCOMING_MS } from "../../../src/features/maintenance/rules";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
 import { TEST_START } from "../../support/clock";
 import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";

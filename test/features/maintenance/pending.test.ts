@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listPendingMaintenance } from "../../../src/features/maintenance";
+import { listPendingMaintenance } from "../../../src/features/maintenance/lists";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
 
 describe("pending maintenance", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../../src/features/page-deletion";
+import { deletePage } from "../../../src/features/page-deletion/delete";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem, versionOf } from "../../support/app";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startMaintenanceClock } from "../../../src/features/maintenance";
+import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { settle } from "../../support/clock";
 import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mailFamilies } from "../../../src/features/metrics";
+import { mailFamilies } from "../../../src/features/metrics/mail";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createMailSite } from "../../support/mail-site";
 import { scrape } from "../../support/scrape";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deliveryFamilies } from "../../../src/features/metrics";
-import { deleteWebhook } from "../../../src/features/webhooks";
+import { deliveryFamilies } from "../../../src/features/metrics/webhooks";
+import { deleteWebhook } from "../../../src/features/webhooks/update";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type Assertion,
-  AssertionEvaluator,
-  checkAssertions,
-} from "../../../src/features/monitors/assertions";
+import type { Assertion } from "../../../src/features/monitors/assertions/model";
+import { AssertionEvaluator } from "../../../src/features/monitors/assertions/evaluator";
+import { checkAssertions } from "../../../src/features/monitors/assertions/check";
 import { holds } from "../../../src/features/monitors/assertions/evaluate";
 import { createFakeThreads } from "../../support/assertion-threads";
 import { createTestClock } from "../../support/clock";

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type Assertion,
-  AssertionEvaluator,
-  checkAssertions,
-  type Observed,
-} from "../../../src/features/monitors/assertions";
+import type { Assertion } from "../../../src/features/monitors/assertions/model";
+import { AssertionEvaluator } from "../../../src/features/monitors/assertions/evaluator";
+import { checkAssertions, type Observed } from "../../../src/features/monitors/assertions/check";
 import { holds } from "../../../src/features/monitors/assertions/evaluate";
 import { parseJsonPath, valueAt } from "../../../src/features/monitors/assertions/json-path";
 import { parsePattern, patternProblem } from "../../../src/features/monitors/assertions/pattern";

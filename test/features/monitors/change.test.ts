@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { getMonitorRecord } from "../../../src/features/monitors";
+import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { expectProblem, versionOf } from "../../support/app";
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { intervalsOf, probeOf } from "../../../src/features/monitors";
+import { intervalsOf } from "../../../src/features/monitors/bodies";
+import { probeOf } from "../../../src/features/monitors/probes";
 import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitoring, tokensOf } from "../../../src/features/monitors";
+import { createMonitoring } from "../../../src/features/monitors/engine";
+import { tokensOf } from "../../../src/features/monitors/tokens";
 import { listSignals } from "../../../src/features/monitors/heartbeat-store";
 import { findMonitor } from "../../../src/features/monitors/store";
 import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";
-import { createHeartbeatDirectory } from "../../../src/features/monitors";
+import { createHeartbeatDirectory } from "../../../src/features/monitors/heartbeat-tokens";
 import { listTokensOf } from "../../../src/features/monitors/heartbeat-store";
 import { sha256 } from "../../../src/kernel/hash";
 import { type CallOptions, chargeOf, expectProblem } from "../../support/app";

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { findComponent } from "../../../src/features/components";
-import { createMonitoring, deleteMonitor, rotateToken } from "../../../src/features/monitors";
+import { findComponent } from "../../../src/features/components/store";
+import { createMonitoring } from "../../../src/features/monitors/engine";
+import { deleteMonitor } from "../../../src/features/monitors/update";
+import { rotateToken } from "../../../src/features/monitors/tokens";
 import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { TOKEN_KINDS } from "../../../src/domain/monitor-state";

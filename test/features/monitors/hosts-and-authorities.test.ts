@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { TLSSocket } from "node:tls";
-import type { TlsVersion } from "../../../src/egress";
-import { createEgress } from "../../../src/egress";
+import type { TlsVersion } from "../../../src/egress/model";
+import { createEgress } from "../../../src/egress/egress";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
 import type { MonitorConfig } from "../../../src/features/monitors/probes";
 import type { SupportedType } from "../../../src/domain/monitor-state";

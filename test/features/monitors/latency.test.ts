@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Reader } from "../../../src/db";
+import type { Reader } from "../../../src/db/statements";
 import {
   type LatencyFigures,
   latencyOfEach,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
-import { selectMany } from "../../../src/db";
+import { selectMany } from "../../../src/db/statements";
 import { monitorChecks } from "../../../src/db/tables/monitors";
 import type { CheckRow } from "../../../src/features/monitors/checks-store";
 import { rollUp, ROLL_UP_DELAY_MS } from "../../../src/features/monitors/rollup";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
-import { getMonitorRecord } from "../../../src/features/monitors";
+import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import { sha256 } from "../../../src/kernel/hash";
 import { dumpOf } from "../../support/database-dump";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { createKey } from "../../../src/features/keys";
+import { createKey } from "../../../src/features/keys/service";
 import {
   addImportedTokens,
-  createMonitor,
-  createMonitoring,
   type ImportedToken,
-} from "../../../src/features/monitors";
+} from "../../../src/features/monitors/heartbeat-tokens";
+import { createMonitor } from "../../../src/features/monitors/create";
+import { createMonitoring } from "../../../src/features/monitors/engine";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
 import { findMonitor } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";

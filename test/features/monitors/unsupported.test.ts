@@ -1,11 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { findComponent } from "../../../src/features/components";
-import { exportFile } from "../../../src/features/apply";
-import {
-  createMonitor,
-  createUnsupportedMonitor,
-  getMonitorRecord,
-} from "../../../src/features/monitors";
+import { findComponent } from "../../../src/features/components/store";
+import { exportFile } from "../../../src/features/apply/export";
+import { createMonitor } from "../../../src/features/monitors/create";
+import { createUnsupportedMonitor } from "../../../src/features/monitors/unsupported";
+import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
 import { expectProblem } from "../../support/app";

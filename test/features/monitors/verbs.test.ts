@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { findComponent } from "../../../src/features/components";
+import { findComponent } from "../../../src/features/components/store";
 import { listSpans } from "../../../src/features/monitors/checks-store";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
-import { getMonitorRecord } from "../../../src/features/monitors";
+import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import { expectProblem, versionOf } from "../../support/app";
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import type { Tx } from "../../../src/db";
-import { deleteIncident, deleteOpenIncidentsOfPage } from "../../../src/features/incidents";
-import { cancelMaintenanceOfPage } from "../../../src/features/maintenance";
-import { detachMonitorsOfPage } from "../../../src/features/monitors";
-import { belongingsOf } from "../../../src/features/page-deletion";
+import type { Tx } from "../../../src/db/statements";
+import { deleteIncident, deleteOpenIncidentsOfPage } from "../../../src/features/incidents/delete";
+import { cancelMaintenanceOfPage } from "../../../src/features/maintenance/progress";
+import { detachMonitorsOfPage } from "../../../src/features/monitors/detach";
+import { belongingsOf } from "../../../src/features/page-deletion/delete";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { toIso } from "../../../src/kernel/time";
-import { deleteComponentsOfPage } from "../../../src/features/components";
+import { deleteComponentsOfPage } from "../../../src/features/components/service";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";
 import { createLargePage } from "../../support/large-page";

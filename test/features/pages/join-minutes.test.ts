@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { pageMark } from "../../../src/features/imports/here";
-import { findPageBySlug, type PageRow, updatePage } from "../../../src/features/pages";
+import { findPageBySlug, type PageRow } from "../../../src/features/pages/store";
+import { updatePage } from "../../../src/features/pages/service";
 import { crc32 } from "../../../src/kernel/hash";
 import { createTestApp, type TestApp } from "../../support/app";
-import { exportFile, writeApplyFile } from "../../../src/features/apply";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { apply, applyError, linesOf } from "../../support/apply";
 
 const exported = ({ ctx }: TestApp) => ctx.db.write((tx) => writeApplyFile(exportFile(tx), []));

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { deleteLogo, getPage, logoPath, putLogo, readLogo } from "../../../src/features/pages";
+import { deleteLogo, putLogo, readLogo } from "../../../src/features/pages/logo";
+import { getPage } from "../../../src/features/pages/service";
+import { logoPath } from "../../../src/features/pages/address";
 import { readPicture } from "../../../src/features/pages/picture";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { Problem } from "../../../src/errors";
-import { deletePage } from "../../../src/features/page-deletion";
-import {
-  createPage,
-  findDefaultPage,
-  listAllPages,
-  type PageInput,
-  updatePage,
-} from "../../../src/features/pages";
+import { Problem } from "../../../src/errors/problem";
+import { deletePage } from "../../../src/features/page-deletion/delete";
+import { createPage, updatePage } from "../../../src/features/pages/service";
+import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
+import type { PageInput } from "../../../src/features/pages/model";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { listOldSlugs, releaseSlug, updatePage } from "../../../src/features/pages";
+import { listOldSlugs, releaseSlug } from "../../../src/features/pages/slugs";
+import { updatePage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";

@@ -5,9 +5,9 @@ import {
   followSettings,
   readPublicAddress,
   setPublicAddress,
-} from "../../../src/features/settings";
-import { createPage } from "../../../src/features/pages";
-import { createSnapshots } from "../../../src/features/status";
+} from "../../../src/features/settings/service";
+import { createPage } from "../../../src/features/pages/service";
+import { createSnapshots } from "../../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   fieldErrorsOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../../src/features/page-deletion";
-import { createPage, updatePage } from "../../../src/features/pages";
+import { deletePage } from "../../../src/features/page-deletion/delete";
+import { createPage, updatePage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 

@@ -1,10 +1,7 @@
 import { expect, test } from "bun:test";
-import { findIncidentNames } from "../../../src/features/incidents";
-import {
-  createEntryNamesCache,
-  createSnapshots,
-  readEntryNames,
-} from "../../../src/features/status";
+import { findIncidentNames } from "../../../src/features/incidents/list-store";
+import { createEntryNamesCache, readEntryNames } from "../../../src/features/status/entry-names";
+import { createSnapshots } from "../../../src/features/status/snapshots";
 import { createPublicSite, type PublicSite } from "../../support/public-site";
 
 /** Returns a function that reads the names of the page as it is. */

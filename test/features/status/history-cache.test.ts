@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { listComponentsOfPage } from "../../../src/features/components";
-import { findPageBySlug } from "../../../src/features/pages";
+import { listComponentsOfPage } from "../../../src/features/components/store";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { createHistoryCache } from "../../../src/features/status/history-cache";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createLargePage } from "../../support/large-page";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createIncident } from "../../../src/features/incidents";
-import { buildSnapshot } from "../../../src/features/status";
+import { createIncident } from "../../../src/features/incidents/create";
+import { buildSnapshot } from "../../../src/features/status/snapshot";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
 import { counted } from "../../support/counted-transaction";

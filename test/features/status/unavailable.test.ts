@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/context";
-import { unavailable } from "../../../src/errors";
-import { createSnapshots } from "../../../src/features/status";
+import { unavailable } from "../../../src/errors/problem";
+import { createSnapshots } from "../../../src/features/status/snapshots";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp, expectProblem } from "../../support/app";
 

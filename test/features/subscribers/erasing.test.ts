@@ -1,15 +1,14 @@
 import { expect, test } from "bun:test";
-import { insertInto, selectMany } from "../../../src/db";
+import { insertInto, selectMany } from "../../../src/db/statements";
 import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { parseMailAddress } from "../../../src/domain/mail-address";
-import {
-  enqueueMails,
-  eraseReportsAbout,
-  makeReportToken,
-  suppress,
-} from "../../../src/features/mail";
-import { eraseAddress, type SubscriberRow } from "../../../src/features/subscribers";
+import { enqueueMails } from "../../../src/features/mail/queue";
+import { eraseReportsAbout } from "../../../src/features/mail/reports/take-reports";
+import { makeReportToken } from "../../../src/features/mail/reports/token";
+import { suppress } from "../../../src/features/mail/suppressions";
+import { eraseAddress } from "../../../src/features/subscribers/erase";
+import type { SubscriberRow } from "../../../src/features/subscribers/store";
 import { DAY_MS } from "../../../src/kernel/time";
 import { mailingRow } from "../../support/mail-rows";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { Problem } from "../../../src/errors";
-import { getPage } from "../../../src/features/pages";
-import { readImportFile } from "../../../src/features/subscribers";
+import { Problem } from "../../../src/errors/problem";
+import { getPage } from "../../../src/features/pages/service";
+import { readImportFile } from "../../../src/features/subscribers/import-file";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const COLUMNS = "email,components,groups,events";

@@ -1,30 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { mutate, type Tx } from "../../../src/db";
+import { mutate, type Tx } from "../../../src/db/statements";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
 import { pages } from "../../../src/db/tables/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { SuppressionReason } from "../../../src/domain/mail";
 import { parseMailAddress } from "../../../src/domain/mail-address";
-import { Problem } from "../../../src/errors";
-import {
-  addressHmac,
-  findMailKey,
-  listUnmatched,
-  suppress,
-  takeReport,
-} from "../../../src/features/mail";
-import { getPage } from "../../../src/features/pages";
-import {
-  eraseAddress,
-  exportSubscribers,
-  type ImportCounts,
-  importSubscribers,
-  inviteSubscriber,
-  readImportFile,
-  sweepSubscribers,
-  unsubscribe,
-} from "../../../src/features/subscribers";
+import { Problem } from "../../../src/errors/problem";
+import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
+import { listUnmatched } from "../../../src/features/mail/reports/store";
+import { suppress } from "../../../src/features/mail/suppressions";
+import { takeReport } from "../../../src/features/mail/reports/take-reports";
+import { getPage } from "../../../src/features/pages/service";
+import { eraseAddress } from "../../../src/features/subscribers/erase";
+import { exportSubscribers } from "../../../src/features/subscribers/export";
+import { type ImportCounts, importSubscribers } from "../../../src/features/subscribers/import";
+import { inviteSubscriber } from "../../../src/features/subscribers/team";
+import { readImportFile } from "../../../src/features/subscribers/import-file";
+import { sweepSubscribers } from "../../../src/features/subscribers/sweep";
+import { unsubscribe } from "../../../src/features/subscribers/manage";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { startSending } from "../../../src/features/mail";
-import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers";
+import { startSending } from "../../../src/features/mail/sending/sender";
+import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/templates";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createTestClock } from "../../support/clock";
 import { createTestEgress } from "../../support/egress";

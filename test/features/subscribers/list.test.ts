@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { insertAllInto } from "../../../src/db";
+import { insertAllInto } from "../../../src/db/statements";
 import { mailRequests, subscribers, subscriberChoices } from "../../../src/db/tables/mail";
-import { suppress } from "../../../src/features/mail";
+import { suppress } from "../../../src/features/mail/suppressions";
 import {
   countSubscribersOfPage,
   listSignUps,
   listSubscribers,
   STOPPING_REASONS,
-} from "../../../src/features/subscribers";
+} from "../../../src/features/subscribers/list";
 import * as lists from "../../../src/features/subscribers/list-store";
 import { NEWEST } from "../../../src/domain/ids";
 import { DAY_MS } from "../../../src/kernel/time";

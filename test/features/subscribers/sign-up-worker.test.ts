@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startSignUps } from "../../../src/features/subscribers";
+import { startSignUps } from "../../../src/features/subscribers/sign-up-worker";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { settle } from "../../support/clock";
 import { createSubscribingSite } from "../../support/subscribing";

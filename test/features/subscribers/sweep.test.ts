@@ -1,17 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany } from "../../../src/db";
+import { insertInto, mutate, selectMany } from "../../../src/db/statements";
 import { mailReports, mails } from "../../../src/db/tables/mail";
-import { deleteComponent } from "../../../src/features/components";
-import { suppress, trimMails } from "../../../src/features/mail";
-import { subscriberFamilies } from "../../../src/features/metrics";
-import { deletePage } from "../../../src/features/page-deletion";
-import {
-  countSubscribers,
-  eraseSubscriber,
-  listSubscribers,
-  sweepSubscribers,
-} from "../../../src/features/subscribers";
+import { deleteComponent } from "../../../src/features/components/service";
+import { suppress } from "../../../src/features/mail/suppressions";
+import { trimMails } from "../../../src/features/mail/trim";
+import { subscriberFamilies } from "../../../src/features/metrics/subscribers";
+import { deletePage } from "../../../src/features/page-deletion/delete";
+import { countSubscribers } from "../../../src/features/subscribers/store";
+import { eraseSubscriber } from "../../../src/features/subscribers/manage";
+import { listSubscribers } from "../../../src/features/subscribers/list";
+import { sweepSubscribers } from "../../../src/features/subscribers/sweep";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS } from "../../../src/kernel/time";
 import { scrape } from "../../support/scrape";

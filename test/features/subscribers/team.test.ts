@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { parseMailAddress } from "../../../src/domain/mail-address";
-import { addressHmac, findMailKey, suppress } from "../../../src/features/mail";
+import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
+import { suppress } from "../../../src/features/mail/suppressions";
 import {
-  type InvitationResult,
   invalidateLinks,
+  type InvitationResult,
   inviteSubscriber,
   removeSubscriber,
   updateSubscriber,
-} from "../../../src/features/subscribers";
+} from "../../../src/features/subscribers/team";
 import type { SuppressionReason } from "../../../src/domain/mail";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";

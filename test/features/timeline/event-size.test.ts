@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { eventData as incidentData } from "../../../src/features/incidents/event";
 import type { IncidentRecord, UpdateRecord } from "../../../src/features/incidents/records";
 import { eventData as maintenanceData } from "../../../src/features/maintenance/event";
-import type { Maintenance } from "../../../src/features/maintenance";
+import type { Maintenance } from "../../../src/features/maintenance/model";
 
 const AT = Date.UTC(2026, 0, 1, 12);
 const BASE_URL = "https://status.example.com";

@@ -4,11 +4,11 @@ import {
   findUserByEmail,
   getUser,
   hasUsers,
-  inviteUser,
   listUsers,
   renameUser,
   setRole,
-} from "../../../src/features/users";
+} from "../../../src/features/users/service";
+import { inviteUser } from "../../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { fieldErrorsOf, HASH, openPeopleInstallation } from "../../support/user-installation";
 import { shareSite } from "../../support/shared-site";

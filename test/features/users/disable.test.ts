@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { createSessions, findLink } from "../../../src/features/auth";
-import { createKey, revokeKey } from "../../../src/features/keys";
+import { createSessions } from "../../../src/features/auth/sessions";
+import { findLink } from "../../../src/features/auth/links";
+import { createKey, revokeKey } from "../../../src/features/keys/service";
 import {
   disableUser,
   enableUser,
   getUser,
-  issuePasswordLink,
   listLiveKeysOf,
   setRole,
-} from "../../../src/features/users";
+} from "../../../src/features/users/service";
+import { issuePasswordLink } from "../../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { openPeopleInstallation } from "../../support/user-installation";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Tx } from "../../../src/db";
-import { disableUser, enableUser, getUser, inviteUser, setRole } from "../../../src/features/users";
+import type { Tx } from "../../../src/db/statements";
+import { disableUser, enableUser, getUser, setRole } from "../../../src/features/users/service";
+import { inviteUser } from "../../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { openPeopleInstallation, type PeopleInstallation } from "../../support/user-installation";
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { MailRow } from "../../../src/features/mail";
-import { toMessage } from "../../../src/features/mail";
-import { createKey } from "../../../src/features/keys";
-import { inviteUser, USER_TEMPLATES } from "../../../src/features/users";
+import type { MailRow } from "../../../src/features/mail/queue-store";
+import { toMessage } from "../../../src/features/mail/compose";
+import { createKey } from "../../../src/features/keys/service";
+import { inviteUser } from "../../../src/features/users/invitations";
+import { USER_TEMPLATES } from "../../../src/features/users/templates";
 import { expiringKeysLetter } from "../../../src/features/users/letters";
 import { userActor } from "../../../src/domain/actor";
 import { DAY_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import type { Tx } from "../../../src/db";
-import { createSessions, findLink, issueLink } from "../../../src/features/auth";
+import type { Tx } from "../../../src/db/statements";
+import { createSessions } from "../../../src/features/auth/sessions";
+import { findLink, issueLink } from "../../../src/features/auth/links";
 import {
   acceptLink,
-  disableUser,
-  enableUser,
-  getUser,
   inviteUser,
   issuePasswordLink,
   issueSetUpLink,
-} from "../../../src/features/users";
+} from "../../../src/features/users/invitations";
+import { disableUser, enableUser, getUser } from "../../../src/features/users/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   fieldErrorsOf,

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { insertInto, selectMany } from "../../../src/db";
+import { insertInto, selectMany } from "../../../src/db/statements";
 import { mailWarnings } from "../../../src/db/tables/mail";
 import { passwordRequests } from "../../../src/db/tables/users";
-import { startUserMails, sweepUserMails } from "../../../src/features/users";
+import { startUserMails, sweepUserMails } from "../../../src/features/users/mail-worker";
 import * as requests from "../../../src/features/users/forgot-store";
-import { listMailsAbout } from "../../../src/features/mail";
+import { listMailsAbout } from "../../../src/features/mail/direct-store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { createAccountMailSite, GRACE, OWNER } from "../../support/account-mail";
 import { settle } from "../../support/clock";

@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Tx } from "../../../src/db";
-import { createSessions, findLink } from "../../../src/features/auth";
-import {
-  changePassword,
-  disableUser,
-  endOneSession,
-  endSessions,
-  issuePasswordLink,
-} from "../../../src/features/users";
+import type { Tx } from "../../../src/db/statements";
+import { createSessions } from "../../../src/features/auth/sessions";
+import { findLink } from "../../../src/features/auth/links";
+import { changePassword, endOneSession, endSessions } from "../../../src/features/users/sign-in";
+import { disableUser } from "../../../src/features/users/service";
+import { issuePasswordLink } from "../../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import {
   HASH,

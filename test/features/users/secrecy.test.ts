@@ -1,17 +1,16 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createLoginThrottle, createPasswords } from "../../../src/features/auth";
+import { createLoginThrottle } from "../../../src/features/auth/throttle";
+import { createPasswords } from "../../../src/features/auth/passwords";
 import {
   acceptLink,
-  authenticate,
-  changePassword,
-  disableUser,
   inviteUser,
   issuePasswordLink,
   issueSetUpLink,
   setUpOwner,
-  signIn,
-} from "../../../src/features/users";
+} from "../../../src/features/users/invitations";
+import { authenticate, changePassword, signIn } from "../../../src/features/users/sign-in";
+import { disableUser } from "../../../src/features/users/service";
 import { sha256 } from "../../../src/kernel/hash";
 import { client } from "../../support/auth-installation";
 import { userActor } from "../../../src/domain/actor";

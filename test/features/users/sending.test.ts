@@ -1,13 +1,11 @@
 import { expect, test } from "bun:test";
 import type { SMTPServerOptions } from "smtp-server";
-import { addressHmac, ensureMailKey, suppress } from "../../../src/features/mail";
-import {
-  findMailTrouble,
-  inviteUser,
-  issuePasswordLink,
-  USER_TEMPLATES,
-} from "../../../src/features/users";
-import { unavailable } from "../../../src/errors";
+import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
+import { suppress } from "../../../src/features/mail/suppressions";
+import { findMailTrouble } from "../../../src/features/users/mails";
+import { inviteUser, issuePasswordLink } from "../../../src/features/users/invitations";
+import { USER_TEMPLATES } from "../../../src/features/users/templates";
+import { unavailable } from "../../../src/errors/problem";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { expectDead, userWithPassword } from "../../support/dashboard";

@@ -1,14 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { Tx } from "../../../src/db";
-import { createSessions, findLink } from "../../../src/features/auth";
-import {
-  createUser,
-  getUser,
-  inviteUser,
-  issueSetUpLink,
-  listUsers,
-  setUpOwner,
-} from "../../../src/features/users";
+import type { Tx } from "../../../src/db/statements";
+import { createSessions } from "../../../src/features/auth/sessions";
+import { findLink } from "../../../src/features/auth/links";
+import { createUser, getUser, listUsers } from "../../../src/features/users/service";
+import { inviteUser, issueSetUpLink, setUpOwner } from "../../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   fieldErrorsOf,

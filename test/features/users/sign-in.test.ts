@@ -1,19 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import {
-  createLoginThrottle,
-  createPasswords,
-  createSessions,
-  type LoginThrottle,
-  type Passwords,
-} from "../../../src/features/auth";
-import {
-  authenticate,
-  changePassword,
-  disableUser,
-  enableUser,
-  getUser,
-  signIn,
-} from "../../../src/features/users";
+import { createLoginThrottle, type LoginThrottle } from "../../../src/features/auth/throttle";
+import { createPasswords, type Passwords } from "../../../src/features/auth/passwords";
+import { createSessions } from "../../../src/features/auth/sessions";
+import { authenticate, changePassword, signIn } from "../../../src/features/users/sign-in";
+import { disableUser, enableUser, getUser } from "../../../src/features/users/service";
 import type { UserRow } from "../../../src/features/users/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { client } from "../../support/auth-installation";

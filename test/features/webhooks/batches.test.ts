@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { trimDeliveries } from "../../../src/features/webhooks";
+import { trimDeliveries } from "../../../src/features/webhooks/deliveries";
 import { writeBatchedDeliveries } from "../../../src/features/webhooks/enqueue";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";

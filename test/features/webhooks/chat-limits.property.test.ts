@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { RecordedEvent } from "../../../src/events";
+import type { RecordedEvent } from "../../../src/events/outbox";
 import type { FormatContext } from "../../../src/features/webhooks/formats/format";
 import { isForPeople, type WebhookFormat } from "../../../src/domain/webhook";
 import { gatheredEvents } from "../../support/gathering-site";

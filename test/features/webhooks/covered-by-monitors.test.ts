@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { EventType, OutboxEvent } from "../../../src/events";
-import type { CreateWebhookBody } from "../../../src/features/webhooks";
+import type { EventType } from "../../../src/events/catalog";
+import type { OutboxEvent } from "../../../src/events/outbox";
+import type { CreateWebhookBody } from "../../../src/features/webhooks/bodies";
 import { createGatheringSite, monitorEvent } from "../../support/gathering-site";
 
 const NOW = Date.parse("2026-03-10T12:00:00Z");

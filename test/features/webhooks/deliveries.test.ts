@@ -5,8 +5,8 @@ import {
   listDeliveries,
   redeliver,
   redeliverFailed,
-  updateWebhook,
-} from "../../../src/features/webhooks";
+} from "../../../src/features/webhooks/deliveries";
+import { updateWebhook } from "../../../src/features/webhooks/update";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { WebhookRow } from "../../../src/features/webhooks";
+import type { WebhookRow } from "../../../src/features/webhooks/store";
 import { blanked, secretsIn } from "../../../src/features/webhooks/deliver/blanking";
 import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
 import { FORMATS, validateDestination } from "../../../src/features/webhooks/formats";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deleteWebhook, sendTestEvent, updateWebhook } from "../../../src/features/webhooks";
+import { deleteWebhook, updateWebhook } from "../../../src/features/webhooks/update";
+import { sendTestEvent } from "../../../src/features/webhooks/deliveries";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 

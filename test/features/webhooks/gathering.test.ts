@@ -1,16 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { selectOne } from "../../../src/db";
+import { selectOne } from "../../../src/db/statements";
 import { deliveryGroups } from "../../../src/db/tables/webhooks";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { unavailable } from "../../../src/errors";
-import {
-  getDelivery,
-  redeliver,
-  trimDeliveries,
-  updateWebhook,
-} from "../../../src/features/webhooks";
+import { unavailable } from "../../../src/errors/problem";
+import { getDelivery, redeliver, trimDeliveries } from "../../../src/features/webhooks/deliveries";
+import { updateWebhook } from "../../../src/features/webhooks/update";
 import { deleteEvent } from "../../../src/features/webhooks/log-store";
 import { SECOND_MS } from "../../../src/kernel/time";
 import { settle } from "../../support/clock";

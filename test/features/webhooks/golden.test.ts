@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { EVENTS, type EventType } from "../../../src/events";
+import { EVENTS, type EventType } from "../../../src/events/catalog";
 import type { Message } from "../../../src/features/webhooks/formats/format";
 import { parseJson } from "../../../src/kernel/text";
 import { isForPeople, WEBHOOK_FORMATS } from "../../../src/domain/webhook";

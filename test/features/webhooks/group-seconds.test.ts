@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createWebhook, startDelivering } from "../../../src/features/webhooks";
+import { createWebhook } from "../../../src/features/webhooks/create";
+import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { SECOND_MS } from "../../../src/kernel/time";
 import { createGatheringSite } from "../../support/gathering-site";

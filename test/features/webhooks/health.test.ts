@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deliveryHealth, lastFailure, successRate } from "../../../src/features/webhooks";
+import { deliveryHealth, lastFailure, successRate } from "../../../src/features/webhooks/health";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";

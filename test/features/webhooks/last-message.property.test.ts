@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { updateWebhook } from "../../../src/features/webhooks";
+import { updateWebhook } from "../../../src/features/webhooks/update";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import {
   createGatheringSite,

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor, deleteMonitor } from "../../../src/features/monitors";
-import { listAllWebhooks, listDeliveries } from "../../../src/features/webhooks";
+import { createMonitor } from "../../../src/features/monitors/create";
+import { deleteMonitor } from "../../../src/features/monitors/update";
+import { listAllWebhooks } from "../../../src/features/webhooks/store";
+import { listDeliveries } from "../../../src/features/webhooks/deliveries";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { NEWEST } from "../../../src/domain/ids";
-import type { EventType } from "../../../src/events";
+import type { EventType } from "../../../src/events/catalog";
 import { expectProblem, type TestApp } from "../../support/app";
 import { createWebhookSite, RECEIVER } from "../../support/webhook-site";
 

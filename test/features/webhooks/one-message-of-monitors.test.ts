@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { EventType } from "../../../src/events";
+import type { EventType } from "../../../src/events/catalog";
 import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
 import { writeMessage } from "../../../src/features/webhooks/deliver/message";
 import { MINUTE_MS } from "../../../src/kernel/time";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents";
-import { startMaintenanceClock } from "../../../src/features/maintenance";
+import { deleteIncident } from "../../../src/features/incidents/delete";
+import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createEndpointPair } from "../../support/endpoint-pair";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { startDelivering } from "../../../src/features/webhooks";
+import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
 import { shownUrl } from "../../../src/features/webhooks/formats";
 import { expectProblem } from "../../support/app";
 import { createTestEgress } from "../../support/egress";

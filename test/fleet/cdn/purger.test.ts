@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AlarmKind } from "../../../src/features/alarms";
+import type { AlarmKind } from "../../../src/features/alarms/kinds";
 import type { PurgeFailure } from "../../../src/fleet/cdn/purge-request";
 import { type Purger, type PurgerDependencies, startPurger } from "../../../src/fleet/cdn/purger";
 import { createSignal, type Signal } from "../../../src/kernel/signal";

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { countRows } from "../../../src/db/row-counts";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { createKey } from "../../../src/features/keys";
+import { createKey } from "../../../src/features/keys/service";
 import { startReplication } from "../../../src/fleet/log/replication";
 import {
   checkRestore,
@@ -13,7 +13,7 @@ import {
 import { openForCommand } from "../../../src/installation";
 import { systemClock } from "../../../src/kernel/clock";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/kernel/time";
-import { openObjectStore } from "../../../src/object-store";
+import { openObjectStore } from "../../../src/object-store/open";
 import { testConfig } from "../../support/app";
 import { createTestClock, settle, type TestClock } from "../../support/clock";
 import { describeWithPrograms } from "../../support/fleet/describe";

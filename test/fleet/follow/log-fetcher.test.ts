@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { createLogFetcher } from "../../../src/fleet/follow/log-fetcher";
 import { levelPath, logFilePath } from "../../../src/fleet/follow/log-files";
-import type { ObjectStore } from "../../../src/object-store";
-import { openObjectStore } from "../../../src/object-store";
+import type { ObjectStore } from "../../../src/object-store/model";
+import { openObjectStore } from "../../../src/object-store/open";
 import { createTestClock, TEST_START } from "../../support/clock";
 import { temporaryFolder } from "../../support/temporary-folder";
 

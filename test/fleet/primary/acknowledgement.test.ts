@@ -4,7 +4,7 @@ import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
 import { createAcknowledgement } from "../../../src/fleet/primary/acknowledgement";
 import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { holdLease } from "../../../src/fleet/leader/lease";
-import type { RequestContext } from "../../../src/http";
+import type { RequestContext } from "../../../src/http/request-context";
 import { systemRandom } from "../../../src/kernel/random";
 import { createTestClock, settle } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";

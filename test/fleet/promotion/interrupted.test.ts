@@ -20,7 +20,7 @@ import {
 } from "../../../src/fleet/promotion/promotion";
 import { systemClock } from "../../../src/kernel/clock";
 import { systemRandom } from "../../../src/kernel/random";
-import { openObjectStore } from "../../../src/object-store";
+import { openObjectStore } from "../../../src/object-store/open";
 import { createTestClock } from "../../support/clock";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { eventually } from "../../support/fleet/eventually";

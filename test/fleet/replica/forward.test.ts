@@ -4,9 +4,9 @@ import { createReplicaPair, FLEET_SECRET } from "../../support/fleet/replica-pai
 import { rawRequest } from "../../support/raw-http";
 import { createApp } from "../../../src/app";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { revokeKey } from "../../../src/features/keys";
+import { revokeKey } from "../../../src/features/keys/service";
 import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
-import { createIdleMonitoring } from "../../../src/features/monitors";
+import { createIdleMonitoring } from "../../../src/features/monitors/monitoring";
 import { CLIENT_HEADER, fleetToken, ORIGIN_HEADER, TOKEN_HEADER } from "../../../src/fleet/wire";
 
 const INCIDENT = { page: "acme", name: "Down", body: "It is down." };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { mutate } from "../../../src/db";
+import { mutate } from "../../../src/db/statements";
 import { mails } from "../../../src/db/tables/mail";
 import { deliveries, deliveryTries } from "../../../src/db/tables/webhooks";
 import { recordAttempts } from "../../../src/fleet/valkey/attempts";

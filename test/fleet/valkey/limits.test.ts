@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Charge } from "../../../src/features/limits";
+import type { Charge } from "../../../src/features/limits/limiter";
 import { TAKE_TOKENS } from "../../../src/fleet/valkey/bucket-script";
 import { SharedBuckets } from "../../../src/fleet/valkey/shared-buckets";
 import { createTestClock, type TestClock } from "../../support/clock";

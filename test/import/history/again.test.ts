@@ -1,9 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import { dumpRows } from "../../support/past-dump";
-import { listAllPages } from "../../../src/features/pages";
-import { listComponentsOfPage } from "../../../src/features/components";
-import { findImport, type HistoryStep } from "../../../src/features/imports";
+import { listAllPages } from "../../../src/features/pages/store";
+import { listComponentsOfPage } from "../../../src/features/components/store";
+import { findImport } from "../../../src/features/imports/store";
+import type { HistoryStep } from "../../../src/features/imports/history/write";
 import type { FoundHistory } from "../../../src/features/imports/source";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import type { CheckRow } from "../../../src/features/monitors";
-import { listStoredMonitors, sparklinesOf } from "../../../src/features/monitors";
-import { listAllPages, updatePage } from "../../../src/features/pages";
+import type { CheckRow } from "../../../src/features/monitors/checks-store";
+import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { sparklinesOf } from "../../../src/features/monitors/sparklines";
+import { listAllPages } from "../../../src/features/pages/store";
+import { updatePage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";

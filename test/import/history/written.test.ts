@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { latencyOfEach } from "../../../src/features/monitors";
+import { latencyOfEach } from "../../../src/features/monitors/latency";
 import { BEAT } from "../../../src/features/imports/source";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay, toIso } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";

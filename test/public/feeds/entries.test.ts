@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents";
-import { updatePage } from "../../../src/features/pages";
+import { deleteIncident } from "../../../src/features/incidents/delete";
+import { updatePage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createFollowedPage, type FollowedPage } from "../../support/feed-site";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components";
+import { deleteComponent } from "../../../src/features/components/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { Maintenance } from "../../../src/features/maintenance";
-import type { Page } from "../../../src/features/pages";
+import type { Maintenance } from "../../../src/features/maintenance/model";
+import type { Page } from "../../../src/features/pages/model";
 import { writeCalendar } from "../../../src/public/feeds/calendar";
 import { writeLongTexts } from "../../support/long-texts";
 import { createPublicSite, type PublicSite } from "../../support/public-site";

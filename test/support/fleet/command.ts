@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Ctx } from "../../../src/context";
-import { createDb } from "../../../src/db";
+import { createDb } from "../../../src/db/database";
 import { COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../../src/db/open";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { createKey } from "../../../src/features/keys";
+import { createKey } from "../../../src/features/keys/service";
 import { createContext } from "../../../src/installation";
 import { systemClock } from "../../../src/kernel/clock";
 import { systemRandom } from "../../../src/kernel/random";

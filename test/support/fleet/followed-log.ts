@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { selectMany } from "../../../src/db";
+import { selectMany } from "../../../src/db/statements";
 import { type Following, startFollowing } from "../../../src/fleet/follow/follow";
 import { systemClock } from "../../../src/kernel/clock";
 import { createTestLog } from "../log";

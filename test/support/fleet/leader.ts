@@ -1,4 +1,4 @@
-import type { Alarms } from "../../../src/features/alarms";
+import type { Alarms } from "../../../src/features/alarms/alarms";
 import type { LeaderRecord } from "../../../src/fleet/leader/record";
 
 /** Returns the record of a primary in its first term. */

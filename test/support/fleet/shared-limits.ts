@@ -1,5 +1,6 @@
-import { type Config, loadConfig } from "../../../src/config";
-import { createLimiter } from "../../../src/features/limits";
+import type { Config } from "../../../src/config/options";
+import { loadConfig } from "../../../src/config/load";
+import { createLimiter } from "../../../src/features/limits/limiter";
 import { openValkey, type Valkey } from "../../../src/fleet/valkey/client";
 import { type Script, script } from "../../../src/fleet/valkey/script";
 import { shareLimits, type SharedLimiter } from "../../../src/fleet/valkey/shared-limiter";

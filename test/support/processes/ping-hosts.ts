@@ -1,4 +1,5 @@
-import { createEgress, Fault } from "../../../src/egress";
+import { createEgress } from "../../../src/egress/egress";
+import { Fault } from "../../../src/egress/fault";
 import { systemClock } from "../../../src/kernel/clock";
 
 /*

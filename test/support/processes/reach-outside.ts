@@ -2,7 +2,8 @@
  * Connects to port 80 of each argument, and prints a JSON list of the faults: their messages, true if the address
  * has answered, and how the host was silent.
  */
-import { createEgress, OutsideAnswers } from "../../../src/egress";
+import { createEgress } from "../../../src/egress/egress";
+import { OutsideAnswers } from "../../../src/egress/outside";
 import { systemClock } from "../../../src/kernel/clock";
 
 const clock = systemClock();

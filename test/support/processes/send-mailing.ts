@@ -2,14 +2,12 @@
  * Writes and sends the mails of the mailings of a data directory to a relay on loopback until it is killed:
  * `bun send-mailing.ts DIRECTORY PORT`. Prints a line when nothing is left to be done.
  */
-import { createEgress } from "../../../src/egress";
-import { startSending } from "../../../src/features/mail";
-import {
-  createMailingTemplate,
-  MAILING_TEMPLATE,
-  startMailings,
-} from "../../../src/features/mailings";
-import { createLoadThrottle } from "../../../src/features/outgoing";
+import { createEgress } from "../../../src/egress/egress";
+import { startSending } from "../../../src/features/mail/sending/sender";
+import { createMailingTemplate } from "../../../src/features/mailings/template";
+import { MAILING_TEMPLATE } from "../../../src/features/mailings/expand";
+import { startMailings } from "../../../src/features/mailings/worker";
+import { createLoadThrottle } from "../../../src/features/outgoing/load-throttle";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../app";
 import { mailingEnv } from "../mailing-env";

@@ -2,9 +2,9 @@
  * Sends the queued mails of a data directory to a relay on loopback until it is killed:
  * `bun send-mails.ts DIRECTORY PORT`. Prints a line when nothing is left to be sent.
  */
-import { createEgress } from "../../../src/egress";
-import { startSending } from "../../../src/features/mail";
-import { createLoadThrottle } from "../../../src/features/outgoing";
+import { createEgress } from "../../../src/egress/egress";
+import { startSending } from "../../../src/features/mail/sending/sender";
+import { createLoadThrottle } from "../../../src/features/outgoing/load-throttle";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../app";
 import { TEST_TEMPLATES } from "../mail-site";

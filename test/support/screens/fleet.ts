@@ -1,4 +1,4 @@
-import type { FleetNode } from "../../../src/features/alarms";
+import type { FleetNode } from "../../../src/features/alarms/fleet";
 import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { alarmOf, type TestFleet } from "../test-fleet";
 import { inEmpty, type Screen } from "./screen";

@@ -1,5 +1,5 @@
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { recordBackup } from "../../../src/features/backups";
+import { recordBackup } from "../../../src/features/backups/last-backup";
 import { parseNetworks } from "../../../src/config/parse";
 import type { DemoSites } from "../demo-sites";
 import { inDemoData, send, type Screen } from "./screen";

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import type { Ctx } from "../../../src/context";
-import type { Tx } from "../../../src/db";
-import { listComponentsOfPage } from "../../../src/features/components";
-import { ensureMailKey } from "../../../src/features/mail";
-import { findPageBySlug } from "../../../src/features/pages";
+import type { Tx } from "../../../src/db/statements";
+import { listComponentsOfPage } from "../../../src/features/components/store";
+import { ensureMailKey } from "../../../src/features/mail/tokens";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { insertChoice, storeSignUp, storeSubscriber } from "../mailed-subscriber";
 import { linkPath, listRequests } from "../subscribing";
 import { send, type Screen } from "./screen";

@@ -1,18 +1,14 @@
 import type { Page } from "playwright-core";
 import type { Ctx } from "../../../src/context";
-import type { Tx } from "../../../src/db";
+import type { Tx } from "../../../src/db/statements";
 import { parseNetworks } from "../../../src/config/parse";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { parseSender } from "../../../src/config";
-import {
-  addressHmac,
-  ensureMailKey,
-  findReportToken,
-  makeReportToken,
-  setMailSettings,
-  suppress,
-  takeReport,
-} from "../../../src/features/mail";
+import { parseSender } from "../../../src/config/mail-options";
+import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
+import { findReportToken, makeReportToken } from "../../../src/features/mail/reports/token";
+import { setMailSettings } from "../../../src/features/mail/settings";
+import { suppress } from "../../../src/features/mail/suppressions";
+import { takeReport } from "../../../src/features/mail/reports/take-reports";
 import type { DemoSites } from "../demo-sites";
 import { bounceMessage } from "../mail-reports";
 import { politeRelay, startScriptedRelay } from "../relay";

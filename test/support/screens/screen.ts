@@ -1,10 +1,11 @@
 import type { Page } from "playwright-core";
-import { listComponentsOfPage, listGroups } from "../../../src/features/components";
-import { listAllTemplates } from "../../../src/features/incident-templates";
-import { listIncidents } from "../../../src/features/incidents";
-import { listMaintenance, listSchedules } from "../../../src/features/maintenance";
-import { listMonitors } from "../../../src/features/monitors";
-import { findPageBySlug } from "../../../src/features/pages";
+import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
+import { listAllTemplates } from "../../../src/features/incident-templates/records";
+import { listIncidents } from "../../../src/features/incidents/lists";
+import { listMaintenance } from "../../../src/features/maintenance/lists";
+import { listSchedules } from "../../../src/features/maintenance/schedules/records";
+import { listMonitors } from "../../../src/features/monitors/records";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import type { BrowserSite } from "../browser-site";
 import type { DemoData } from "../demo-data";
 import type { DemoSites } from "../demo-sites";

@@ -1,4 +1,4 @@
-import type { StorageState } from "../../../src/db";
+import type { StorageState } from "../../../src/db/storage-watch";
 import type { Screen } from "./screen";
 
 /** Opens the overview of an installation whose database is in the given state. */

@@ -1,8 +1,8 @@
-import { suppress } from "../../../src/features/mail";
-import { listComponentsOfPage } from "../../../src/features/components";
-import { findPageBySlug } from "../../../src/features/pages";
+import { suppress } from "../../../src/features/mail/suppressions";
+import { listComponentsOfPage } from "../../../src/features/components/store";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { insertChoice, storeMail, storeSignUp, storeSubscriber } from "../mailed-subscriber";
-import type { SubscriberRow } from "../../../src/features/subscribers";
+import type { SubscriberRow } from "../../../src/features/subscribers/store";
 import type { DemoSites } from "../demo-sites";
 import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { inDemoData, openDialog, send, type Screen } from "./screen";

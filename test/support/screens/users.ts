@@ -1,8 +1,8 @@
-import { mutate } from "../../../src/db";
+import { mutate } from "../../../src/db/statements";
 import { mails } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { setMailSettings } from "../../../src/features/mail";
-import { findUserByEmail } from "../../../src/features/users";
+import { setMailSettings } from "../../../src/features/mail/settings";
+import { findUserByEmail } from "../../../src/features/users/service";
 import { RELAY } from "../subscribing";
 import { inDemoData, inEmpty, send, type Screen } from "./screen";
 

@@ -1,7 +1,6 @@
 import type { Page } from "playwright-core";
-import { listAllWebhooks } from "../../../src/features/webhooks";
+import { listAllWebhooks, setPause } from "../../../src/features/webhooks/store";
 import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
-import { setPause } from "../../../src/features/webhooks/store";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import type { DemoData } from "../demo-data";
 import type { DemoSites } from "../demo-sites";

@@ -1,4 +1,4 @@
-import { listDeliveries } from "../../../src/features/webhooks";
+import { listDeliveries } from "../../../src/features/webhooks/deliveries";
 import { byKey, type ActionInstallation, type Verbs } from "./verb";
 
 const FOUND_OUT = "it records observations and changes no setting";

@@ -1,4 +1,4 @@
-import { getIncident } from "../../../src/features/incidents";
+import { getIncident } from "../../../src/features/incidents/records";
 import { createStorm } from "../storm-site";
 import { byForm, type Verb, type ActionInstallation, type Verbs } from "./verb";
 

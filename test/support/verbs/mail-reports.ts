@@ -1,5 +1,7 @@
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { addressHmac, ensureMailKey, makeReportToken, suppress } from "../../../src/features/mail";
+import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
+import { makeReportToken } from "../../../src/features/mail/reports/token";
+import { suppress } from "../../../src/features/mail/suppressions";
 import { type ActionInstallation, byForm, type Verbs } from "./verb";
 
 const REPORTED = "Programs report what happened to mails; each change is on the mail itself.";

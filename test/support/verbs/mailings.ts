@@ -1,6 +1,7 @@
-import { insertInto } from "../../../src/db";
+import { insertInto } from "../../../src/db/statements";
 import { mailings, mails } from "../../../src/db/tables/mail";
-import { holdAllMailings, suppress } from "../../../src/features/mail";
+import { holdAllMailings } from "../../../src/features/mail/hold";
+import { suppress } from "../../../src/features/mail/suppressions";
 import { mailingRow } from "../mail-rows";
 import { type ActionInstallation, byForm, type Verbs } from "./verb";
 

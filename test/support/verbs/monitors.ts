@@ -1,4 +1,4 @@
-import { tokensOf } from "../../../src/features/monitors";
+import { tokensOf } from "../../../src/features/monitors/tokens";
 import { formOf } from "../monitor-dashboard";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 

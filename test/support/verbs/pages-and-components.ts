@@ -1,4 +1,4 @@
-import { listAllPages } from "../../../src/features/pages";
+import { listAllPages } from "../../../src/features/pages/store";
 import { asUpload } from "../multipart";
 import { picture } from "../pictures";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";

@@ -1,5 +1,5 @@
-import { setAsideId } from "../../../src/features/alarms";
-import { listSessionsOf } from "../../../src/features/auth";
+import { setAsideId } from "../../../src/features/alarms/orphans";
+import { listSessionsOf } from "../../../src/features/auth/sessions";
 import { cancelPending } from "../../../src/features/webhooks/delivery-store";
 import { invite, signIn } from "../dashboard";
 import { importForm } from "../import-form";

@@ -1,6 +1,7 @@
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { setMailSettings, suppress } from "../../../src/features/mail";
-import type { SubscriberRow } from "../../../src/features/subscribers";
+import { setMailSettings } from "../../../src/features/mail/settings";
+import { suppress } from "../../../src/features/mail/suppressions";
+import type { SubscriberRow } from "../../../src/features/subscribers/store";
 import { storeMail, storeSubscriber } from "../mailed-subscriber";
 import { listMails } from "../mail-rows";
 import { linkPath, listRequests, RELAY } from "../subscribing";

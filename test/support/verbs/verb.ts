@@ -1,6 +1,5 @@
-import { SCOPE_NAMES } from "../../../src/features/keys";
-import type { WebhookRow } from "../../../src/features/webhooks";
-import { listAllWebhooks } from "../../../src/features/webhooks";
+import { SCOPE_NAMES } from "../../../src/features/keys/scopes";
+import { listAllWebhooks, type WebhookRow } from "../../../src/features/webhooks/store";
 import type { CallOptions, TestApp } from "../app";
 import { type Fields, NO_BASE_URL, PASSWORD, signIn, userWithPassword } from "../dashboard";
 import { typedIn } from "../html";

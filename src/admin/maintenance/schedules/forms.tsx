@@ -1,11 +1,12 @@
 import {
   type CreateScheduleBody,
   DURATION_MINUTES_MAX,
-  previewOccurrences,
-  type ScheduleRecord,
-} from "../../../features/maintenance";
+} from "../../../features/maintenance/schedules/model";
+import { previewOccurrences } from "../../../features/maintenance/schedules/preview";
+import type { ScheduleRecord } from "../../../features/maintenance/schedules/records";
 import { MINUTE_MS, toIso } from "../../../kernel/time";
-import { Button, zoneSpan } from "../../../ui";
+import { Button } from "../../../ui/buttons";
+import { zoneSpan } from "../../../ui/times";
 import { checkboxField } from "../../forms/choice-fields";
 import type { PageComponents } from "../../forms/components-field";
 import { type Field, nullable, optional } from "../../forms/field";

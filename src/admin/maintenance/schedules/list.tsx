@@ -1,25 +1,18 @@
-import type { Reader } from "../../../db";
+import type { Reader } from "../../../db/statements";
 import { type Role, roleAllows } from "../../../domain/role";
 import {
   listSchedules,
-  listUpcomingOfSchedule,
   type ScheduleRecord,
-} from "../../../features/maintenance";
+} from "../../../features/maintenance/schedules/records";
+import { listUpcomingOfSchedule } from "../../../features/maintenance/schedules/store";
 import { toIso } from "../../../kernel/time";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  duration,
-  EmptyState,
-  Icon,
-  OneLine,
-  PageHead,
-  RelativeTime,
-  Row,
-  RowLink,
-  Table,
-} from "../../../ui";
+import { ButtonLink } from "../../../ui/buttons";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/table";
+import { duration } from "../../../ui/times";
+import { EmptyState } from "../../../ui/blocks";
+import { Icon } from "../../../ui/icons";
+import { PageHead } from "../../../ui/navigation";
+import { RelativeTime } from "../../../ui/relative-time";
 import { labelAmong, type Page, readPages } from "../../page-choice";
 import { MAINTENANCE_PATH, maintenanceSchedulePath } from "../../paths";
 import { NEW_SCHEDULE_PATH } from "../maintenance-paths";

@@ -1,12 +1,13 @@
 import {
   createSchedule,
   deleteSchedule,
-  getSchedule,
   updateSchedule,
-} from "../../../features/maintenance";
-import type { Form as SentForm } from "../../../http";
-import { sessionOf } from "../../../http";
-import { Button, ButtonLink, DialogForm } from "../../../ui";
+} from "../../../features/maintenance/schedules/service";
+import { getSchedule } from "../../../features/maintenance/schedules/records";
+import type { Form as SentForm } from "../../../http/form-body";
+import { sessionOf } from "../../../http/request-context";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { DialogForm } from "../../../ui/form";
 import { ManagedByFile } from "../../components/managed";
 import type { AdminDependencies } from "../../dependencies";
 import { readPageComponents } from "../../forms/components-field";

@@ -1,4 +1,4 @@
-import { DNS_RECORD_TYPES } from "../../../egress";
+import { DNS_RECORD_TYPES } from "../../../egress/model";
 import { selectField } from "../../forms/choice-fields";
 import { type Field, nullable } from "../../forms/field";
 import { textAreaField, textField } from "../../forms/text-fields";

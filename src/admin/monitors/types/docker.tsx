@@ -1,4 +1,4 @@
-import { TextField } from "../../../ui";
+import { TextField } from "../../../ui/inputs";
 import type { Field } from "../../forms/field";
 import { textField } from "../../forms/text-fields";
 import type { TypeForm } from "./type-form";

@@ -1,6 +1,11 @@
-import { type CertificateFacts, certificatesIn, PRIVATE_KEY } from "../../../features/monitors";
+import {
+  type CertificateFacts,
+  certificatesIn,
+  PRIVATE_KEY,
+} from "../../../features/monitors/probes/client-certificate";
 import { toIso } from "../../../kernel/time";
-import { longDay, TextArea } from "../../../ui";
+import { longDay } from "../../../ui/times";
+import { TextArea } from "../../../ui/inputs";
 import { selectField } from "../../forms/choice-fields";
 import { type Field, optional } from "../../forms/field";
 import { integerField, textAreaField, textField } from "../../forms/text-fields";

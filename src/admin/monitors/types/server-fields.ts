@@ -1,4 +1,4 @@
-import { TLS_VERSIONS } from "../../../egress";
+import { TLS_VERSIONS } from "../../../egress/model";
 import { checkboxField, selectField } from "../../forms/choice-fields";
 import { nullable } from "../../forms/field";
 import { integerField, textField } from "../../forms/text-fields";

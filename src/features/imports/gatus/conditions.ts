@@ -1,6 +1,6 @@
 import type { ImportChange } from "../../../domain/import-report";
 import { oneLine } from "../../../kernel/text";
-import type { Assertion } from "../../monitors";
+import type { Assertion } from "../../monitors/assertions/model";
 import { type Comparison, comparedNumber, parseCondition, patOf, type Source } from "./condition";
 import {
   bodyMeaning,

@@ -1,6 +1,6 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { copyDatabase, type DatabaseFile, findDatabaseFile } from "../uptime-kuma/database-file";
 import { ForeignDatabase } from "../uptime-kuma/foreign-database";
 

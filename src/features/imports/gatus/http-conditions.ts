@@ -1,5 +1,5 @@
-import type { Assertion } from "../../monitors";
-import { patternProblem } from "../../monitors";
+import type { Assertion } from "../../monitors/assertions/model";
+import { patternProblem } from "../../monitors/assertions/pattern";
 import {
   anyOf,
   comparedNumber,

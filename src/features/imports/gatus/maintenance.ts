@@ -1,4 +1,4 @@
-import { isTimeZone } from "../../pages";
+import { isTimeZone } from "../../pages/rules";
 import type { ForeignKey, FoundSchedule, LeftOut } from "../source";
 import { keyOf } from "../source";
 import { type Maintenance, MAINTENANCE } from "./document";

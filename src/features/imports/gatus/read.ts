@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { oneLine } from "../../../kernel/text";
 import type { Found } from "../source";
 import type { ReadNamedFile } from "./client";

@@ -1,5 +1,5 @@
 import type { WebhookFormat } from "../../../domain/webhook";
-import { mailtoOf } from "../../webhooks";
+import { mailtoOf } from "../../webhooks/recipient";
 import { anything, flag, type Table, text, whole } from "./fields";
 
 /** Receiver of messages, with the settings that its format needs. */

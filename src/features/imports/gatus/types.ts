@@ -1,4 +1,5 @@
-import { parseResolver, DNS_RECORD_TYPES } from "../../../egress";
+import { parseResolver } from "../../../egress/host";
+import { DNS_RECORD_TYPES } from "../../../egress/model";
 import type { EndpointType } from "./conditions";
 import type { Endpoint } from "./document";
 import { bodyOf, httpConfig, type Sources } from "./http";

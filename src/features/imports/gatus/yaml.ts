@@ -9,7 +9,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from "yaml";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { oneLine } from "../../../kernel/text";
 import { parseYamlText, YAML_DEPTH_MAX, YamlTooLarge } from "../../../kernel/yaml";
 

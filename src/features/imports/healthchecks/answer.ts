@@ -1,4 +1,4 @@
-import { schemaErrors } from "../../../errors";
+import { schemaErrors } from "../../../errors/examine";
 import { sha256Hex } from "../../../kernel/hash";
 import { oneLine, plural } from "../../../kernel/text";
 import type { Found, FoundMonitor, LeftOut } from "../source";

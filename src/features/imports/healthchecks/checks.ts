@@ -3,8 +3,8 @@ import type { ForeignObject, ImportChange } from "../../../domain/import-report"
 import { TAG_MAX, TAGS_MAX, withTag } from "../../../domain/tags";
 import { DESCRIPTION_MAX } from "../../../domain/texts";
 import { oneLine } from "../../../kernel/text";
-import { type ImportedToken, ofPostOnly } from "../../monitors";
-import { isTimeZone } from "../../pages";
+import { type ImportedToken, ofPostOnly } from "../../monitors/heartbeat-tokens";
+import { isTimeZone } from "../../pages/rules";
 import type { FoundMonitor } from "../source";
 import { cutName, cutText, textChange } from "../texts";
 import type { Check } from "./document";

@@ -1,4 +1,4 @@
-import { isTimeZone } from "../../pages";
+import { isTimeZone } from "../../pages/rules";
 
 /*
  * Calendar expressions of systemd, as Healthchecks takes them: `Mon..Fri *-*-* 02:00`. Those that a cron expression

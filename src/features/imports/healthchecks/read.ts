@@ -1,4 +1,4 @@
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { plural } from "../../../kernel/text";
 import { parseModestJson, readText } from "../read-text";
 import type { Found } from "../source";

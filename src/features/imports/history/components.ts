@@ -1,24 +1,16 @@
 import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db";
+import type { Reader, Tx } from "../../../db/statements";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
 import type { ComponentStatus } from "../../../domain/component-status";
 import type { OnDown } from "../../../domain/monitor-state";
 import { SECOND_MS, startOfDay } from "../../../kernel/time";
-import {
-  addPastCauses,
-  type ComponentOnPage,
-  findComponent,
-  type Interval,
-  knowEarlier,
-  knownFrom,
-} from "../../components";
-import {
-  insertPastNoData,
-  listComponentsOfMonitors,
-  listMonitorsOfComponent,
-  listSpans,
-  type SpanRow,
-} from "../../monitors";
+import { addPastCauses, knowEarlier } from "../../components/past";
+import { type ComponentOnPage, findComponent } from "../../components/store";
+import type { Interval } from "../../components/history";
+import { knownFrom } from "../../components/rules";
+import { insertPastNoData, listMonitorsOfComponent } from "../../monitors/past-store";
+import { listComponentsOfMonitors } from "../../monitors/store";
+import { listSpans, type SpanRow } from "../../monitors/checks-store";
 import { longestSilence, type PastSpan } from "./timeline";
 
 /** Component of a monitor, and the time (unix ms) from which it is known without the monitor's history. */

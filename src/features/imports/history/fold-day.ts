@@ -1,12 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../kernel/time";
 import { sketchOf } from "../../../kernel/sketch";
-import {
-  type CheckRow,
-  type Figures,
-  figuresToRow,
-  mergeFigures,
-  type RollupRow,
-} from "../../monitors";
+import type { CheckRow } from "../../monitors/checks-store";
+import { type Figures, figuresToRow, mergeFigures } from "../../monitors/figures";
+import type { RollupRow } from "../../monitors/rollups-store";
 import { BEAT, type HistorySum } from "../source";
 import type { DayBeats } from "./day-beats";
 import type { Sums } from "./sums";

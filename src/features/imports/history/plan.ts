@@ -1,7 +1,8 @@
 import type { ImportHistory } from "../../../domain/import-report";
 import { DAY_MS, SECOND_MS, startOfDay } from "../../../kernel/time";
-import { continueFrom, findMonitor, type MonitorRow, rememberState } from "../../monitors";
-import { addPastCauses } from "../../components";
+import { continueFrom, rememberState } from "../../monitors/past";
+import { findMonitor, type MonitorRow } from "../../monitors/store";
+import { addPastCauses } from "../../components/past";
 import type { ImportRun } from "../run";
 import { type Found, type FoundHistory, keyOf, type LastState } from "../source";
 import { componentsOf } from "./components";

@@ -1,6 +1,6 @@
 /* Progress of histories. One row per monitor, read at the start of an import and written with each of its steps. */
 import { and, eq, isNull } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../../db/statements";
 import { importHistories, importRefs } from "../../../db/tables/imports";
 import { monitors } from "../../../db/tables/monitors";
 

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import type { ImportReport } from "../../../domain/import-report";
-import { conflict } from "../../../errors";
+import { conflict } from "../../../errors/problem";
 import { repeatWithRests } from "../../../kernel/rests";
 import { DAY_MS, HOUR_MS, startOfDay, toIso } from "../../../kernel/time";
 import {
@@ -10,10 +10,10 @@ import {
   insertPastChecks,
   insertPastRollups,
   insertPastSpans,
-  retentionOf,
   rollUpAgainFrom,
   startSpanEarlier,
-} from "../../monitors";
+} from "../../monitors/past-store";
+import { retentionOf } from "../../monitors/rollup";
 import { type Found, type FoundHistory, type ForeignKey, keyOf } from "../source";
 import { findSource, saveReport } from "../store";
 import { componentsOf, extendComponents, addCausesOfSpans } from "./components";

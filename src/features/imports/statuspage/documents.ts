@@ -1,4 +1,4 @@
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { parseModestJson } from "../read-text";
 import { type CutList, isObject, LISTED_MAX, type SourceDocuments } from "./document";
 

@@ -1,5 +1,8 @@
-import { OperatorError } from "../../../db";
-import { type Egress, Fault, type HttpAnswer, readBody } from "../../../egress";
+import { OperatorError } from "../../../db/errors";
+import type { Egress } from "../../../egress/egress";
+import { Fault } from "../../../egress/fault";
+import type { HttpAnswer } from "../../../egress/model";
+import { readBody } from "../../../egress/body";
 import type { Clock } from "../../../kernel/clock";
 import { SECOND_MS } from "../../../kernel/time";
 import { parseDocument } from "./documents";

@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { type ComponentStatus, worstStatus } from "../../../domain/component-status";
-import { schemaErrors } from "../../../errors";
+import { schemaErrors } from "../../../errors/examine";
 import { sha256Hex } from "../../../kernel/hash";
 import { sum } from "../../../kernel/numbers";
 import { oneLine, plural } from "../../../kernel/text";

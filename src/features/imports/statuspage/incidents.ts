@@ -3,7 +3,7 @@ import type { ForeignObject, ImportChange } from "../../../domain/import-report"
 import { IMPACTS, INCIDENT_STATUSES } from "../../../domain/incident-status";
 import { oneLine, plural } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
-import { impactOf } from "../../incidents";
+import { impactOf } from "../../incidents/rules";
 import type { ForeignKey, FoundIncident, LeftOut } from "../source";
 import { cutName, textChange } from "../texts";
 import { keyOfComponent, namedStatusOf } from "./components";

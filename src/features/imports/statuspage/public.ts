@@ -1,4 +1,4 @@
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { type SourceDocuments, isObject } from "./document";
 import { Documents } from "./documents";
 import { type FetchDependencies, fetchDocument } from "./fetch";

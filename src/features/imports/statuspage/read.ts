@@ -1,4 +1,4 @@
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import type { Found, LeftOut } from "../source";
 import { foundIn } from "./found";
 import type { FetchDependencies } from "./fetch";

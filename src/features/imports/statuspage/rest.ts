@@ -1,4 +1,4 @@
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { SECOND_MS } from "../../../kernel/time";
 import { isObject, type SourceDocuments } from "./document";
 import { Documents } from "./documents";

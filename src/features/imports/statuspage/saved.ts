@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { readText } from "../read-text";
 import type { SourceDocuments } from "./document";
 import { Documents, parseDocument } from "./documents";

@@ -1,4 +1,4 @@
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { BEAT, type BeatKind, type HistoryChunk, type HistoryRange } from "../source";
 import { cut, numeric } from "./foreign-database";
 import type { KumaDatabase, Query } from "./database";

@@ -1,4 +1,4 @@
-import type { CreateMonitorBody } from "../../monitors";
+import type { CreateMonitorBody } from "../../monitors/bodies";
 import type { MonitorColumn } from "./monitor-columns";
 import type { Notes } from "./notes";
 import type { Row } from "./values";

@@ -1,5 +1,5 @@
 import { parseJson } from "../../../kernel/text";
-import type { Assertion } from "../../monitors";
+import type { Assertion } from "../../monitors/assertions/model";
 import { jsonPathOf } from "./json-query";
 import type { Notes } from "./notes";
 import { type KumaValue, text, textOf } from "./values";

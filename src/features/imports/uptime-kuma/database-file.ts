@@ -13,7 +13,7 @@ import {
 import { copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { parseJson } from "../../../kernel/text";
 
 /** Size of the headers of a database and of its write-ahead log, in bytes. */

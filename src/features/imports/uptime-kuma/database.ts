@@ -1,5 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { pragma } from "../../../db/open";
 import { copyDatabase, type DatabaseFile, findDatabaseFile } from "./database-file";
 import { cut, ForeignDatabase, removeCopy } from "./foreign-database";

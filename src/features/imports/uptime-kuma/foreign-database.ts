@@ -2,7 +2,7 @@ import { constants, Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { closeSqlite } from "../../../db/open";
 import { oneLine } from "../../../kernel/text";
 import { type DatabaseFile, identityOf, requireUnchanged } from "./database-file";

@@ -1,4 +1,4 @@
-import type { Assertion } from "../../monitors";
+import type { Assertion } from "../../monitors/assertions/model";
 import { cutText } from "../texts";
 import type { Notes } from "./notes";
 

@@ -2,7 +2,7 @@ import { crons } from "../../../domain/cron";
 import type { ImportChange } from "../../../domain/import-report";
 import { oneLine } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
-import { isTimeZone } from "../../pages";
+import { isTimeZone } from "../../pages/rules";
 import {
   type ForeignKey,
   type FoundMaintenance,

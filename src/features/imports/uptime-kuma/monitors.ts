@@ -1,7 +1,8 @@
 import type { ForeignObject } from "../../../domain/import-report";
 import { TAG_MAX, TAGS_MAX, withTag } from "../../../domain/tags";
 import { DESCRIPTION_MAX } from "../../../domain/texts";
-import type { CreateMonitorBody, ImportedToken } from "../../monitors";
+import type { CreateMonitorBody } from "../../monitors/bodies";
+import type { ImportedToken } from "../../monitors/heartbeat-tokens";
 import type { FoundMonitor } from "../source";
 import { cutName, cutText } from "../texts";
 import { Held, type MonitorContext, type MonitorRow } from "./checked";

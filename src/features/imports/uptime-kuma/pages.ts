@@ -1,6 +1,6 @@
 import { plainText } from "../../../domain/markdown";
 import { DESCRIPTION_MAX } from "../../../domain/texts";
-import { isTimeZone } from "../../pages";
+import { isTimeZone } from "../../pages/rules";
 import { bytesOfDataUrl, type FoundPage, type ForeignKey, keyOf } from "../source";
 import { groupedBy, idOf, type KumaData } from "./data";
 import { Notes } from "./notes";

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { DockerHosts } from "../../../config";
-import { OperatorError } from "../../../db";
+import type { DockerHosts } from "../../../config/docker-hosts";
+import { OperatorError } from "../../../db/errors";
 import type { Found, FoundHistory } from "../source";
 import { isBackup, readBackup } from "./backup";
 import { readData } from "./data";

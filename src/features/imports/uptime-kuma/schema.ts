@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { OperatorError } from "../../../db";
+import { OperatorError } from "../../../db/errors";
 import { cutName } from "../texts";
 import { TABLES } from "./table-columns";
 

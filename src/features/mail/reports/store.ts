@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../../db/statements";
 import { mailReports, mails, subscribers } from "../../../db/tables/mail";
 
 export type ReportRow = typeof mailReports.$inferSelect;

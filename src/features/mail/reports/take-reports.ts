@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import { DAY_MS } from "../../../kernel/time";
 import { countMails } from "../queue";
 import { findMail, type MailRow, setMailProgress } from "../queue-store";

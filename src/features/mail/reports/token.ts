@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db";
+import type { Reader, Tx } from "../../../db/statements";
 import type { Actor } from "../../../domain/actor";
-import { audit } from "../../../events";
+import { audit } from "../../../events/audit";
 import { encodeBase62 } from "../../../kernel/base62";
 import { sha256 } from "../../../kernel/hash";
-import { deleteSetting, findSetting, putSetting } from "../../settings";
+import { deleteSetting, findSetting, putSetting } from "../../settings/store";
 
 /** Setting with the token for reports about mails. */
 const REPORT_TOKEN = "mail_report_token";

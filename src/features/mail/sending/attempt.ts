@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import type { MailSettings } from "../settings";
-import type { Reader } from "../../../db";
-import { attemptOnce } from "../../outgoing";
+import type { Reader } from "../../../db/statements";
+import { attemptOnce } from "../../outgoing/attempt-once";
 import { toMessage } from "../compose";
 import { findForSending, type MailRow } from "../queue-store";
 import { type Reply, withoutAddresses } from "../smtp/reply";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import type { MailClass } from "../../../domain/mail";
-import { QueueChanges } from "../../outgoing";
+import { QueueChanges } from "../../outgoing/queue-changes";
 import { holdAllMailings } from "../hold";
 import { cancelMailsOfMailing, expireMails, hasExpired } from "../queue";
 import { capDueTimesAfter } from "../ending-store";

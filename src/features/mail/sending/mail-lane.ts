@@ -1,4 +1,4 @@
-import type { Db } from "../../../db";
+import type { Db } from "../../../db/database";
 import { type DueMail, findNextDomain, type LaneKey, listDue } from "../queue-store";
 
 /** Number of domains in memory below which further ones are read. */

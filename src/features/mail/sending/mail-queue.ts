@@ -1,4 +1,4 @@
-import type { Db } from "../../../db";
+import type { Db } from "../../../db/database";
 import type { MailClass } from "../../../domain/mail";
 import {
   type DueMail,

@@ -1,5 +1,5 @@
 import type { MailClass } from "../../../domain/mail";
-import type { LoadThrottle } from "../../outgoing";
+import type { LoadThrottle } from "../../outgoing/load-throttle";
 import type { Templates } from "../templates";
 import type { RelayFigures } from "./relay-state";
 

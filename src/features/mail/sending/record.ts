@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../domain/mail";
 import { type CountedMail, countMails } from "../queue";
 import { findMailProgress, type MailProgress, setMailProgress } from "../queue-store";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import { ResultRecorder } from "../../outgoing";
+import { ResultRecorder } from "../../outgoing/result-recorder";
 import { FailureWindow } from "../rules";
 import { ResultCounts } from "./model";
 import { type EndedMail, type RecordedMail, recordMails } from "./record";

@@ -1,6 +1,8 @@
 import type { Ctx } from "../../../context";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
-import { monotonicWallClock, RESULTS_PER_COMMIT, SendingLoop } from "../../outgoing";
+import { monotonicWallClock } from "../../outgoing/timing";
+import { RESULTS_PER_COMMIT } from "../../outgoing/result-recorder";
+import { SendingLoop } from "../../outgoing/sending-loop";
 import { findMailHold } from "../hold";
 import { mailReadiness, type MailSettings } from "../settings";
 import type { RelayOptions } from "../smtp/relay";

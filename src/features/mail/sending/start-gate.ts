@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import type { LoadThrottle } from "../../outgoing";
+import type { LoadThrottle } from "../../outgoing/load-throttle";
 import { fullRate, type RateState, rateWaitMs, refilledRate } from "../rules";
 import type { MailSettings } from "../settings";
 import { RelayState } from "./relay-state";

@@ -1,4 +1,6 @@
-import { type Egress, Fault, type OpenSocket } from "../../../egress";
+import type { Egress } from "../../../egress/egress";
+import { Fault } from "../../../egress/fault";
+import type { OpenSocket } from "../../../egress/socket";
 import type { Clock } from "../../../kernel/clock";
 import { SECOND_MS, toIso } from "../../../kernel/time";
 import { isAscii } from "../../../domain/mail-address";

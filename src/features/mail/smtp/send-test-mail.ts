@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import type { Egress } from "../../../egress";
+import type { Egress } from "../../../egress/egress";
 import { MINUTE_MS } from "../../../kernel/time";
 import { toMessage } from "../compose";
 import { renderLetter } from "../letter/render";

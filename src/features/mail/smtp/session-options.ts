@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
-import type { TlsMode } from "../../../config";
+import type { TlsMode } from "../../../config/mail-options";
 import type { Clock } from "../../../kernel/clock";
 import type { Redact, Reply } from "./reply";
 

@@ -1,6 +1,7 @@
 import type { Ctx } from "../../../context";
-import { FieldErrors } from "../../../errors";
-import { findNamedPage, getPage } from "../../pages";
+import { FieldErrors } from "../../../errors/field-errors";
+import { findNamedPage } from "../../pages/filter";
+import { getPage } from "../../pages/service";
 import { chooseComponents } from "../affected-components";
 import type { CreateScheduleBody } from "./model";
 import { findSchedule } from "./records";

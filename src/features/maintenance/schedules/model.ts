@@ -3,8 +3,8 @@ import { CronText } from "../../../domain/cron";
 import { NameText } from "../../../domain/texts";
 import { Day, Instant, Nullable, Text } from "../../../kernel/schema";
 import { toIso } from "../../../kernel/time";
-import { ComponentReference } from "../../components";
-import { NAMED_COMPONENTS_MAX, UpdateText } from "../../timeline";
+import { ComponentReference } from "../../components/component-reference";
+import { NAMED_COMPONENTS_MAX, UpdateText } from "../../timeline/updates";
 import { RemindMinutesBefore } from "../model";
 import type { ScheduleRecord } from "./records";
 

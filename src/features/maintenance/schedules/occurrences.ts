@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../context";
 import { type Actor, SYSTEM_ACTOR } from "../../../domain/actor";
-import { changedRow, type Reader, type Tx } from "../../../db";
+import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { HOUR_MS, MINUTE_MS } from "../../../kernel/time";
-import { touchPage } from "../../pages";
+import { touchPage } from "../../pages/service";
 import { addUpdateRow } from "../change";
 import { recordMaintenanceEvent } from "../event";
 import { presentMaintenance } from "../model";

@@ -1,7 +1,7 @@
-import type { Reader } from "../../../db";
+import type { Reader } from "../../../db/statements";
 import { NEWEST } from "../../../domain/ids";
-import { notFound } from "../../../errors";
-import type { PageAddress } from "../../pages";
+import { notFound } from "../../../errors/problem";
+import type { PageAddress } from "../../pages/address";
 import {
   findScheduleWithPage,
   listComponentsOfSchedules,

@@ -1,6 +1,6 @@
 import { crons } from "../../../domain/cron";
 import { DAY_MS, MINUTE_MS } from "../../../kernel/time";
-import { isTimeZone } from "../../pages";
+import { isTimeZone } from "../../pages/rules";
 import { UPCOMING_MS } from "../rules";
 
 /** Maximum number of occurrences of one schedule in 30 days. */

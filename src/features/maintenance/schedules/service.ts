@@ -1,11 +1,14 @@
 import type { Ctx } from "../../../context";
-import { changedRow, type Reader, type Tx } from "../../../db";
+import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { type Actor, authorOf } from "../../../domain/actor";
 import { type ManagedMetadata, freeRef } from "../../../domain/refs";
-import { conflict, FieldErrors, validate } from "../../../errors";
-import { audit } from "../../../events";
+import { conflict } from "../../../errors/problem";
+import { FieldErrors } from "../../../errors/field-errors";
+import { validate } from "../../../errors/examine";
+import { audit } from "../../../events/audit";
 import { toRef } from "../../../kernel/text";
-import { findNamedPage, type PageRow } from "../../pages";
+import { findNamedPage } from "../../pages/filter";
+import type { PageRow } from "../../pages/store";
 import { chooseComponents } from "../affected-components";
 import { REMIND_MINUTES_BEFORE } from "../plan";
 import { CreateScheduleBody } from "./model";

@@ -1,4 +1,5 @@
-import { Fault, type StepRecorder } from "../../../egress";
+import { Fault } from "../../../egress/fault";
+import type { StepRecorder } from "../../../egress/steps";
 import { charsetOf } from "../../../kernel/charset";
 import { evaluate, type Subject } from "./evaluate";
 import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator";

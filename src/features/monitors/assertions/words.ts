@@ -1,4 +1,4 @@
-import { nameOfExpiring } from "../../../egress";
+import { nameOfExpiring } from "../../../egress/model";
 import { plural } from "../../../kernel/text";
 import { lengthOf, NOTHING } from "./json-path";
 import { type Assertion, isLengthOp, LENGTH_OPS, type Op } from "./model";

@@ -1,12 +1,12 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import { DAY_MS, toIso } from "../../../kernel/time";
 import {
   deleteCertificateWarnings,
   findCertificateWarning,
   insertCertificateWarning,
 } from "../certificate-store";
-import { listReceivers } from "../../webhooks";
+import { listReceivers } from "../../webhooks/enqueue";
 import type { SeenCertificate } from "../probe";
 import { getMonitorRecord } from "../records";
 import { dataOf, pageIdOf } from "./transitions";

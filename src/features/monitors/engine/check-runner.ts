@@ -1,6 +1,6 @@
-import type { StepRecorder } from "../../../egress";
+import type { StepRecorder } from "../../../egress/steps";
 import type { Clock } from "../../../kernel/clock";
-import { unavailable } from "../../../errors";
+import { unavailable } from "../../../errors/problem";
 import { SECOND_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
 import type { Heartbeat } from "../monitoring";

@@ -1,4 +1,4 @@
-import type { ListenAddress } from "../../../config";
+import type { ListenAddress } from "../../../config/parse";
 import type { Clock } from "../../../kernel/clock";
 import type { Stalls } from "./stalls";
 

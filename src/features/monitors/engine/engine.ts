@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
-import { conflict, notFound } from "../../../errors";
-import type { StepRecorder } from "../../../egress";
+import { conflict, notFound } from "../../../errors/problem";
+import type { StepRecorder } from "../../../egress/steps";
 import type { MonitorType } from "../../../domain/monitor-state";
 import type { Timer } from "../../../kernel/clock";
 import { SHORT_TIMEOUT_MS } from "../bodies";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import type { Timer } from "../../../kernel/clock";
-import { hasDueWords, writeDueWords } from "../../incidents";
+import { hasDueWords, writeDueWords } from "../../incidents/words";
 import { listMonitorsToRepair, repairOutages } from "./incidents";
 
 /** Interval at which due updates are looked for. */

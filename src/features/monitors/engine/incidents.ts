@@ -1,29 +1,30 @@
 import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db";
+import type { Reader, Tx } from "../../../db/statements";
 import { badnessOf } from "../../../domain/component-status";
 import { DAY_MS, MINUTE_MS } from "../../../kernel/time";
-import { listIncidentCausesOf } from "../../components";
+import { listIncidentCausesOf } from "../../components/cause-store";
+import { asMarkdown, isAllclears } from "../../incidents/words";
 import {
-  asMarkdown,
   endOutages,
-  findIncident,
-  findLastWritten,
-  findOpenOutage,
-  findOutageOfMonitor,
   hasRoomForOutages,
-  hasRoomForUpdate,
-  isAllclears,
   joinAutomatic,
   linkOutage,
-  listJoinable,
-  listOpenOutagesOf,
-  listReopenable,
   moveDraft,
   openAutomatic,
   type Outage,
   reopenAutomatic,
-} from "../../incidents";
-import { findPage } from "../../pages";
+} from "../../incidents/automatic";
+import { findIncident } from "../../incidents/store";
+import {
+  findLastWritten,
+  findOpenOutage,
+  findOutageOfMonitor,
+  listJoinable,
+  listOpenOutagesOf,
+  listReopenable,
+} from "../../incidents/outage-store";
+import { hasRoomForUpdate } from "../../incidents/updates";
+import { findPage } from "../../pages/store";
 import { findOutageStart, listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { probeOf } from "../probes";
 import type { AffectedComponent } from "../records";

@@ -11,7 +11,7 @@
  * `transitions.ts` writes the consequences of a new state.
  */
 import type { Ctx } from "../../../context";
-import { createEgress, type Egress } from "../../../egress";
+import { createEgress, type Egress } from "../../../egress/egress";
 import { Engine } from "./engine";
 import { Prober, type ProberOptions } from "./prober";
 import { Stalls } from "./stalls";

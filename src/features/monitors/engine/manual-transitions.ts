@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import type { MonitorState } from "../../../domain/monitor-state";
 import { HOUR_MS } from "../../../kernel/time";
 import { findLiveness, saveNoData } from "../checks-store";

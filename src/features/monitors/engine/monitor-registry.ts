@@ -1,4 +1,4 @@
-import type { Reader } from "../../../db";
+import type { Reader } from "../../../db/statements";
 import { listVersions, listScheduledMonitors } from "../evaluation-store";
 import { findMonitor } from "../store";
 import { renew, type ScheduledMonitor, watchedOf } from "./scheduled-monitor";

@@ -1,10 +1,11 @@
 import type { Ctx } from "../../../context";
-import { type Contact, outsideAddressOf } from "../../../egress";
+import type { Contact } from "../../../egress/model";
+import { outsideAddressOf } from "../../../egress/policy";
 import { plural } from "../../../kernel/text";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../kernel/time";
 import type { Timer } from "../../../kernel/clock";
-import type { Alarms } from "../../alarms";
-import { deleteSetting, findSetting, putSetting } from "../../settings";
+import type { Alarms } from "../../alarms/alarms";
+import { deleteSetting, findSetting, putSetting } from "../../settings/store";
 import type { ProbeResult } from "../probe";
 import { isHeldStreak } from "../rules";
 import type { MonitorRegistry } from "./monitor-registry";

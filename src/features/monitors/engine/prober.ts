@@ -1,10 +1,12 @@
 import type { Ctx } from "../../../context";
-import type { Contact, Egress, StepRecorder } from "../../../egress";
+import type { Contact } from "../../../egress/model";
+import type { Egress } from "../../../egress/egress";
+import type { StepRecorder } from "../../../egress/steps";
 import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descriptors";
 import type { Timer } from "../../../kernel/clock";
 import type { MonitorType } from "../../../domain/monitor-state";
-import type { Alarms } from "../../alarms";
-import { AssertionEvaluator } from "../assertions";
+import type { Alarms } from "../../alarms/alarms";
+import { AssertionEvaluator } from "../assertions/evaluator";
 import type { Probe, ProbeResult } from "../probe";
 import { type MonitorConfig, probeOf } from "../probes";
 import { Connectivity } from "./connectivity";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import type { CheckOutcome } from "../../../domain/monitor-state";
 import { type CheckRow, insertCheck } from "../checks-store";
 import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";

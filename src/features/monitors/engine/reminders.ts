@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import { toIso } from "../../../kernel/time";
 import { findOutageStart } from "../evaluation-store";
 import { getMonitorRecord } from "../records";

@@ -1,5 +1,5 @@
 import type { CheckOutcome, MonitorType } from "../../../domain/monitor-state";
-import type { OutsideAddress } from "../../../egress";
+import type { OutsideAddress } from "../../../egress/policy";
 import { SECOND_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
 import { graceSecondsOf, type MonitorConfig, occurrencesOf } from "../probes";

@@ -1,4 +1,4 @@
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import type { SignalKind } from "../../../domain/monitor-state";
 import { MINUTE_MS } from "../../../kernel/time";
 import {

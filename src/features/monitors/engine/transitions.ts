@@ -1,11 +1,11 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
-import type { EventType } from "../../../events";
+import type { Tx } from "../../../db/statements";
+import type { EventType } from "../../../events/catalog";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
 import type { MonitorState } from "../../../domain/monitor-state";
 import { toIso, toIsoOrNull } from "../../../kernel/time";
-import { endCauses, openCauses } from "../../components";
-import { touchPage } from "../../pages";
+import { endCauses, openCauses } from "../../components/causes";
+import { touchPage } from "../../pages/service";
 import { presentMonitor } from "../model";
 import { getMonitorRecord, type MonitorRecord, type AffectedComponent } from "../records";
 import type { Evaluation } from "../rules";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Nullable, Text } from "../../../kernel/schema";
 import { hasUnsafeCharacters } from "../../../kernel/text";
 

@@ -1,7 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatHost } from "../../../config";
-import { type HttpRequest, hostError, monitorPolicy, parseHost } from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+import { formatHost } from "../../../config/parse";
+import type { HttpRequest } from "../../../egress/model";
+import { hostError, parseHost } from "../../../egress/host";
+import { monitorPolicy } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Text } from "../../../kernel/schema";
 import { HostText, PortNumber } from "./fields";
 

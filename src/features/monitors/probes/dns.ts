@@ -1,14 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import {
-  DNS_RECORD_TYPES,
-  type DnsRecordType,
-  Fault,
-  hostError,
-  monitorPolicy,
-  parseHost,
-  parseResolver,
-} from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+import { DNS_RECORD_TYPES, type DnsRecordType } from "../../../egress/model";
+import { Fault } from "../../../egress/fault";
+import { hostError, parseHost, parseResolver } from "../../../egress/host";
+import { monitorPolicy } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { LineText } from "../../../domain/texts";
 import { OneOf } from "../../../kernel/schema";
 import { oneLine } from "../../../kernel/text";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { parseHost } from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+import { parseHost } from "../../../egress/host";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { LineText } from "../../../domain/texts";
 import type { Probe } from "../probe";
 import { mergeFields } from "./fields";

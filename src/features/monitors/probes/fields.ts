@@ -1,19 +1,19 @@
 import { Type } from "@sinclair/typebox";
-import { formatHost } from "../../../config";
+import { formatHost } from "../../../config/parse";
 import {
   type Certificate,
-  type Fault,
-  hostError,
-  monitorPolicy,
   TLS_VERSIONS,
   type TlsRules,
   type TlsVersion,
-} from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+} from "../../../egress/model";
+import type { Fault } from "../../../egress/fault";
+import { hostError } from "../../../egress/host";
+import { monitorPolicy } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { LineText } from "../../../domain/texts";
 import { OneOf, Text } from "../../../kernel/schema";
 import { DAY_MS } from "../../../kernel/time";
-import { certificateSentence } from "../assertions";
+import { certificateSentence } from "../assertions/words";
 import { certificatesProblem } from "./client-certificate";
 import type { Uses } from "./secrets";
 import type { ProbeContext, ProbeResult, SeenCertificate } from "../probe";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { headerError } from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+import { headerError } from "../../../egress/request-headers";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { LineText } from "../../../domain/texts";
 import type { Probe } from "../probe";
 import {

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Nullable, OneOf, Text } from "../../../kernel/schema";
-import { type Assertion, AssertionBody, validateAssertions } from "../assertions";
+import { type Assertion, AssertionBody } from "../assertions/model";
+import { validateAssertions } from "../assertions/validate";
 import {
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,

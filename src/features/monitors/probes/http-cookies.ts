@@ -1,4 +1,5 @@
-import { headerError, type HttpAnswer } from "../../../egress";
+import { headerError } from "../../../egress/request-headers";
+import type { HttpAnswer } from "../../../egress/model";
 import { lazy } from "../../../kernel/lazy";
 
 /** Cookies that a check takes, at most: as many as browsers keep for a site. */

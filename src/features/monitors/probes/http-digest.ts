@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { HttpAnswer } from "../../../egress";
+import type { HttpAnswer } from "../../../egress/model";
 import { HttpUserName } from "./fields";
 import { secretPart } from "./secret-parts";
 

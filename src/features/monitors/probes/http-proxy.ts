@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import type { Proxy } from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+import type { Proxy } from "../../../egress/model";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Nullable } from "../../../kernel/schema";
 import { HttpUserName } from "./fields";
 import { secretPart } from "./secret-parts";

@@ -1,13 +1,8 @@
 import { oneLine } from "../../../kernel/text";
-import {
-  type Certificate,
-  type ClientCertificate,
-  Fault,
-  type HttpAnswer,
-  type IpFamily,
-  readBody,
-} from "../../../egress";
-import { checkAssertions, needBody } from "../assertions";
+import type { Certificate, ClientCertificate, HttpAnswer, IpFamily } from "../../../egress/model";
+import { Fault } from "../../../egress/fault";
+import { readBody } from "../../../egress/body";
+import { checkAssertions, needBody } from "../assertions/check";
 import type { Probe, ProbeContext, ProbeResult } from "../probe";
 import {
   completed,

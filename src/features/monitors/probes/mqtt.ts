@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { LineText } from "../../../domain/texts";
-import { type Assertion, AssertionBody, validateAssertions } from "../assertions";
+import { type Assertion, AssertionBody } from "../assertions/model";
+import { validateAssertions } from "../assertions/validate";
 import type { Probe } from "../probe";
 import {
   AllowPlainPassword,

@@ -1,12 +1,9 @@
 import { LRUCache } from "lru-cache";
-import {
-  type Egress,
-  Fault,
-  headerError,
-  type Proxy,
-  readBody,
-  type TlsRules,
-} from "../../../egress";
+import type { Egress } from "../../../egress/egress";
+import { Fault } from "../../../egress/fault";
+import { headerError } from "../../../egress/request-headers";
+import type { Proxy, TlsRules } from "../../../egress/model";
+import { readBody } from "../../../egress/body";
 import { sha256Hex } from "../../../kernel/hash";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import type { ProbeContext } from "../probe";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Nullable, OneOf, Text } from "../../../kernel/schema";
 import { secretPart } from "./secret-parts";
 import { HTTP_SCHEMES, Url, urlError } from "./urls";

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CronText, crons, type Occurrences } from "../../../domain/cron";
-import { pointer } from "../../../errors";
+import { pointer } from "../../../errors/problem";
 import { LineText } from "../../../domain/texts";
 import { OneOf, Text } from "../../../kernel/schema";
 import { plural } from "../../../kernel/text";
-import { isTimeZone } from "../../pages";
+import { isTimeZone } from "../../pages/rules";
 import type { Probe } from "../probe";
 import type { Meaning } from "../signal-text";
 import { mergeFields } from "./fields";

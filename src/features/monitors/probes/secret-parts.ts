@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Nullable, Text } from "../../../kernel/schema";
 import { addsUse, OTHER_USE, type Uses } from "./secrets";
 

@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, Type } from "@sinclair/typebox";
-import { TLS_VERSIONS } from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+import { TLS_VERSIONS } from "../../../egress/model";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Nullable, Text } from "../../../kernel/schema";
 import type { Probe } from "../probe";
 

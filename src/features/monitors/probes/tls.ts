@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatHost } from "../../../config";
-import { Fault } from "../../../egress";
+import { formatHost } from "../../../config/parse";
+import { Fault } from "../../../egress/fault";
 import { DAY_MS } from "../../../kernel/time";
-import { certificateSentence } from "../assertions";
+import { certificateSentence } from "../assertions/words";
 import type { Probe } from "../probe";
 import { ConnectToBody, validateConnectTo } from "./connect-to";
 import {

@@ -1,5 +1,7 @@
-import { headerError, hostError, monitorPolicy } from "../../../egress";
-import { type FieldError, pointer } from "../../../errors";
+import { headerError } from "../../../egress/request-headers";
+import { hostError } from "../../../egress/host";
+import { monitorPolicy } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Text } from "../../../kernel/schema";
 
 /* Parts of the configs that name a URL. */

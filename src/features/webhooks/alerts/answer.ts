@@ -1,23 +1,20 @@
 import type { Ctx } from "../../../context";
-import { changedRow, type Reader, type Tx } from "../../../db";
+import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
-import { Problem } from "../../../errors";
-import { audit } from "../../../events";
+import { Problem } from "../../../errors/problem";
+import { audit } from "../../../events/audit";
 import { DAY_MS } from "../../../kernel/time";
 import {
   addressHmac,
-  ALERTS_AS_PAGE,
-  ENDED_BY_CONFIRMING,
-  endSuppressions,
   ensureMailKey,
-  findMail,
   findMailKey,
-  hasStoppedAlerts,
   isTokenOf,
-  type MailRow,
   subjectOfToken,
-  suppress,
-} from "../../mail";
+} from "../../mail/tokens";
+import { ALERTS_AS_PAGE, hasStoppedAlerts } from "../../mail/alert-stop-store";
+import { ENDED_BY_CONFIRMING } from "../../mail/rules";
+import { endSuppressions, suppress } from "../../mail/suppressions";
+import { findMail, type MailRow } from "../../mail/queue-store";
 import { nameInWords } from "../changes";
 import { updateWebhookRow, type WebhookRow } from "../store";
 import { CONFIRMATION_TEMPLATE } from "./confirmation";

@@ -1,18 +1,14 @@
 import type { Ctx } from "../../../context";
-import type { Reader } from "../../../db";
+import type { Reader } from "../../../db/statements";
 import { ALERT_TEMPLATE } from "../../../domain/mail";
 import { DAY_MS } from "../../../kernel/time";
-import {
-  addressHmac,
-  deleteCancelledMail,
-  findMail,
-  findMailKey,
-  findSuppression,
-  type MailRow,
-  queueDirectly,
-  withoutAddresses,
-} from "../../mail";
-import { QueueChanges } from "../../outgoing";
+import { addressHmac, findMailKey } from "../../mail/tokens";
+import { deleteCancelledMail } from "../../mail/direct-store";
+import { findMail, type MailRow } from "../../mail/queue-store";
+import { findSuppression } from "../../mail/suppressions";
+import { queueDirectly } from "../../mail/direct-mails";
+import { withoutAddresses } from "../../mail/smtp/reply";
+import { QueueChanges } from "../../outgoing/queue-changes";
 import type { NoTry, TryResult } from "../deliver/try-result";
 import { type Outgoing, writeMessage } from "../deliver/message";
 import type { DeliveryRow } from "../delivery-store";

@@ -1,5 +1,6 @@
 import type { Ctx } from "../../../context";
-import { findMail, findRelayRecord } from "../../mail";
+import { findMail } from "../../mail/queue-store";
+import { findRelayRecord } from "../../mail/relay-record";
 import { MINUTE_MS } from "../../../kernel/time";
 import type { Begun } from "../deliver/delivery-queue";
 import { findForTry } from "../delivery-store";

@@ -1,14 +1,11 @@
 import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db";
+import type { Reader, Tx } from "../../../db/statements";
 import { type MailAddress, parseMailAddress } from "../../../domain/mail-address";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../kernel/time";
-import {
-  addressHmac,
-  enqueueMails,
-  ensureMailKey,
-  findSuppression,
-  hasStoppedAlerts,
-} from "../../mail";
+import { addressHmac, ensureMailKey } from "../../mail/tokens";
+import { enqueueMails } from "../../mail/queue";
+import { findSuppression } from "../../mail/suppressions";
+import { hasStoppedAlerts } from "../../mail/alert-stop-store";
 import { parseMailto } from "../recipient";
 import type { WebhookRow } from "../store";
 import { listQuestions } from "./question-store";

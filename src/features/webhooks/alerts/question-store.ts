@@ -1,5 +1,5 @@
 import { and, desc, eq, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../../db";
+import { selectMany, selectOne } from "../../../db/statements";
 import { mails } from "../../../db/tables/mail";
 
 /** Columns of a mail that asks an address to confirm alerts. `dueAt` is when it could be sent first (unix ms). */

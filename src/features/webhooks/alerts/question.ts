@@ -1,13 +1,10 @@
-import type { Reader } from "../../../db";
+import type { Reader } from "../../../db/statements";
 import type { SuppressionReason } from "../../../domain/mail";
 import { toIso } from "../../../kernel/time";
-import {
-  addressHmac,
-  findMailKey,
-  findSuppression,
-  hasStoppedAlerts,
-  withoutAddresses,
-} from "../../mail";
+import { addressHmac, findMailKey } from "../../mail/tokens";
+import { findSuppression } from "../../mail/suppressions";
+import { hasStoppedAlerts } from "../../mail/alert-stop-store";
+import { withoutAddresses } from "../../mail/smtp/reply";
 import { recipientKeyOf } from "../recipient";
 import type { WebhookRow } from "../store";
 import { findNewestQuestion } from "./question-store";

@@ -1,6 +1,7 @@
-import type { Reader } from "../../../db";
+import type { Reader } from "../../../db/statements";
 import type { WebhookFormat } from "../../../domain/webhook";
-import { addressHmac, findMailKey, hasStoppedAlerts } from "../../mail";
+import { addressHmac, findMailKey } from "../../mail/tokens";
+import { hasStoppedAlerts } from "../../mail/alert-stop-store";
 import { recipientKeyOf } from "../recipient";
 import {
   findEnabledUserByEmail,

@@ -1,20 +1,13 @@
 import type { Ctx } from "../../../context";
-import type { Reader } from "../../../db";
+import type { Reader } from "../../../db/statements";
 import { ALERT_TEMPLATE } from "../../../domain/mail";
-import {
-  addressHmac,
-  type Block,
-  type ComposedMail,
-  findEarlierMail,
-  findMailKey,
-  type Letter,
-  type MailRow,
-  type MailTemplate,
-  renderLetter,
-  type TemplateEnvironment,
-  type Templates,
-  tokenOf,
-} from "../../mail";
+import { addressHmac, findMailKey, tokenOf } from "../../mail/tokens";
+import type { Block, Letter } from "../../mail/letter/letter";
+import type { ComposedMail } from "../../mail/compose";
+import { findEarlierMail } from "../../mail/direct-store";
+import type { MailRow } from "../../mail/queue-store";
+import type { MailTemplate, TemplateEnvironment, Templates } from "../../mail/templates";
+import { renderLetter } from "../../mail/letter/render";
 import { type NamedWebhook, webhookName } from "../changes";
 import { findForTry } from "../delivery-store";
 import { contextOf, outgoingOf } from "../deliver/message";

@@ -1,11 +1,15 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
-import { type Egress, Fault, type HttpAnswer, readBody } from "../../../egress";
+import type { Tx } from "../../../db/statements";
+import type { Egress } from "../../../egress/egress";
+import { Fault } from "../../../egress/fault";
+import type { HttpAnswer } from "../../../egress/model";
+import { readBody } from "../../../egress/body";
 import type { WebhookFormat } from "../../../domain/webhook";
 import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../kernel/charset";
 import { parseJson } from "../../../kernel/text";
 import { SECOND_MS } from "../../../kernel/time";
-import { attemptOnce, QueueChanges } from "../../outgoing";
+import { attemptOnce } from "../../outgoing/attempt-once";
+import { QueueChanges } from "../../outgoing/queue-changes";
 import { type DeliveryRow, findForTry } from "../delivery-store";
 import { FORMATS } from "../formats";
 import type { Message } from "../formats/format";

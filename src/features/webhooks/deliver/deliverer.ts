@@ -1,14 +1,10 @@
 import type { Ctx } from "../../../context";
-import { createEgress, type Egress } from "../../../egress";
+import { createEgress, type Egress } from "../../../egress/egress";
 import { lazy } from "../../../kernel/lazy";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
-import {
-  Backoff,
-  createLoadThrottle,
-  type LoadThrottle,
-  monotonicWallClock,
-  SendingLoop,
-} from "../../outgoing";
+import { Backoff, monotonicWallClock } from "../../outgoing/timing";
+import { createLoadThrottle, type LoadThrottle } from "../../outgoing/load-throttle";
+import { SendingLoop } from "../../outgoing/sending-loop";
 import { AwaitedMails } from "../alerts/awaited-mails";
 import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";

@@ -1,6 +1,7 @@
 /* Groups of deliveries, and deliveries that newer ones have overtaken. */
 import { and, asc, eq, sql } from "drizzle-orm";
-import { insertInto, mutate, mutateByIds, selectByIds, selectMany, selectOne } from "../../../db";
+import { insertInto, mutate, selectMany, selectOne } from "../../../db/statements";
+import { mutateByIds, selectByIds } from "../../../db/by-ids";
 import { events } from "../../../db/tables/events";
 import { deliveries, deliveryGroups, webhooks } from "../../../db/tables/webhooks";
 import { isGathering } from "../gathering-store";

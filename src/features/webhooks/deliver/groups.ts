@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db";
-import type { EventType } from "../../../events";
+import type { Reader, Tx } from "../../../db/statements";
+import type { EventType } from "../../../events/catalog";
 import { isForPeople } from "../../../domain/webhook";
 import { SECOND_MS } from "../../../kernel/time";
 import type { DeliveryRow } from "../delivery-store";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../context";
-import type { Reader } from "../../../db";
-import type { RecordedEvent } from "../../../events";
+import type { Reader } from "../../../db/statements";
+import type { RecordedEvent } from "../../../events/outbox";
 import type { WebhookFormat } from "../../../domain/webhook";
-import { type PageAddress, pageUrl as addressOf } from "../../pages";
+import { type PageAddress, pageUrl as addressOf } from "../../pages/address";
 import type { FormatContext, Message } from "../formats/format";
 import { FORMATS } from "../formats";
 import { type DeliveryToTry, findEventPage } from "../delivery-store";

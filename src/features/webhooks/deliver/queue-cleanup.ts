@@ -1,11 +1,11 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
+import type { Tx } from "../../../db/statements";
 import { GROUP_SECONDS } from "../../../domain/webhook";
 import { SECOND_MS } from "../../../kernel/time";
 import { cancelDelivery, cancelPending, deleteUntried, capDueTimesAfter } from "../delivery-store";
 import { writeBatchedDeliveries } from "../enqueue";
 import { LONGEST_WAIT_MS } from "../rules";
-import { QueueChanges } from "../../outgoing";
+import { QueueChanges } from "../../outgoing/queue-changes";
 
 /** Limit of rows per transaction, which keeps it short. */
 const ROWS_PER_BATCH = 500;

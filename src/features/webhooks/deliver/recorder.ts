@@ -1,10 +1,10 @@
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db";
-import { audit } from "../../../events";
+import type { Tx } from "../../../db/statements";
+import { audit } from "../../../events/audit";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
 import type { DeliveryStatus } from "../../../domain/webhook";
 import { HOUR_MS } from "../../../kernel/time";
-import { ResultRecorder } from "../../outgoing";
+import { ResultRecorder } from "../../outgoing/result-recorder";
 import { nameInWords, wakeDeliverer } from "../changes";
 import {
   addToWebhookHour,

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { fitted, fittedMessage, paragraph } from "./blocks";

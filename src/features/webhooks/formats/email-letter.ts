@@ -1,7 +1,8 @@
 import { COMPONENT_STATUSES } from "../../../domain/component-status";
 import { STATUS_TONES } from "../../../domain/tone";
-import type { RecordedEvent } from "../../../events";
-import { type Block, type ComponentEntry, headerText, type Letter } from "../../mail";
+import type { RecordedEvent } from "../../../events/outbox";
+import type { Block, ComponentEntry, Letter } from "../../mail/letter/letter";
+import { headerText } from "../../mail/header";
 import type { Block as TextBlock } from "./blocks";
 import { cleanLine, clipTo } from "./clean";
 import type { FormatContext } from "./format";

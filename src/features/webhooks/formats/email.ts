@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { type Letter, renderLetter } from "../../mail";
+import type { Letter } from "../../mail/letter/letter";
+import { renderLetter } from "../../mail/letter/render";
 import type { Format } from "./format";
 import { alertLetter, alertSubject } from "./email-letter";
 import { buildNotification } from "./notification";

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { FieldError } from "../../../errors";
-import type { RecordedEvent } from "../../../events";
+import type { FieldError } from "../../../errors/problem";
+import type { RecordedEvent } from "../../../events/outbox";
 import type { ComponentStatus } from "../../../domain/component-status";
 import type { WebhookFormat } from "../../../domain/webhook";
 

@@ -1,4 +1,5 @@
-import type { EventType, RecordedEvent } from "../../../events";
+import type { EventType } from "../../../events/catalog";
+import type { RecordedEvent } from "../../../events/outbox";
 import { plural } from "../../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { MONITOR_TONES, type Tone, TONES } from "../../../domain/tone";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { Text } from "../../../kernel/schema";
 import { SECOND_MS } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";

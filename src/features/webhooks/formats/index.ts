@@ -1,4 +1,5 @@
-import { type FieldError, schemaErrors } from "../../../errors";
+import type { FieldError } from "../../../errors/problem";
+import { schemaErrors } from "../../../errors/examine";
 import type { WebhookFormat } from "../../../domain/webhook";
 import type { Format } from "./format";
 import { discord } from "./discord";

@@ -1,4 +1,5 @@
-import type { EventType, RecordedEvent } from "../../../events";
+import type { EventType } from "../../../events/catalog";
+import type { RecordedEvent } from "../../../events/outbox";
 import { COMPONENT_STATUSES } from "../../../domain/component-status";
 import { plural } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";

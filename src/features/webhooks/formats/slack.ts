@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import { SECOND_MS } from "../../../kernel/time";
 import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, fittedMessage, paragraph } from "./blocks";

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../../events";
+import type { RecordedEvent } from "../../../events/outbox";
 import { textOf } from "./reading";
 
 interface Headline {

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { RecordedEvent } from "../../../events";
+import type { RecordedEvent } from "../../../events/outbox";
 import { toIso } from "../../../kernel/time";
 import { type Format, type FormatContext, jsonMessage } from "./format";
 import { type Data, recordOf, recordsOf, textOf } from "./reading";

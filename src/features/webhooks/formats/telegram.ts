@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors";
+import { type FieldError, pointer } from "../../../errors/problem";
 import type { Tone } from "../../../domain/tone";
 import { Text } from "../../../kernel/schema";
 import { MINUTE_MS } from "../../../kernel/time";

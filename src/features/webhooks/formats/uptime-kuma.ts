@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { kumaTypeOf } from "../../../domain/compat";
 import type { MonitorType } from "../../../domain/monitor-state";
-import { headerError } from "../../../egress";
-import type { RecordedEvent } from "../../../events";
+import { headerError } from "../../../egress/request-headers";
+import type { RecordedEvent } from "../../../events/outbox";
 import { Text } from "../../../kernel/schema";
 import { parseJson } from "../../../kernel/text";
 import { parseInstant, SECOND_MS, toIso } from "../../../kernel/time";

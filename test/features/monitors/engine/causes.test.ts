@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { pauseMonitor } from "../../../../src/features/monitors";
-import { deleteMonitor, updateMonitor } from "../../../../src/features/monitors/update";
+import {
+  deleteMonitor,
+  pauseMonitor,
+  updateMonitor,
+} from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS } from "../../../../src/kernel/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { StepRecorder } from "../../../../src/egress";
-import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors";
-import { deleteMonitor, updateMonitor } from "../../../../src/features/monitors/update";
+import { StepRecorder } from "../../../../src/egress/steps";
+import {
+  deleteMonitor,
+  pauseMonitor,
+  resumeMonitor,
+  updateMonitor,
+} from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { settle } from "../../../support/clock";

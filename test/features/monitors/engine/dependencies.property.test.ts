@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { getMonitorRecord, pauseMonitor, resumeMonitor } from "../../../../src/features/monitors";
+import { getMonitorRecord } from "../../../../src/features/monitors/records";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deleteMonitor, getMonitorRecord, pauseMonitor } from "../../../../src/features/monitors";
+import { deleteMonitor, pauseMonitor } from "../../../../src/features/monitors/update";
+import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import {

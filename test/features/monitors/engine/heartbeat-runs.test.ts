@@ -4,7 +4,7 @@ import {
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors";
+} from "../../../../src/features/monitors/update";
 import { listRuns, listSignals } from "../../../../src/features/monitors/heartbeat-store";
 import { findMonitor } from "../../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../../src/domain/actor";

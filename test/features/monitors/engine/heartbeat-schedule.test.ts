@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors";
+import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors/update";
 import type { UpdateMonitorBody } from "../../../../src/features/monitors/bodies";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";

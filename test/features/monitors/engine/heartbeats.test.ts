@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateMonitor } from "../../../../src/features/monitors";
+import { updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { addMonitor } from "../../../support/monitor-store";

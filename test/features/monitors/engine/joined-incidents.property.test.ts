@@ -1,20 +1,21 @@
 import { expect, test } from "bun:test";
 import { asc, isNull } from "drizzle-orm";
 import fc from "fast-check";
-import { selectMany } from "../../../../src/db";
+import { selectMany } from "../../../../src/db/statements";
 import { componentCauses } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
 import { automaticIncidents, incidentOutages } from "../../../../src/db/tables/outages";
-import { deleteIncident, splitOff } from "../../../../src/features/incidents";
+import { deleteIncident } from "../../../../src/features/incidents/delete";
+import { splitOff } from "../../../../src/features/incidents/split-off";
 import { automationOf, listUpdateSummaries } from "../../../../src/features/incidents/records";
 import { timelineOf } from "../../../../src/features/incidents/rules";
 import { findIncident } from "../../../../src/features/incidents/store";
+import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import {
-  getMonitorRecord,
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors";
+} from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { worstStatus } from "../../../../src/domain/component-status";
 import { SECOND_MS } from "../../../../src/kernel/time";

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { insertAllInto, mutate } from "../../../../src/db";
+import { insertAllInto, mutate } from "../../../../src/db/statements";
 import { components } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
 import { incidentOutages } from "../../../../src/db/tables/outages";
-import { getComponentRow } from "../../../../src/features/components";
+import { getComponentRow } from "../../../../src/features/components/service";
+import { deleteIncident } from "../../../../src/features/incidents/delete";
 import {
-  deleteIncident,
   findAutomatic,
   listFailingWithoutIncident,
-  readOutages,
-  splitOff,
-} from "../../../../src/features/incidents";
+} from "../../../../src/features/incidents/outage-store";
+import { readOutages } from "../../../../src/features/incidents/outage-view";
+import { splitOff } from "../../../../src/features/incidents/split-off";
 import {
   deleteMonitor,
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors";
+} from "../../../../src/features/monitors/update";
 import { insertNamings } from "../../../../src/features/incidents/store";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";

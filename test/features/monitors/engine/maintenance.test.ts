@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import {
-  addMaintenanceUpdate,
-  advanceMaintenance,
-  planMaintenance,
-} from "../../../../src/features/maintenance";
-import { removePage } from "../../../../src/features/pages";
+import { addMaintenanceUpdate } from "../../../../src/features/maintenance/progress";
+import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
+import { planMaintenance } from "../../../../src/features/maintenance/plan";
+import { removePage } from "../../../../src/features/pages/remove";
 import type { ProbeResult } from "../../../../src/features/monitors/probe";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor, updateMonitor } from "../../../../src/features/monitors";
+import { createMonitor } from "../../../../src/features/monitors/create";
+import { updateMonitor } from "../../../../src/features/monitors/update";
 import { applyTransition } from "../../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../../src/features/monitors/rules";
-import { deletePage } from "../../../../src/features/page-deletion";
-import { findPageBySlugOrId } from "../../../../src/features/pages";
+import { deletePage } from "../../../../src/features/page-deletion/delete";
+import { findPageBySlugOrId } from "../../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { createIdleMonitoring } from "../../../../src/features/monitors";
-import type { Heartbeat } from "../../../../src/features/monitors/monitoring";
+import { createIdleMonitoring, type Heartbeat } from "../../../../src/features/monitors/monitoring";
 import { createTestApp } from "../../../support/app";
 
 test.each([

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
   deleteMonitor,
-  getMonitorRecord,
   pauseMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors";
+} from "../../../../src/features/monitors/update";
+import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { settle } from "../../../support/clock";

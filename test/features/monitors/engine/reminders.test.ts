@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import {
-  addMaintenanceUpdate,
-  advanceMaintenance,
-  planMaintenance,
-} from "../../../../src/features/maintenance";
-import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors";
+import { addMaintenanceUpdate } from "../../../../src/features/maintenance/progress";
+import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
+import { planMaintenance } from "../../../../src/features/maintenance/plan";
+import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { StepRecorder } from "../../../../src/egress";
-import { createMonitoring } from "../../../../src/features/monitors";
+import { StepRecorder } from "../../../../src/egress/steps";
+import { createMonitoring } from "../../../../src/features/monitors/engine";
 import type { CreateMonitorBody } from "../../../../src/features/monitors/bodies";
 import { Connectivity } from "../../../../src/features/monitors/engine/connectivity";
 import type { Engine } from "../../../../src/features/monitors/engine/engine";
@@ -312,7 +312,8 @@ describe("checks and stalls", () => {
   test("a monitor that is deleted or paused before its check is repeated has no further result", async () => {
     const { site, id } = await openSite();
     await using _ = site;
-    const { pauseMonitor, resumeMonitor } = await import("../../../../src/features/monitors");
+    const { pauseMonitor, resumeMonitor } =
+      await import("../../../../src/features/monitors/update");
     const { CLI_ACTOR } = await import("../../../../src/domain/actor");
     const { ctx } = site.app;
     const held = hold(site);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { advanceMaintenance, planMaintenance } from "../../../../src/features/maintenance";
-import { getMonitorRecord, updateMonitor } from "../../../../src/features/monitors";
+import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
+import { planMaintenance } from "../../../../src/features/maintenance/plan";
+import { getMonitorRecord } from "../../../../src/features/monitors/records";
+import { updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DnsQuery, Egress } from "../../../../src/egress";
+import type { DnsQuery } from "../../../../src/egress/model";
+import type { Egress } from "../../../../src/egress/egress";
 import { probeOf } from "../../../../src/features/monitors/probes";
 import { startDnsServer, SERVFAIL } from "../../../support/dns-server";
 import { probe } from "../../../support/probe";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Contact } from "../../../../src/egress";
+import type { Contact } from "../../../../src/egress/model";
 import { canSendEcho } from "../../../../src/egress/echo";
 import { probeOf } from "../../../../src/features/monitors/probes";
 import { pingArguments, roundTripMs } from "../../../../src/features/monitors/probes/ping";

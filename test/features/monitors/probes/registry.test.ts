@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "@sinclair/typebox";
-import { schemaErrors } from "../../../../src/errors";
-import { changeSchemaOf } from "../../../../src/features/monitors";
+import { schemaErrors } from "../../../../src/errors/examine";
+import { changeSchemaOf } from "../../../../src/features/monitors/bodies";
 import {
   declareConfig,
   declaredConfigSchema,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Egress } from "../../../../src/egress";
+import type { Egress } from "../../../../src/egress/egress";
 import { DAY_MS } from "../../../../src/kernel/time";
 import { createTestClock, TEST_START } from "../../../support/clock";
 import { probe } from "../../../support/probe";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Egress, HttpAnswer } from "../../../../src/egress";
+import type { Egress } from "../../../../src/egress/egress";
+import type { HttpAnswer } from "../../../../src/egress/model";
 import { createDeliverySite } from "../../../support/delivery-site";
 
 const ENDPOINTS = 100;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { redeliver, updateWebhook } from "../../../../src/features/webhooks";
+import { redeliver } from "../../../../src/features/webhooks/deliveries";
+import { updateWebhook } from "../../../../src/features/webhooks/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createDeliverySite } from "../../../support/delivery-site";

@@ -1,12 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import {
-  deleteWebhook,
-  getWebhookRecord,
-  redeliverFailed,
-  sendTestEvent,
-  updateWebhook,
-  type UpdateWebhookBody,
-} from "../../../../src/features/webhooks";
+import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/update";
+import { getWebhookRecord } from "../../../../src/features/webhooks/records";
+import { redeliverFailed, sendTestEvent } from "../../../../src/features/webhooks/deliveries";
+import type { UpdateWebhookBody } from "../../../../src/features/webhooks/bodies";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Egress, Fault } from "../../../../src/egress";
+import type { Egress } from "../../../../src/egress/egress";
+import { Fault } from "../../../../src/egress/fault";
 import { MINUTE_MS } from "../../../../src/kernel/time";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { createTestEgress } from "../../../support/egress";

@@ -1,14 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import type { WebhookFormat } from "../../../../src/domain/webhook";
-import {
-  deleteWebhook,
-  getWebhookRecord,
-  presentWebhook,
-  redeliver,
-  sendTestEvent,
-  updateWebhook,
-} from "../../../../src/features/webhooks";
+import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/update";
+import { getWebhookRecord } from "../../../../src/features/webhooks/records";
+import { presentWebhook } from "../../../../src/features/webhooks/model";
+import { redeliver, sendTestEvent } from "../../../../src/features/webhooks/deliveries";
 import { DeliveryQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { Destination, destinationKey } from "../../../../src/features/webhooks/deliver/destination";
 import { setPause } from "../../../../src/features/webhooks/store";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { unavailable } from "../../../../src/errors";
+import { unavailable } from "../../../../src/errors/problem";
 import type { TryResult } from "../../../../src/features/webhooks/deliver/try-result";
 import { createRecorder } from "../../../../src/features/webhooks/deliver/recorder";
 import { SECOND_MS } from "../../../../src/kernel/time";

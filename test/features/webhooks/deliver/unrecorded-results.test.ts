@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { unavailable } from "../../../../src/errors";
+import { unavailable } from "../../../../src/errors/problem";
 import { SECOND_MS } from "../../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";

@@ -1,13 +1,8 @@
 import type { TLSSocket } from "node:tls";
-import {
-  Fault,
-  type HandedSocket,
-  type OpenSocket,
-  type StepName,
-  type StepRecorder,
-  timedOut,
-  UNREADABLE,
-} from "../../../../egress";
+import { Fault, timedOut, UNREADABLE } from "../../../../egress/fault";
+import type { HandedSocket } from "../../../../egress/handed-socket";
+import type { OpenSocket } from "../../../../egress/socket";
+import type { StepName, StepRecorder } from "../../../../egress/steps";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import {
   elapsedMs,

@@ -1,4 +1,5 @@
-import { Fault, readBody } from "../../../../egress";
+import { Fault } from "../../../../egress/fault";
+import { readBody } from "../../../../egress/body";
 import { oneLine, parseJson } from "../../../../kernel/text";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { elapsedMs, failed, seen } from "../fields";

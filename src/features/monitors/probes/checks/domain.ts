@@ -1,4 +1,5 @@
-import { type Egress, Fault } from "../../../../egress";
+import type { Egress } from "../../../../egress/egress";
+import { Fault } from "../../../../egress/fault";
 import { plural } from "../../../../kernel/text";
 import { DAY_MS } from "../../../../kernel/time";
 import type { ProbeContext, ProbeResult } from "../../probe";

@@ -1,6 +1,6 @@
 import { connect } from "node:http2";
-import { formatHost } from "../../../../config";
-import { foreignStreamGuard } from "../../../../egress";
+import { formatHost } from "../../../../config/parse";
+import { foreignStreamGuard } from "../../../../egress/http2-frames";
 import { VERSION } from "../../../../version";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedGrpcConfig } from "../grpc";

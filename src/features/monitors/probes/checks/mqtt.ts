@@ -1,6 +1,7 @@
 import type MqttClient from "mqtt/lib/client";
 import { MINUTE_MS } from "../../../../kernel/time";
-import { checkAssertions, type Evaluated } from "../../assertions";
+import { checkAssertions } from "../../assertions/check";
+import type { Evaluated } from "../../assertions/evaluator";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedMqttConfig } from "../mqtt";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";

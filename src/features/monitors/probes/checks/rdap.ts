@@ -1,13 +1,9 @@
 import { LRUCache } from "lru-cache";
-import {
-  ABORTED,
-  type Egress,
-  Fault,
-  type HttpAnswer,
-  readBody,
-  type StepRecorder,
-  untilAborted,
-} from "../../../../egress";
+import { ABORTED, Fault, untilAborted } from "../../../../egress/fault";
+import type { Egress } from "../../../../egress/egress";
+import type { HttpAnswer } from "../../../../egress/model";
+import { readBody } from "../../../../egress/body";
+import type { StepRecorder } from "../../../../egress/steps";
 import type { Clock } from "../../../../kernel/clock";
 import { parseJson } from "../../../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../kernel/time";

@@ -1,4 +1,4 @@
-import type { StepName } from "../../../../egress";
+import type { StepName } from "../../../../egress/steps";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedSmtpConfig } from "../smtp";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";

@@ -1,4 +1,4 @@
-import type { HandedSocket } from "../../../../egress";
+import type { HandedSocket } from "../../../../egress/handed-socket";
 
 /** Reads lines and bytes of a connection. The limit of what is read is that of the socket. */
 export class SocketReader {
