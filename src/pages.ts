@@ -1,6 +1,6 @@
 import type { Ctx } from "./context";
 import { createSessions } from "./features/auth/sessions";
-import { createIncidentCache } from "./features/incidents/incident-cache";
+import { createIncidentCache } from "./features/incidents/records";
 import { createKeyDirectory } from "./features/keys/directory";
 import { createHeartbeatDirectory } from "./features/monitors/heartbeat-tokens";
 import { createSnapshots } from "./features/status/snapshots";

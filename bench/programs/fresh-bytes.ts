@@ -5,7 +5,7 @@
  */
 import { createApp } from "../../src/app";
 import { setManualStatuses } from "../../src/features/components/set-status";
-import { addUpdate } from "../../src/features/incidents/updates";
+import { addUpdate } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/service";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { openData } from "../support/open-data";

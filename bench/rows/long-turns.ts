@@ -1,4 +1,4 @@
-import { createIncident } from "../../src/features/incidents/create";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { createComponent } from "../../src/features/components/service";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import { createMonitor } from "../../src/features/monitors/create";

@@ -1,5 +1,5 @@
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createIncident } from "../../src/features/incidents/create";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { createPage } from "../../src/features/pages/service";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, median } from "../support/figure";

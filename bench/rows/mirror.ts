@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createComponent } from "../../src/features/components/service";
-import { createIncident } from "../../src/features/incidents/create";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/service";
 import { createPage } from "../../src/features/pages/service";
 import { CLI_ACTOR } from "../../src/domain/actor";

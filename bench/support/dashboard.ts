@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Ctx } from "../../src/context";
 import { startSession } from "../../src/features/auth/sessions";
 import { listGroups } from "../../src/features/components/store";
-import { createTemplate } from "../../src/features/incident-templates/service";
+import { createTemplate } from "../../src/features/incident-templates/templates";
 import { getIncident } from "../../src/features/incidents/records";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { planMaintenance } from "../../src/features/maintenance/plan";

@@ -1,6 +1,5 @@
 import { createComponent, createGroup } from "../../src/features/components/service";
-import { addUpdate } from "../../src/features/incidents/updates";
-import { createIncident } from "../../src/features/incidents/create";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import { createPage } from "../../src/features/pages/service";

@@ -6,7 +6,7 @@ import { safeHref } from "../ui/safe-href";
 import { Shape } from "../ui/labels";
 import { StatusRing, WordMark } from "../ui/pictures";
 import { VERSION } from "../version";
-import { REPORT_PATH } from "./incidents/incident-paths";
+import { REPORT_PATH } from "../features/incidents/screens/paths";
 import type { NavGroup } from "./navigation";
 import {
   ACCOUNT_PATH,

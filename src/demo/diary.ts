@@ -2,11 +2,8 @@ import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import type { Actor } from "../domain/actor";
 import type { ComponentStatus } from "../domain/component-status";
-import type { AddUpdateBody, CreateIncidentBody } from "../features/incidents/bodies";
-import { addUpdate } from "../features/incidents/updates";
-import { createIncident } from "../features/incidents/create";
-import type { IncidentSource } from "../features/incidents/model";
-import { putPostmortem } from "../features/incidents/edit";
+import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../features/incidents/wire";
+import { addUpdate, createIncident, putPostmortem } from "../features/incidents/incidents";
 import type { DemoPage } from "./pages";
 
 /** An action in the history of demo data. */

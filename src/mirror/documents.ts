@@ -2,7 +2,7 @@ import type { Ctx } from "../context";
 import { sha256Hex } from "../kernel/hash";
 import { WHOLE_TURN } from "../kernel/in-slices";
 import { findMaintenances } from "../features/maintenance/lists";
-import { listNewestIncidents, type ReadRecords } from "../features/incidents/lists";
+import { listNewestIncidents, type ReadRecords } from "../features/incidents/records";
 import { mailReadiness } from "../features/mail/settings";
 import { findPage } from "../features/pages/store";
 import { readLogo } from "../features/pages/logo";

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../context";
 import { Problem } from "../errors/problem";
-import type { ReadRecords } from "../features/incidents/lists";
+import type { ReadRecords } from "../features/incidents/records";
 import { findDefaultPage, listAllPages } from "../features/pages/store";
 import type { Snapshots } from "../features/status/snapshots";
 import { IMMUTABLE } from "../http/cdn";

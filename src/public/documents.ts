@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
 import { notFound } from "../errors/problem";
 import { getIncidentPart } from "../features/incidents/records";
-import { presentIncident } from "../features/incidents/model";
+import { presentIncident } from "../features/incidents/wire";
 import { getMaintenancePart } from "../features/maintenance/records";
 import { presentMaintenance } from "../features/maintenance/model";
 import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/history";

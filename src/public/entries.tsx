@@ -1,5 +1,5 @@
 import { IMPACT_TONES } from "../domain/tone";
-import type { IncidentSummary } from "../features/incidents/summaries";
+import type { IncidentSummary } from "../features/incidents/records";
 import type { MaintenanceSummary } from "../features/maintenance/lists";
 import type { HistoryEntry } from "../features/status/history";
 import { DAY_MS, toIso } from "../kernel/time";

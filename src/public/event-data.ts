@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { EventType } from "../events/catalog";
 import { AlarmEventData } from "../features/alarms/alarms";
 import { ComponentEventData } from "../features/components/refresh-statuses";
-import { IncidentEventData } from "../features/incidents/event";
+import { IncidentEventData } from "../features/incidents/incidents";
 import { MaintenanceEventData } from "../features/maintenance/event";
 import {
   CertificateEventData,

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
 import { notFound } from "../errors/problem";
-import type { ReadRecords } from "../features/incidents/lists";
+import type { ReadRecords } from "../features/incidents/records";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Snapshots } from "../features/status/snapshots";
 import type { RequestContexts } from "../http/elysia";

@@ -1,5 +1,5 @@
 import { STATUS_TONES } from "../domain/tone";
-import type { Incident } from "../features/incidents/model";
+import type { Incident } from "../features/incidents/wire";
 import type { StatusDocument } from "../features/status/model";
 import type { HtmlDocument } from "../ui/documents";
 import { State, STATUS_WORDS, StatusLabel } from "../ui/labels";

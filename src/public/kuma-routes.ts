@@ -8,7 +8,7 @@ import {
   whenCompatReady,
   whenEntryReady,
 } from "../features/compat/entries";
-import type { ReadRecords } from "../features/incidents/lists";
+import type { ReadRecords } from "../features/incidents/records";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Snapshots } from "../features/status/snapshots";
 import { NO_STORE, Representation } from "../http/representation";

@@ -1,6 +1,6 @@
 import { INCIDENT_STATUSES } from "../domain/incident-status";
 import { IMPACT_TONES, STATUS_TONES, TONES } from "../domain/tone";
-import type { Incident } from "../features/incidents/model";
+import type { Incident } from "../features/incidents/wire";
 import type { Snapshot } from "../features/status/snapshot";
 import { plural } from "../kernel/text";
 import { Icon } from "../ui/icons";

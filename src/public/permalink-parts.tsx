@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Incident } from "../features/incidents/model";
+import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/model";
 import type { PageContext } from "./page-context";
 import type { TextBudget } from "./text-budget";

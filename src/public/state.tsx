@@ -1,6 +1,6 @@
 import type { ComponentStatus } from "../domain/component-status";
 import { IMPACT_TONES, type Tone } from "../domain/tone";
-import type { Incident } from "../features/incidents/model";
+import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/model";
 import { State } from "../ui/labels";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";

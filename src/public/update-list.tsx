@@ -1,4 +1,4 @@
-import type { Incident } from "../features/incidents/model";
+import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/model";
 import { StatusLabel } from "../ui/labels";
 import { ClockTime, type PageTimes } from "./page-times";

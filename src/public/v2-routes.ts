@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
 import { notFound } from "../errors/problem";
-import type { ReadRecords } from "../features/incidents/lists";
+import type { ReadRecords } from "../features/incidents/records";
 import type { Snapshots } from "../features/status/snapshots";
 import type { RequestContext } from "../http/request-context";
 import type { RequestContexts } from "../http/elysia";

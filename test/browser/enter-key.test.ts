@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listIncidents } from "../../src/features/incidents/lists";
+import { listIncidents } from "../../src/features/incidents/records";
 import { listMaintenance } from "../../src/features/maintenance/lists";
 import { describeInBrowser } from "../support/browser";
 

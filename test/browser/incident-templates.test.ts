@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { listAllTemplates } from "../../src/features/incident-templates/records";
+import { listAllTemplates } from "../../src/features/incident-templates/templates";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { addTemplate } from "../support/incident-templates";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { listIncidents } from "../../src/features/incidents/lists";
-import { readOutages } from "../../src/features/incidents/outage-view";
+import { listIncidents } from "../../src/features/incidents/records";
+import { readOutages } from "../../src/features/incidents/wire";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { createTestClock } from "../support/clock";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createDb } from "../../src/db/database";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { listAllTemplates } from "../../src/features/incident-templates/records";
+import { listAllTemplates } from "../../src/features/incident-templates/templates";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

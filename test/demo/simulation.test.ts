@@ -10,9 +10,8 @@ import {
   startJobs,
 } from "../../src/demo/simulation";
 import { Fault } from "../../src/egress/fault";
-import type { IncidentRecord } from "../../src/features/incidents/records";
-import { listIncidents } from "../../src/features/incidents/lists";
-import { readOutages } from "../../src/features/incidents/outage-view";
+import { type IncidentRecord, listIncidents } from "../../src/features/incidents/records";
+import { readOutages } from "../../src/features/incidents/wire";
 import { createMonitoring } from "../../src/features/monitors/engine";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { createTestApp } from "../support/app";

@@ -4,7 +4,7 @@ import { Glob } from "bun";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { createIncident } from "../../src/features/incidents/create";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/service";
 import { createMonitor } from "../../src/features/monitors/create";
 import { deletePage } from "../../src/features/page-deletion/delete";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { makeInSlices, runInSlices } from "../../src/kernel/in-slices";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { listNumbers } from "../../src/features/compat/store";
-import { createIncidentCache } from "../../src/features/incidents/incident-cache";
+import { createIncidentCache } from "../../src/features/incidents/records";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { updatePage } from "../../src/features/pages/service";
 import { createSnapshots, type Snapshots } from "../../src/features/status/snapshots";

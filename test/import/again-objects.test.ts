@@ -11,8 +11,7 @@ import {
 import { findComponent, findGroup } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import type { Found } from "../../src/features/imports/source";
-import { addUpdate } from "../../src/features/incidents/updates";
-import { deleteIncident } from "../../src/features/incidents/delete";
+import { addUpdate, deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";
 import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/service";
 import { findMaintenance } from "../../src/features/maintenance/store";

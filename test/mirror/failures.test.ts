@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createAlarms } from "../../src/features/alarms/alarms";
-import { deleteIncident } from "../../src/features/incidents/delete";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import { startMirror } from "../../src/mirror/mirror";
 import { createTestApp } from "../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { deleteIncident } from "../../src/features/incidents/delete";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { updatePage } from "../../src/features/pages/service";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";

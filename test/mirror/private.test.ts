@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { deleteIncident } from "../../src/features/incidents/delete";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { putLogo } from "../../src/features/pages/logo";
 import { updatePage } from "../../src/features/pages/service";
 import { SECOND_MS } from "../../src/kernel/time";

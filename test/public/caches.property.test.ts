@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Tx } from "../../src/db/statements";
 import { Problem } from "../../src/errors/problem";
 import { deleteComponent, updateComponent } from "../../src/features/components/service";
-import { deleteIncident } from "../../src/features/incidents/delete";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/service";
 import { buildSnapshot } from "../../src/features/status/snapshot";

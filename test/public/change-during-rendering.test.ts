@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { addUpdate } from "../../src/features/incidents/updates";
-import { createIncident } from "../../src/features/incidents/create";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import type { PageInput } from "../../src/features/pages/model";
 import { updatePage } from "../../src/features/pages/service";
 import { MINUTE_MS, toIso } from "../../src/kernel/time";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../src/features/components/service";
-import { deleteIncident } from "../../src/features/incidents/delete";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { saveNoData } from "../../src/features/monitors/checks-store";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { MINUTE_MS } from "../../src/kernel/time";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createIncident } from "../../src/features/incidents/create";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { readHistory } from "../../src/features/status/history";
 import { CLI_ACTOR } from "../../src/domain/actor";

@@ -12,8 +12,7 @@ import {
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { orderComponents } from "../../src/features/components/order";
 import { setManualStatuses } from "../../src/features/components/set-status";
-import { deleteTemplate } from "../../src/features/incident-templates/service";
-import { listAllTemplates } from "../../src/features/incident-templates/records";
+import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { createMonitor } from "../../src/features/monitors/create";
 import {
   deleteMonitor,

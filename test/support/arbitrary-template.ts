@@ -4,10 +4,10 @@ import { listComponentsOfPage } from "../../src/features/components/store";
 import {
   createTemplate,
   deleteTemplate,
+  listAllTemplates,
   updateTemplate,
-} from "../../src/features/incident-templates/service";
-import { listAllTemplates } from "../../src/features/incident-templates/records";
-import { TEMPLATE_NAME_MAX } from "../../src/features/incident-templates/model";
+} from "../../src/features/incident-templates/templates";
+import { TEMPLATE_NAME_MAX } from "../../src/features/incident-templates/wire";
 import { listAllPages } from "../../src/features/pages/store";
 import { UpdateText } from "../../src/features/timeline/updates";
 import { CLI_ACTOR } from "../../src/domain/actor";

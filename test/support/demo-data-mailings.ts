@@ -1,7 +1,7 @@
 import { insertAllInto, insertInto } from "../../src/db/statements";
 import { mailings, mails, suppressions } from "../../src/db/tables/mail";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../../src/domain/mail";
-import { listIncidents } from "../../src/features/incidents/lists";
+import { listIncidents } from "../../src/features/incidents/records";
 import { putSetting } from "../../src/features/settings/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { DemoPage } from "../../src/demo/pages";

@@ -1,4 +1,4 @@
-import { createTemplate } from "../../src/features/incident-templates/service";
+import { createTemplate } from "../../src/features/incident-templates/templates";
 import type { Actor } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 

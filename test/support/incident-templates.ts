@@ -2,12 +2,12 @@ import {
   createTemplate,
   deleteTemplate,
   updateTemplate,
-} from "../../src/features/incident-templates/service";
+} from "../../src/features/incident-templates/templates";
 import {
   type IncidentTemplate,
   presentTemplate,
   type TemplateInput,
-} from "../../src/features/incident-templates/model";
+} from "../../src/features/incident-templates/wire";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ApplyMetadata } from "../../src/domain/refs";
 import type { TestApp } from "./app";

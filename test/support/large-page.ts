@@ -1,4 +1,4 @@
-import { createIncident } from "../../src/features/incidents/create";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { ComponentStatus } from "../../src/domain/component-status";

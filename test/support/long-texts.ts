@@ -1,5 +1,4 @@
-import { addUpdate } from "../../src/features/incidents/updates";
-import { createIncident } from "../../src/features/incidents/create";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { toIso } from "../../src/kernel/time";
 import type { TestApp } from "./app";

@@ -1,8 +1,5 @@
-import {
-  type IncidentTemplate,
-  presentTemplate,
-} from "../../src/features/incident-templates/model";
-import { listAllTemplates } from "../../src/features/incident-templates/records";
+import { type IncidentTemplate, presentTemplate } from "../../src/features/incident-templates/wire";
+import { listAllTemplates } from "../../src/features/incident-templates/templates";
 import type { Role } from "../../src/domain/role";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import type { Fields } from "./dashboard";

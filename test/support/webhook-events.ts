@@ -3,7 +3,7 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import { schemaErrors } from "../../src/errors/examine";
 import type { EventType } from "../../src/events/catalog";
 import type { RecordedEvent } from "../../src/events/outbox";
-import { deleteIncident } from "../../src/features/incidents/delete";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { EVENT_DATA } from "../../src/public/event-data";

@@ -9,7 +9,7 @@ import { ListCard } from "../../ui/list-tools";
 import { RelativeTime } from "../../ui/relative-time";
 import { PageHead, Pagination } from "../../ui/navigation";
 import { ACTIVITY_PATH } from "../paths";
-import { NoMatch, NoOlder } from "../timeline/list-frame";
+import { NoMatch, NoOlder } from "../../features/timeline/screens/list";
 import { ActivityFilters } from "./filters";
 import { ACTIVITY_FILE_PATH, type ActivityListing, activityPath, hasFilter } from "./listing";
 

@@ -4,7 +4,7 @@ import { readPeriod } from "../../features/analytics/period";
 import { type ComponentRow, listComponentsOfPage } from "../../features/components/store";
 import type { Folded } from "../../features/components/history";
 import { knownFrom, uptimeOfDays } from "../../features/components/rules";
-import { findFirstIncidentStart } from "../../features/incidents/summaries";
+import { findFirstIncidentStart } from "../../features/incidents/records";
 import type { PageRow } from "../../features/pages/store";
 import { type HistoryEntry, readHistory } from "../../features/status/history";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";

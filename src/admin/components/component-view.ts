@@ -5,7 +5,7 @@ import { uptimeAnswer } from "../../features/analytics/uptime";
 import type { ComponentRow } from "../../features/components/store";
 import { listOpenCausesOfPage } from "../../features/components/cause-store";
 import { uptimeOfDays } from "../../features/components/rules";
-import { listIncidentsOfComponent } from "../../features/incidents/lists";
+import { listIncidentsOfComponent } from "../../features/incidents/records";
 import { findMaintenances } from "../../features/maintenance/lists";
 import { type LatencyFigures, latencyOfEach } from "../../features/monitors/latency";
 import { listMonitors, type MonitorRecord } from "../../features/monitors/records";

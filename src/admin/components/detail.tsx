@@ -15,7 +15,7 @@ import { PageHead } from "../../ui/navigation";
 import { RelativeTime } from "../../ui/relative-time";
 import { shortDay } from "../../ui/times";
 import { STATUS_WORDS, StatusLabel } from "../../ui/labels";
-import { ReportLink } from "../incidents/report-link";
+import { ReportLink } from "../../features/incidents/screens/list";
 import { Since } from "../monitors/state";
 import { componentPath, componentsOfPagePath, pagePath } from "../paths";
 import type { StateOf } from "../forms/form";

@@ -11,7 +11,7 @@ import { FormNotice } from "../../ui/notices";
 import { StatusLabel } from "../../ui/labels";
 import { FilterSelect } from "../../ui/filters";
 import { labelAmong } from "../page-choice";
-import { NoMatch } from "../timeline/list-frame";
+import { NoMatch } from "../../features/timeline/screens/list";
 import { componentPath, COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
 import {
   newComponentPath,

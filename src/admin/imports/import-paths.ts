@@ -1,5 +1,5 @@
 import { IMPORTS_PATH } from "../paths";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 
 /** Returns the path of the form for importing from a source of this kind, with the options of an earlier plan. */
 export function importFormPath(kind: string, planId?: string): string {

@@ -1,5 +1,5 @@
 import type { ImportItem, ImportReport, Verdict } from "../../domain/import-report";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 import { byVerdict, VERDICT_ORDER } from "./verdicts";
 
 /** Maximum number of objects on one screen. */

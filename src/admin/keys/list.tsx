@@ -12,7 +12,7 @@ import { PageHead, Pagination } from "../../ui/navigation";
 import { Sparkline } from "../../ui/sparkline";
 import { State } from "../../ui/labels";
 import { KEYS_PATH, keyPath } from "../paths";
-import { NoMatch, NoOlder } from "../timeline/list-frame";
+import { NoMatch, NoOlder } from "../../features/timeline/screens/list";
 import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips } from "./parts";
 
 interface KeyListProps {

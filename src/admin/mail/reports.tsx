@@ -6,7 +6,7 @@ import { CodeBlock } from "../../ui/code-block";
 import { PageHead, Pagination } from "../../ui/navigation";
 import { RelativeTime } from "../../ui/relative-time";
 import { GENERAL_PATH, MAIL_PATH } from "../paths";
-import { NoOlder } from "../timeline/list-frame";
+import { NoOlder } from "../../features/timeline/screens/list";
 import { MAIL_REPORTS_PATH, reportPath } from "./mail-paths";
 
 /** Number of reports on one part of the list. */

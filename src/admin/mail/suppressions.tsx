@@ -11,7 +11,7 @@ import { RelativeTime } from "../../ui/relative-time";
 import { TextField } from "../../ui/inputs";
 import { GENERAL_PATH, MAIL_PATH } from "../paths";
 import { REASON_CAUSES, REASON_LABELS } from "../suppression-words";
-import { listPath, NoOlder } from "../timeline/list-frame";
+import { listPath, NoOlder } from "../../features/timeline/screens/list";
 import { SUPPRESSIONS_PATH, undoPath } from "./mail-paths";
 
 /** Reasons by which the list is filtered. Those of one page are shown with its subscribers. */

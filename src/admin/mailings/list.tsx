@@ -7,7 +7,7 @@ import { PageHead, Pagination } from "../../ui/navigation";
 import { RelativeTime } from "../../ui/relative-time";
 import { PageFilter } from "../page-choice";
 import { MAILINGS_PATH, mailingPath } from "../paths";
-import { listPath, NoMatch, NoOlder } from "../timeline/list-frame";
+import { listPath, NoMatch, NoOlder } from "../../features/timeline/screens/list";
 import type { ListedMailing, MailingListing } from "./listing";
 import { HeldNotices } from "./notices";
 import { audienceOf, eventWords, figure, MailingReason, MailingState, subjectPath } from "./words";

@@ -2,7 +2,7 @@ import type { Reader } from "../../db/statements";
 import type { MailHold } from "../../domain/mail";
 import { listMailings, nameOfSubject } from "../../features/mailings/lists";
 import type { MailingRow } from "../../features/mailings/store";
-import { type ListQuery, readListQuery } from "../timeline/list-frame";
+import { type ListQuery, readListQuery } from "../../features/timeline/screens/list";
 import { type HeldMailings, readHeldMailings, readUndoable } from "./notices";
 
 const PAGE_SIZE = 50;

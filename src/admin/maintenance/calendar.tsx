@@ -13,7 +13,7 @@ import { monthName } from "../analytics/calendar-entries";
 import { MonthTable } from "../month-table";
 import { labelAmong, type Page, PageFilter, readPages } from "../page-choice";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 import { PLAN_CALENDAR_PATH } from "./maintenance-paths";
 
 /** Maximum number of maintenances that a month shows. */

@@ -1,7 +1,7 @@
 import { isEnded } from "../../features/maintenance/rules";
 import type { Maintenance } from "../../features/maintenance/model";
 import { maintenanceSchedulePath } from "../paths";
-import { timeFacts, TimelineFacts } from "../timeline/timeline-facts";
+import { timeFacts, TimelineFacts } from "../../features/timeline/screens/updates";
 import type { MaintenanceView } from "./maintenance-view";
 import { describeReminder } from "./schedule-fields";
 import { When } from "./when";

@@ -13,7 +13,7 @@ import { ListToolbar } from "../../ui/list-tools";
 import { Tabs } from "../../ui/navigation";
 import { labelAmong, PageFilter } from "../page-choice";
 import { MAINTENANCE_PATH, MAINTENANCE_SCHEDULES_PATH, maintenancePath } from "../paths";
-import { EntryNote, ListFrame, listPath } from "../timeline/list-frame";
+import { EntryNote, ListFrame, listPath } from "../../features/timeline/screens/list";
 import { LIST_VIEWS, type ListView, type MaintenanceListing } from "./listing";
 import { PLAN_CALENDAR_PATH, PLAN_PATH } from "./maintenance-paths";
 import { When } from "./when";

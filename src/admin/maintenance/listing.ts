@@ -6,7 +6,7 @@ import {
 } from "../../features/maintenance/lists";
 import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
-import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
+import { type ListQuery, readListQuery, readSearch } from "../../features/timeline/screens/list";
 
 /** Views of the list: `all` shows what has not ended first, the others filter. */
 export const LIST_VIEWS = ["all", "in_progress", "upcoming", "past"] as const;

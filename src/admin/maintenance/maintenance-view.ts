@@ -5,9 +5,12 @@ import { getMaintenanceRecord } from "../../features/maintenance/records";
 import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
 import { renderMaintenancePage } from "../../public/maintenance-page";
 import type { Previewed } from "../preview";
-import { audienceNoteOf } from "../timeline/audience";
-import { type NotifiedWebhook, readNotified } from "../timeline/notified";
-import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
+import {
+  audienceNoteOf,
+  type NotifiedWebhook,
+  readNotified,
+} from "../../features/timeline/screens/mail";
+import { readTimelineView, type TimelineView } from "../../features/timeline/screens/updates";
 
 /** One maintenance with the related data that its screens show. */
 export interface MaintenanceView extends TimelineView {

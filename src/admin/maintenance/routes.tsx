@@ -5,7 +5,7 @@ import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
-import { AudienceHint, audienceNote, isCounting } from "../timeline/audience";
+import { AudienceHint, audienceNote, isCounting } from "../../features/timeline/screens/mail";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { addMaintenanceRoutes } from "./detail-routes";

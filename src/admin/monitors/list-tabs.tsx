@@ -8,7 +8,7 @@ import { MONITOR_WORDS, Shape } from "../../ui/labels";
 import { Tabs } from "../../ui/navigation";
 import { labelAmong } from "../page-choice";
 import { MONITORS_PATH } from "../paths";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 import { countOf, type MonitorListing } from "./listing";
 import { typeLabel } from "./words";
 

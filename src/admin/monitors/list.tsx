@@ -7,7 +7,7 @@ import { EmptyState } from "../../ui/blocks";
 import { Icon } from "../../ui/icons";
 import { PageHead, Pagination } from "../../ui/navigation";
 import { MONITORS_PATH } from "../paths";
-import { NoMatch } from "../timeline/list-frame";
+import { NoMatch } from "../../features/timeline/screens/list";
 import { COLUMNS, MonitorRow } from "./list-row";
 import { filteredPath, MonitorToolbar, StateTabs } from "./list-tabs";
 import { countOf, type MonitorListing } from "./listing";

@@ -16,7 +16,7 @@ import {
   type MonitorType,
 } from "../../domain/monitor-state";
 import { sum } from "../../kernel/numbers";
-import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
+import { type ListQuery, readListQuery, readSearch } from "../../features/timeline/screens/list";
 
 const PAGE_SIZE = 25;
 /** Maximum number of tags and of groups that filters offer. The chips of monitors filter by any. */

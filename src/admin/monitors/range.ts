@@ -1,7 +1,7 @@
 import type { Span } from "../../features/components/history";
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant, toIso } from "../../kernel/time";
 import { shortDay } from "../../ui/times";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 
 /** Selectable ranges of a monitor's history, and the length of one chart point. */
 const RANGES = {

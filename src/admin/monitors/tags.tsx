@@ -1,5 +1,5 @@
 import { MONITORS_PATH } from "../paths";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 
 interface TagsProps {
   group: string | null;

@@ -1,7 +1,7 @@
 import { roleAllows } from "../../domain/role";
 import { STATUS_TONES, worstTone } from "../../domain/tone";
 import type { CauseRow } from "../../features/components/cause-store";
-import type { OpenIncident } from "../../features/incidents/open-store";
+import type { OpenIncident } from "../../features/incidents/store";
 import { findMonitor } from "../../features/monitors/store";
 import { STATUS_WORDS } from "../../ui/labels";
 import { componentPath, incidentPath, monitorPath } from "../paths";

@@ -1,9 +1,9 @@
 import type { MonitorState } from "../../domain/monitor-state";
 import { roleAllows } from "../../domain/role";
 import { IMPACT_TONES } from "../../domain/tone";
-import type { OpenIncident } from "../../features/incidents/open-store";
+import type { OpenIncident } from "../../features/incidents/store";
 import { INCIDENT_WORDS } from "../../public/words";
-import { pathsOfIncident } from "../incidents/incident-paths";
+import { pathsOfIncident } from "../../features/incidents/screens/paths";
 import { incidentPath, monitorPath } from "../paths";
 import type { AttentionEntry, AttentionSource, MonitorIncident } from "./attention-source";
 import { updateOf } from "./attention-components";

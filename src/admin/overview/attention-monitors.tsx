@@ -8,7 +8,7 @@ import { toIso } from "../../kernel/time";
 import { Day } from "../../ui/relative-time";
 import { relativeTime } from "../../ui/times";
 import { STATUS_WORDS } from "../../ui/labels";
-import { presetOf, reportPath } from "../incidents/incident-paths";
+import { presetOf, reportPath } from "../../features/incidents/screens/paths";
 import { UnreachableThrough } from "../monitors/state";
 import { latencyInWords, targetOf } from "../monitors/words";
 import { ANALYTICS_PATH, componentPath, incidentPath, MONITORS_PATH, monitorPath } from "../paths";

@@ -4,7 +4,7 @@ import type { Role } from "../../domain/role";
 import type { Tone } from "../../domain/tone";
 import type { CauseRow } from "../../features/components/cause-store";
 import type { listFailingWithoutIncident } from "../../features/incidents/outage-store";
-import type { OpenIncident } from "../../features/incidents/open-store";
+import type { OpenIncident } from "../../features/incidents/store";
 import type {
   listOpenIncidentsOfMonitors,
   listTroubledMonitors,

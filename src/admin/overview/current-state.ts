@@ -1,9 +1,12 @@
 import type { Reader } from "../../db/statements";
 import { listWatchedComponents } from "../../features/components/trouble-store";
 import { countOutagesOfIncidents } from "../../features/incidents/outage-store";
-import type { IncidentRecord } from "../../features/incidents/records";
-import { listAllOpenIncidents, type OpenIncident } from "../../features/incidents/open-store";
-import { listIncidentsById, type ReadRecords } from "../../features/incidents/lists";
+import {
+  type IncidentRecord,
+  listIncidentsById,
+  type ReadRecords,
+} from "../../features/incidents/records";
+import { listAllOpenIncidents, type OpenIncident } from "../../features/incidents/store";
 import { isUnderWay, UPCOMING_MS } from "../../features/maintenance/rules";
 import { listPendingMaintenance } from "../../features/maintenance/lists";
 import type { MaintenanceRecord } from "../../features/maintenance/store";

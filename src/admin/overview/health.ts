@@ -3,7 +3,7 @@ import type { MonitorState } from "../../domain/monitor-state";
 import { STATUS_TONES, type Tone, worstTone, IMPACT_TONES } from "../../domain/tone";
 import { type TotalUptime, totalUptime } from "../../features/analytics/total-uptime";
 import { findLastTrouble } from "../../features/components/trouble-store";
-import { findLastIncidentStart } from "../../features/incidents/open-store";
+import { findLastIncidentStart } from "../../features/incidents/store";
 import { countMonitorsByState } from "../../features/monitors/store";
 import { countAttempts } from "../../features/webhooks/health";
 import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";

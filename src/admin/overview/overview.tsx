@@ -5,7 +5,7 @@ import type { Alarm } from "../../features/alarms/alarms";
 import { ButtonLink } from "../../ui/buttons";
 import { Icon } from "../../ui/icons";
 import { PageHead } from "../../ui/navigation";
-import { ReportLink } from "../incidents/report-link";
+import { ReportLink } from "../../features/incidents/screens/list";
 import { PLAN_PATH } from "../maintenance/maintenance-paths";
 import { FirstPage } from "../no-page";
 import type { Attention } from "./attention";

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { Reader } from "../../db/statements";
 import { type Role, roleAllows } from "../../domain/role";
 import { searchAudit } from "../../events/audit-search";
-import { createIncidentCache } from "../../features/incidents/incident-cache";
+import { createIncidentCache } from "../../features/incidents/records";
 import type { Alarm } from "../../features/alarms/alarms";
 import { setFirstStepsHidden } from "../../features/settings/switches";
 import { actorOf, type RequestContext, sessionOf } from "../../http/request-context";

@@ -6,7 +6,7 @@ import { Icon } from "../../ui/icons";
 import { MoreMenu } from "../../ui/detail";
 import { Notice } from "../../ui/notices";
 import { PageHead, Tabs } from "../../ui/navigation";
-import { ReportLink } from "../incidents/report-link";
+import { ReportLink } from "../../features/incidents/screens/list";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 
 /** Screens of one page, each with its own path. */

@@ -5,7 +5,7 @@ import type { AdminDependencies } from "../dependencies";
 import { navigationFor } from "../navigation";
 import { SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
 import { createArea } from "../screens/area";
-import { readSearch } from "../timeline/list-frame";
+import { readSearch } from "../../features/timeline/screens/list";
 import { searchEverything } from "./results";
 import { Search, Shortcuts } from "./search";
 

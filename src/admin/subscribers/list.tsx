@@ -15,7 +15,7 @@ import { PageHead, Pagination, Tabs } from "../../ui/navigation";
 import { PageFilter } from "../page-choice";
 import { MAIL_PATH, SUBSCRIBERS_PATH } from "../paths";
 import { REASON_LABELS } from "../suppression-words";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 import type { SubscriberListing, View } from "./read";
 import { EmptyList } from "./empty-list";
 import { IMPORT_PATH, newSubscriberPath } from "./subscriber-paths";

@@ -7,7 +7,7 @@ import { PostButton } from "../../ui/buttons";
 import { RelativeTime } from "../../ui/relative-time";
 import { eventWords } from "../mailings/words";
 import { incidentPath, maintenancePath } from "../paths";
-import { NoOlder } from "../timeline/list-frame";
+import { NoOlder } from "../../features/timeline/screens/list";
 import { NextTry } from "../webhooks/deliveries";
 import { pathsOfSubscriber } from "./subscriber-paths";
 import { MailState } from "./words";

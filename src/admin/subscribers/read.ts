@@ -12,7 +12,7 @@ import {
   type SubscriberCounts,
 } from "../../features/subscribers/list";
 import { choosePage, readPages } from "../page-choice";
-import { readSearch } from "../timeline/list-frame";
+import { readSearch } from "../../features/timeline/screens/list";
 
 const VIEWS = ["active", "unconfirmed", "suppressed", "unsubscribed"] as const;
 export type View = (typeof VIEWS)[number];

@@ -1,6 +1,6 @@
 import type { SuppressionReason } from "../../domain/mail";
 import { subscriberPath, SUBSCRIBERS_PATH } from "../paths";
-import { listPath } from "../timeline/list-frame";
+import { listPath } from "../../features/timeline/screens/list";
 
 /** Returns the path of the list of a page's subscribers. */
 export function subscribersOfPagePath(slug: string): string {

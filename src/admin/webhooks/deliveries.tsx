@@ -8,7 +8,7 @@ import { EmptyState } from "../../ui/blocks";
 import { RelativeTime } from "../../ui/relative-time";
 import { Pagination, Tabs } from "../../ui/navigation";
 import { State } from "../../ui/labels";
-import { NoMatch, NoOlder } from "../timeline/list-frame";
+import { NoMatch, NoOlder } from "../../features/timeline/screens/list";
 import { describeFailure } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 import type { WebhookView } from "./read";

@@ -9,7 +9,7 @@ import { EmptyState } from "../../ui/blocks";
 import { Icon } from "../../ui/icons";
 import { PageHead, Pagination } from "../../ui/navigation";
 import { pagePath, WEBHOOKS_PATH } from "../paths";
-import { NoOlder } from "../timeline/list-frame";
+import { NoOlder } from "../../features/timeline/screens/list";
 import { DisabledNotice, LastError, SuccessRate, Waiting, WebhookState } from "./health";
 import type { ListedWebhook, WebhookListing } from "./read";
 import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";

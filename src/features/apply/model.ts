@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { RefText } from "../../domain/refs";
 import { Nullable, Text } from "../../kernel/schema";
 import { ComponentInput, GroupInput } from "../components/model";
-import { TemplateFields } from "../incident-templates/model";
+import { TemplateFields } from "../incident-templates/wire";
 import { ScheduleFields } from "../maintenance/schedules/model";
 import { declaredMonitorSchema } from "../monitors/declared";
 import { PARENTS_MAX } from "../monitors/bodies";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { lazy } from "../../kernel/lazy";
-import { listAllTemplates } from "../incident-templates/records";
+import { listAllTemplates } from "../incident-templates/templates";
 import type { TemplateRow } from "../incident-templates/store";
 import { listSchedules } from "../maintenance/schedules/records";
 import type { ScheduleRow } from "../maintenance/schedules/store";

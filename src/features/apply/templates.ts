@@ -2,8 +2,13 @@ import type { Reader } from "../../db/statements";
 import type { NamedStatus } from "../../domain/component-status";
 import { invalidFields, pointer } from "../../errors/problem";
 import type { ComponentRow } from "../components/store";
-import { createTemplate, deleteTemplate, updateTemplate } from "../incident-templates/service";
-import { listAllTemplates, type TemplateRecord } from "../incident-templates/records";
+import {
+  createTemplate,
+  deleteTemplate,
+  listAllTemplates,
+  type TemplateRecord,
+  updateTemplate,
+} from "../incident-templates/templates";
 import type { TemplateRow } from "../incident-templates/store";
 import { findPage, findPageBySlug, type PageRow } from "../pages/store";
 import { componentOrder, type ComponentsOf, createComponentsOf } from "./component-refs";

@@ -1,7 +1,7 @@
 import type { ImportChange } from "../../domain/import-report";
 import { findIncident } from "../incidents/store";
-import { importIncident } from "../incidents/import";
-import { POSTMORTEM_MAX } from "../incidents/bodies";
+import { importIncident } from "../incidents/incidents";
+import { POSTMORTEM_MAX } from "../incidents/wire";
 import { countClockChanges } from "../maintenance/clock";
 import { createSchedule, updateSchedule } from "../maintenance/schedules/service";
 import { findMaintenance } from "../maintenance/store";

@@ -1,17 +1,26 @@
+import { type Static, Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { notFound } from "../../errors/problem";
-import { audit } from "../../events/audit";
-import { SYSTEM_ACTOR } from "../../domain/actor";
-import type { ComponentStatus } from "../../domain/component-status";
+import { type Actor, SYSTEM_ACTOR } from "../../domain/actor";
+import { type ComponentStatus, worstStatus } from "../../domain/component-status";
 import { IMPACTS } from "../../domain/incident-status";
 import type { OnDown } from "../../domain/monitor-state";
+import { validate } from "../../errors/examine";
+import { FieldErrors } from "../../errors/field-errors";
+import { conflict, notFound } from "../../errors/problem";
+import { audit } from "../../events/audit";
 import { withoutUnsafeCharacters } from "../../kernel/text";
-import { findComponents } from "../components/store";
 import { replaceCausesOfComponent } from "../components/causes";
+import { findComponents } from "../components/store";
 import { touchPage } from "../pages/service";
-import { appendUpdate, prepareUpdate, writeUpdate } from "./append-update";
-import { createIncident } from "./create";
+import { NAMED_COMPONENTS_MAX, Notify } from "../timeline/updates";
+import {
+  appendUpdate,
+  createIncident,
+  prepareUpdate,
+  saveIncident,
+  writeUpdate,
+} from "./incidents";
 import {
   type AutomaticRow,
   countOutages,
@@ -28,15 +37,16 @@ import {
   listMonitorsOfEvents,
   listOpenOutagesOf,
   listTitleComponents,
+  moveOutages,
   type OutageRow,
   reopenOutage,
   saveAutomatic,
   saveOutage,
 } from "./outage-store";
-import { getIncident, listUpdateSummaries } from "./records";
+import { getIncident, getIncidentRow, type IncidentRecord, listUpdateSummaries } from "./records";
 import { causesOfOutages, impactOf } from "./rules";
-import { saveIncident } from "./save-incident";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
+import { readOutages } from "./wire";
 import { displayTime, isAllclears, listInWords, planWords, writeWords } from "./words";
 
 /** Maximum number of outages, counted by component, that join one incident. */
@@ -262,7 +272,7 @@ export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
  * Writes the title, start and impact that follow from the outages of an incident, with its next version. `worst` is the
  * status of further components; undefined if there are none, so that title and impact stay.
  */
-export function saveFacts(
+function saveFacts(
   ctx: Ctx,
   tx: Tx,
   before: IncidentRow,
@@ -289,7 +299,7 @@ export function saveFacts(
 }
 
 /** Writes the causes that the outages of an incident give a component. A draft has none. */
-export function refreshCauses(ctx: Ctx, tx: Tx, row: IncidentRow, componentId: string): void {
+function refreshCauses(ctx: Ctx, tx: Tx, row: IncidentRow, componentId: string): void {
   if (row.draft) return;
   const outages = listJoinedOfComponent(tx, { incidentId: row.id, componentId });
   const reason = { source: "incident", actor: SYSTEM_ACTOR, reason: row.name } as const;
@@ -344,7 +354,7 @@ const ENDINGS: Record<OnDown, string> = {
 };
 
 /** Returns a title from the names of the first components, the number of all, and the worst status. */
-export function titleOf({
+function titleOf({
   names,
   count,
   worst,
@@ -381,4 +391,113 @@ function requireAutomatic(tx: Tx, incidentId: string): AutomaticRow {
 /** Returns at most `length` code points of a text, without characters that names must not have. */
 function cut(text: string, length: number): string {
   return [...withoutUnsafeCharacters(text)].slice(0, length).join("").trimEnd();
+}
+
+export const SplitOffBody = Type.Object(
+  {
+    monitors: Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 1_000,
+      uniqueItems: true,
+      description: "Ids of the monitors whose outages become an incident of their own.",
+    }),
+    notify: Type.Optional(Notify),
+  },
+  { additionalProperties: false },
+);
+export type SplitOffBody = Static<typeof SplitOffBody>;
+
+/**
+ * Opens a new incident for the outages of some monitors of an incident that Allclear opened, which is a draft if that
+ * one is. Causes keep their dates. The incident that they leave says so without notifying people. Both stay Allclear's.
+ *
+ * Throws `not_found`, `validation_failed` with each monitor that has no open outage in the incident, or `conflict` for
+ * an incident that is resolved or a person's, and if no monitor that fails would stay.
+ */
+export function splitOff(
+  ctx: Ctx,
+  tx: Tx,
+  incidentId: string,
+  input: SplitOffBody,
+  actor: Actor,
+): IncidentRecord {
+  validate(SplitOffBody, input);
+  const { row } = getIncidentRow(tx, incidentId, true);
+  const automatic = findAutomatic(tx, { incidentId });
+  if (automatic?.takenOverAt !== null) {
+    throw conflict("Only an incident that Allclear opened and no one has taken over can be split.");
+  }
+  if (row.status === "resolved") throw conflict("The incident is resolved, so it cannot be split.");
+  const { outages, failingMonitorIds } = readOutages(tx, row);
+  const failing = new Set(failingMonitorIds);
+  const errors = new FieldErrors();
+  for (const [index, id] of input.monitors.entries()) {
+    if (!failing.has(id)) errors.add(["monitors", index], "has no open outage in this incident");
+  }
+  errors.throwIfAny();
+  const chosen = new Set(input.monitors);
+  if (chosen.size === failing.size) {
+    throw conflict("At least one monitor that fails must stay in the incident.");
+  }
+  const moving = outages.filter(({ outage }) => chosen.has(outage.monitorId));
+  const moved = moving.map(({ outage }) => outage);
+  const startedAt = Math.min(...moved.map((outage) => outage.startedAt));
+  const present = new Map<string, ComponentStatus>();
+  for (const { componentId, status, to } of causesOfOutages(moved)) {
+    if (to === null) present.set(componentId, status);
+  }
+  for (const { outage, isComponentDeleted } of moving) {
+    if (isComponentDeleted === 1) present.delete(outage.componentId);
+  }
+  const names = new Map(
+    moving
+      .toSorted((one, other) => one.componentPosition - other.componentPosition)
+      .map(({ outage, componentName }) => [outage.componentId, componentName]),
+  );
+  const worst = worstStatus(moved.map(({ status }) => status));
+  const start = displayTime(ctx, startedAt).display_at;
+  const created = createIncident(
+    ctx,
+    tx,
+    {
+      page: row.pageId,
+      name: titleOf({ names: [...names.values()], count: names.size, worst: worst as OnDown }),
+      body: "Automatic checks are failing.",
+      components: Object.fromEntries([...present].slice(0, NAMED_COMPONENTS_MAX)),
+      draft: row.draft,
+      ...(start !== undefined && { started_at: start }),
+      ...(input.notify !== undefined && { notify: input.notify }),
+    },
+    "monitor",
+    actor,
+  ).row;
+  moveOutages(tx, {
+    from: incidentId,
+    to: created.id,
+    monitorIds: JSON.stringify(input.monitors),
+  });
+  const componentIds = new Set(moved.map(({ componentId }) => componentId));
+  const own = {
+    incidentId: created.id,
+    pageId: row.pageId,
+    name: created.name,
+    startedAt: created.startedAt,
+    // Further outages join as if it had been opened with the other one.
+    openedAt: automatic.openedAt,
+    resolvedAt: null,
+    takenOverAt: null,
+    updateDueAt: null,
+  };
+  insertAutomatic(tx, own);
+  const newRow = saveFacts(ctx, tx, created, own, { startedAt: created.startedAt, worst }).row;
+  const before = { startedAt: row.startedAt, worst: "operational" } as const;
+  const oldRow = saveFacts(ctx, tx, row, automatic, before).row;
+  for (const componentId of componentIds) {
+    refreshCauses(ctx, tx, newRow, componentId);
+    refreshCauses(ctx, tx, oldRow, componentId);
+  }
+  writeWords(ctx, tx, oldRow, { notify: false, moved: findComponents(tx, [...componentIds]) });
+  const summary = `Split the outages of ${chosen.size} monitors off the incident “${oldRow.name}”: “${newRow.name}”`;
+  audit(ctx, tx, actor, "incident.split_off", incidentId, summary);
+  return getIncident(tx, created.id, true);
 }

@@ -2,19 +2,19 @@ import type { Reader } from "../../db/statements";
 import { FieldErrors } from "../../errors/field-errors";
 import { findNamedPage } from "../pages/filter";
 import { toMs } from "../timeline/updates";
-import type {
-  AddUpdateBody,
-  CreateIncidentBody,
-  EditUpdateBody,
-  UpdateIncidentBody,
-} from "./bodies";
-import { startOf, statusOf } from "./create";
-import { desiredRow } from "./edit";
-import { resolveNamedComponents } from "./append-update";
+import {
+  desiredRow,
+  resolveNamedComponents,
+  rowAfter,
+  startOf,
+  statusOf,
+  validateDisplayAt,
+  validateTimes,
+} from "./incidents";
 import { automationOf, listUpdateSummaries } from "./records";
 import { firstWritten } from "./rules";
-import { rowAfter, validateDisplayAt, validateTimes } from "./save-incident";
 import { findIncident } from "./store";
+import type { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./wire";
 
 /** Returns the unknown references and the impossible times in the body of a new incident. */
 export function createIncidentErrors(

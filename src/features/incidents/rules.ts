@@ -1,7 +1,7 @@
 import { type ComponentStatus, worstStatus } from "../../domain/component-status";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 import type { ComponentCause } from "../components/causes";
+import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 
 /** Properties of an update that its incident is computed from. Times in unix ms. */
 export interface UpdateFacts {

@@ -5,12 +5,14 @@ import {
   eq,
   exists,
   getTableColumns,
+  gte,
   isNull,
   or,
   type SQL,
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Orm } from "../../db/statement-cache";
 import {
   insertAllInto,
   insertInto,
@@ -20,11 +22,18 @@ import {
   selectOne,
   updateById,
 } from "../../db/statements";
-import type { Orm } from "../../db/statement-cache";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
+import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { isSearched } from "./search-store";
+import {
+  isAmongNewest,
+  isWithin,
+  newestFirst,
+  newestStartFirst,
+  type SpanParams,
+  textSizes,
+} from "../timeline/store";
 
 export type IncidentRow = typeof incidents.$inferSelect;
 export type UpdateRow = typeof incidentUpdates.$inferSelect;
@@ -69,7 +78,7 @@ const { body, ...withoutBody } = getTableColumns(incidentUpdates);
 const { id, incidentId } = withoutBody;
 
 /** Columns of an update without its text. */
-export const UPDATE_SUMMARY = withoutBody;
+const UPDATE_SUMMARY = withoutBody;
 
 /** Condition: a column is among `ids`, a JSON list. */
 export const isOneOf = (column: SQLiteColumn, ids: string) =>
@@ -248,3 +257,290 @@ export const listNewestRows = selectMany((orm, $: { pageId: string; limit: numbe
     .orderBy(desc(incidents.startedAt), desc(incidents.id))
     .limit($.limit),
 );
+
+/**
+ * Counts the rows of incidents (`ids`: a JSON list), in its order: one for each component that an
+ * update names, one for an update that names none, and one for each outage. Counting stops after `most` rows in total.
+ */
+export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) =>
+  orm
+    .select({ id: sql<string>`id`, rows: sql<number>`count(*)` })
+    .from(
+      sql`(SELECT i.value AS id FROM json_each(${$.ids}) AS i
+        CROSS JOIN incident_updates AS u ON u.incident_id = i.value
+        LEFT JOIN incident_update_components AS n ON n.update_id = u.id
+        UNION ALL SELECT i.value AS id FROM json_each(${$.ids}) AS i
+        CROSS JOIN incident_outages AS o ON o.incident_id = i.value
+        LIMIT ${$.most})`,
+    )
+    .groupBy(sql`id`),
+);
+
+/** Returns the bytes of the texts of the newest updates of incidents. */
+export const listTextSizes = textSizes(incidentUpdates.incidentId);
+
+/** Lists the newest updates of incidents (`ids`: a JSON list) without their texts, at most `each` of one. */
+export const listNewestUpdates = selectMany((orm, $: { ids: string; each: number }) =>
+  orm
+    .select(UPDATE_SUMMARY)
+    .from(sql`json_each(${$.ids}) AS i`)
+    .crossJoin(incidentUpdates)
+    .where(isAmongNewest(incidentUpdates.id, incidentUpdates.incidentId, $.each))
+    .orderBy(...newestFirst(incidentUpdates)),
+);
+
+/** Lists the first `most` components that updates (`ids`: a JSON list) name, in the order of `ids`. */
+export const listFirstNamings = selectMany((orm, $: { ids: string; most: number }) =>
+  orm
+    .select({ naming })
+    .from(sql`json_each(${$.ids}) AS i`)
+    .crossJoin(naming)
+    .where(sql`${naming.updateId} = i.value`)
+    .limit($.most),
+);
+
+const SUMMARY = {
+  id: incidents.id,
+  name: incidents.name,
+  status: incidents.status,
+  impact: incidents.impact,
+  startedAt: incidents.startedAt,
+  resolvedAt: incidents.resolvedAt,
+  postmortemPublishedAt: incidents.postmortemPublishedAt,
+};
+
+/** Lists published incidents that started within a span, newest start first. */
+export const listSummariesBetween = selectMany((orm, $: SpanParams) =>
+  orm
+    .select(SUMMARY)
+    .from(incidents)
+    .where(and(...isWithin(incidents, $), isPublished))
+    .orderBy(...newestStartFirst(incidents))
+    .limit($.limit),
+);
+
+/** Lists published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
+export const listEndedSummaries = selectMany(
+  (orm, $: { pageId: string; since: number; limit: number }) =>
+    orm
+      .select(SUMMARY)
+      .from(incidents)
+      .where(and(eq(incidents.pageId, $.pageId), gte(incidents.resolvedAt, $.since), isPublished))
+      .orderBy(desc(incidents.resolvedAt), desc(incidents.id))
+      .limit($.limit),
+);
+
+/**
+ * Lists the published open incidents of a page before a position, newest start first. Found by the partial
+ * index of open incidents.
+ */
+export const listOpenSummaries = selectMany(
+  (orm, $: { pageId: string; beforeAt: number; beforeId: string; limit: number }) =>
+    orm
+      .select(SUMMARY)
+      .from(incidents)
+      .where(
+        and(
+          eq(incidents.pageId, $.pageId),
+          // Written as in the partial index.
+          sql`${incidents.status} <> 'resolved'`,
+          isPublished,
+          sql`(${incidents.startedAt}, ${incidents.id}) < (${$.beforeAt}, ${$.beforeId})`,
+        ),
+      )
+      .orderBy(...newestStartFirst(incidents))
+      .limit($.limit),
+);
+
+/**
+ * Finds the names by id of the published incidents of a page, as JSON objects: of open ones, and of those
+ * that were resolved at `since` (unix ms) or later and are among the `limit` ones that were resolved last.
+ * One row takes a third of the time of many, and half of that without a sorted list of them.
+ */
+export const findIncidentNames = selectOne(
+  (orm, $: { pageId: string; since: number; limit: number }) =>
+    orm
+      .select({
+        open: sql<string>`(SELECT json_group_object(id, name) FROM incidents
+          WHERE page_id = ${$.pageId} AND status <> 'resolved' AND draft = 0 AND deleted_at IS NULL)`,
+        resolved: sql<string>`(SELECT json_group_object(id, name) FROM incidents
+          WHERE page_id = ${$.pageId} AND draft = 0 AND deleted_at IS NULL
+            AND resolved_at >= coalesce((SELECT resolved_at FROM incidents
+              WHERE page_id = ${$.pageId} AND resolved_at >= ${$.since}
+              ORDER BY resolved_at DESC LIMIT 1 OFFSET ${$.limit} - 1), ${$.since}))`,
+      })
+      .from(sql`(SELECT 1)`),
+);
+
+/** Counts the published incidents of a page. */
+export const countPublished = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ count: sql<number>`count(*)` })
+    .from(incidents)
+    .where(and(eq(incidents.pageId, $.pageId), isPublished)),
+);
+
+/** Finds the published incident of a page that started first. */
+export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ startedAt: incidents.startedAt })
+    .from(incidents)
+    .where(and(eq(incidents.pageId, $.pageId), isPublished))
+    .orderBy(asc(incidents.startedAt))
+    .limit(1),
+);
+
+/** Lists the component names that incidents (`ids`: a JSON list) used, in the order of effect. */
+export const listNames = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({
+      incidentId: incidentUpdates.incidentId,
+      componentId: naming.componentId,
+      name: naming.name,
+    })
+    .from(incidentUpdates)
+    .innerJoin(naming, eq(naming.updateId, incidentUpdates.id))
+    .where(isOneOf(incidentUpdates.incidentId, $.ids))
+    .orderBy(asc(incidentUpdates.displayAt), asc(incidentUpdates.id), asc(naming.componentId)),
+);
+
+/** Counts the incidents of the dashboard's list; null matches everything. A draft is only a draft. */
+export const countRows = selectOne(
+  (
+    orm,
+    $: {
+      pageId: string | null;
+      componentId: string | null;
+      impact: Impact | null;
+      search: string | null;
+    },
+  ) =>
+    orm
+      .select({
+        open: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} <> 'resolved')`,
+        drafts: sql<number>`count(*) FILTER (WHERE ${incidents.draft})`,
+        resolved: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} = 'resolved')`,
+      })
+      .from(incidents)
+      .where(
+        and(
+          isNull(incidents.deletedAt),
+          sql`${incidents.pageId} IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
+          sql`(${$.pageId} IS NULL OR ${incidents.pageId} = ${$.pageId})`,
+          sql`(${$.impact} IS NULL OR ${incidents.impact} = ${$.impact})`,
+          sql`(${$.componentId} IS NULL OR ${incidents.id} IN
+            (SELECT incident_id FROM incident_update_components WHERE component_id = ${$.componentId}))`,
+          isSearched($),
+        ),
+      ),
+);
+
+/** Counts all incidents, deleted ones included, from an index alone. */
+export const countAllRows = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ count: sql<number>`count(*)` }).from(incidents),
+);
+
+/** Counts the published open incidents of each page and impact. */
+export const countOpenImpacts = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({ pageId: incidents.pageId, impact: incidents.impact, count: sql<number>`count(*)` })
+    .from(incidents)
+    .where(and(sql`${incidents.status} <> 'resolved'`, isPublished))
+    .groupBy(incidents.pageId, incidents.impact),
+);
+
+/*
+ * Incidents of all pages, for the overview. Open incidents of a page are found by their partial index,
+ * its last incident by `incidents_by_start`.
+ */
+
+/** Lists the open incidents of all pages, drafts included, in no particular order. Times in unix ms. */
+export const listAllOpenIncidents = selectMany((orm, $: { limit: number }) =>
+  orm
+    .select({
+      id: incidents.id,
+      name: incidents.name,
+      isDraft: incidents.draft,
+      impact: incidents.impact,
+      status: incidents.status,
+      pageId: incidents.pageId,
+      startedAt: incidents.startedAt,
+      createdAt: incidents.createdAt,
+      /** Time of the newest update; null without updates. */
+      updateAt: sql<number | null>`(
+        SELECT max(display_at) FROM incident_updates WHERE incident_id = ${incidents.id})`,
+    })
+    .from(pages)
+    .crossJoin(incidents)
+    .where(
+      and(
+        isNull(pages.deletedAt),
+        eq(incidents.pageId, pages.id),
+        // Written as in the partial index of open incidents.
+        sql`${incidents.status} <> 'resolved'`,
+        isNull(incidents.deletedAt),
+      ),
+    )
+    .limit($.limit),
+);
+
+/** Finds the latest start of a published incident of any page, in unix ms. */
+export const findLastIncidentStart = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      at: sql<number | null>`max((
+        SELECT i.started_at FROM incidents AS i
+        WHERE i.page_id = ${pages.id} AND i.draft = 0 AND i.deleted_at IS NULL
+        ORDER BY i.started_at DESC LIMIT 1))`,
+    })
+    .from(pages)
+    .where(isNull(pages.deletedAt)),
+);
+
+export type OpenIncident = ReturnType<typeof listAllOpenIncidents>[number];
+
+/* Search of incidents on all pages. Not hot: at most every incident is read once, in parts. */
+
+/**
+ * Condition: the name of an incident, or of a component that it names, contains a text; null matches
+ * all. The list of incidents with such components is made at most once per statement.
+ */
+const isSearched = ($: { search: string | null }) =>
+  sql`(${$.search} IS NULL OR instr(lower(incidents.name), lower(${$.search})) > 0
+    OR incidents.id IN (SELECT n.incident_id FROM components AS c
+      CROSS JOIN incident_update_components AS n ON n.component_id = c.id
+      WHERE instr(lower(c.name), lower(${$.search})) > 0))`;
+
+const searchPart = selectMany((orm, $: PartSearch) =>
+  orm
+    .select({
+      id: incidents.id,
+      name: incidents.name,
+      impact: incidents.impact,
+      status: incidents.status,
+      isDraft: incidents.draft,
+      startedAt: incidents.startedAt,
+      pageName: pages.name,
+    })
+    .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(
+      and(
+        isNull(incidents.deletedAt),
+        isNull(pages.deletedAt),
+        isFound(
+          incidents.id,
+          sql`${incidents.name} || ' ' || ${pages.name} || ' ' || ${incidents.id}`,
+          $,
+        ),
+      ),
+    )
+    .orderBy(desc(incidents.id))
+    .limit($.limit),
+);
+
+/**
+ * Lists the incidents, drafts included, whose name, page or id contains the words (`wordsOf`), newest first, in
+ * several turns.
+ */
+export const searchIncidents = declareSearch(incidents, searchPart);

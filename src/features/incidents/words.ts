@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from "../../domain/actor";
 import { badnessOf, type ComponentStatus } from "../../domain/component-status";
 import { MINUTE_MS, toIso } from "../../kernel/time";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
-import { appendUpdate, prepareUpdate } from "./append-update";
+import { appendUpdate, prepareUpdate } from "./incidents";
 import {
   type AutomaticRow,
   findAutomatic,

@@ -9,7 +9,7 @@ import {
   eventFields,
   jsonBytes,
   truncateText,
-} from "../timeline/event-size";
+} from "../timeline/updates";
 import { Maintenance, MaintenanceUpdate } from "./model";
 
 const { updates: _updates, ...Fields } = Maintenance.properties;

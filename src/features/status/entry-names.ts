@@ -3,7 +3,7 @@ import type { Reader } from "../../db/statements";
 import { sum } from "../../kernel/numbers";
 import { lazy } from "../../kernel/lazy";
 import { DAY_MS, startOfDay } from "../../kernel/time";
-import { findIncidentNames } from "../incidents/list-store";
+import { findIncidentNames } from "../incidents/store";
 import { findMaintenanceNames } from "../maintenance/list-store";
 import { type HistoryEntry, LONGEST_MAINTENANCE_MS } from "./history";
 import type { Snapshot } from "./snapshot";

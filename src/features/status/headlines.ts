@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
 import { countStatuses } from "../components/store";
-import { countOpenImpacts } from "../incidents/list-store";
+import { countOpenImpacts } from "../incidents/store";
 import { headlineOf, type HeadlineFacts } from "./rules";
 
 /** Headline of a page with the statuses and impacts that it is computed from. */

@@ -6,7 +6,7 @@ import {
   listEndedIncidents,
   listIncidentsBetween,
   listOpenSummariesOf,
-} from "../incidents/summaries";
+} from "../incidents/records";
 import {
   findFirstMaintenanceStart,
   listEndedMaintenance,

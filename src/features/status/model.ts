@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { Component, ComponentGroup } from "../components/model";
-import { Incident } from "../incidents/model";
+import { Incident } from "../incidents/wire";
 import { Maintenance } from "../maintenance/model";
 import { Page } from "../pages/model";
 import { INDICATORS } from "./rules";

@@ -9,10 +9,9 @@ import {
 import type { DayOf } from "../components/history";
 import { listOpenCausesOfPage } from "../components/cause-store";
 import { presentComponent, presentGroup } from "../components/model";
-import type { IncidentRecord } from "../incidents/records";
+import { type IncidentRecord, listOpenIncidents, type ReadRecords } from "../incidents/records";
 import { listOpenImpacts } from "../incidents/store";
-import { listOpenIncidents, type ReadRecords } from "../incidents/lists";
-import { presentIncident } from "../incidents/model";
+import { presentIncident } from "../incidents/wire";
 import { listMaintenanceForPage, nextEdge } from "../maintenance/lists";
 import type { MaintenanceRecord } from "../maintenance/store";
 import { presentMaintenance } from "../maintenance/model";

@@ -1,6 +1,6 @@
 import { renderToString } from "preact-render-to-string";
 import type { ComponentChildren } from "preact";
-import type { Incident } from "../../features/incidents/model";
+import type { Incident } from "../../features/incidents/wire";
 import type { Maintenance } from "../../features/maintenance/model";
 import { STATUS_WORDS } from "../../ui/labels";
 import { moreThan } from "../text";

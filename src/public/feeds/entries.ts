@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { type Incident, presentIncident } from "../../features/incidents/model";
-import { listNewestIncidents, type ReadRecords } from "../../features/incidents/lists";
+import { type Incident, presentIncident } from "../../features/incidents/wire";
+import { listNewestIncidents, type ReadRecords } from "../../features/incidents/records";
 import { listMaintenance } from "../../features/maintenance/lists";
 import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
 import type { Snapshot } from "../../features/status/snapshot";

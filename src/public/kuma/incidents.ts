@@ -1,10 +1,13 @@
 import type { Reader } from "../../db/statements";
 import type { Impact } from "../../domain/incident-status";
 import { numbersOf } from "../../features/compat/entries";
-import { countPublished } from "../../features/incidents/list-store";
-import type { IncidentRecord } from "../../features/incidents/records";
-import { listIncidentsBetween } from "../../features/incidents/summaries";
-import { listIncidentsById, type ReadRecords } from "../../features/incidents/lists";
+import { countPublished } from "../../features/incidents/store";
+import {
+  type IncidentRecord,
+  listIncidentsBetween,
+  listIncidentsById,
+  type ReadRecords,
+} from "../../features/incidents/records";
 import type { Snapshot } from "../../features/status/snapshot";
 import { parseInstant, SECOND_MS } from "../../kernel/time";
 import type { KumaIncident, KumaIncidentHistory } from "./model";

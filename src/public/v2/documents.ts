@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Reader } from "../../db/statements";
-import { listNewestIncidents, type ReadRecords } from "../../features/incidents/lists";
+import { listNewestIncidents, type ReadRecords } from "../../features/incidents/records";
 import { isUnderWay } from "../../features/maintenance/rules";
 import { listMaintenance, listMaintenanceForPage } from "../../features/maintenance/lists";
 import type { MaintenanceRecord } from "../../features/maintenance/store";

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { addUpdate } from "../../../src/features/incidents/updates";
-import { createIncident } from "../../../src/features/incidents/create";
+import {
+  addUpdate,
+  createIncident,
+  updateIncident,
+} from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
-import { updateIncident } from "../../../src/features/incidents/edit";
 import { writeDueWords } from "../../../src/features/incidents/words";
 import { deleteMonitor } from "../../../src/features/monitors/update";
 import { MINUTE_MS } from "../../../src/kernel/time";

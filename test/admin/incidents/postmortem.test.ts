@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { OUTLINE } from "../../../src/admin/incidents/forms";
+import { OUTLINE } from "../../../src/features/incidents/screens/forms";
 import { HTML } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { Role } from "../../../src/domain/role";
-import { addUpdate } from "../../../src/features/incidents/updates";
-import { getIncident } from "../../../src/features/incidents/records";
-import { listIncidents } from "../../../src/features/incidents/lists";
-import { readOutages } from "../../../src/features/incidents/outage-view";
+import { addUpdate } from "../../../src/features/incidents/incidents";
+import { getIncident, listIncidents } from "../../../src/features/incidents/records";
+import { readOutages } from "../../../src/features/incidents/wire";
 import { createTestApp, type TestApp } from "../../support/app";
 import { actionsOf, type Fields } from "../../support/dashboard";
 import { readHtml, typedIn } from "../../support/html";

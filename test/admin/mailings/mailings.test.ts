@@ -3,7 +3,7 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { Role } from "../../../src/domain/role";
 import { findMailHold, holdAllMailings, suppressionsOfHold } from "../../../src/features/mail/hold";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { addToMailing, insertMails } from "../../../src/features/mail/queue-store";
 import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";

@@ -3,7 +3,7 @@ import { readAttention } from "../../../src/admin/overview/attention";
 import { readCurrentState } from "../../../src/admin/overview/current-state";
 import { readLastDay } from "../../../src/admin/overview/last-day";
 import { shareRead } from "../../../src/admin/shared-read";
-import { createIncidentCache } from "../../../src/features/incidents/incident-cache";
+import { createIncidentCache } from "../../../src/features/incidents/records";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";
 import { readHtml } from "../../support/html";

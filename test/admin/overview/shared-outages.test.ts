@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { addUpdate } from "../../../src/features/incidents/updates";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { addUpdate, deleteIncident } from "../../../src/features/incidents/incidents";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 import { readHtml } from "../../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { linkOutage } from "../../../src/features/incidents/automatic";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";

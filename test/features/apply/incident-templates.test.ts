@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent, createGroup } from "../../../src/features/components/service";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { listAllTemplates } from "../../../src/features/incident-templates/records";
-import { presentTemplate } from "../../../src/features/incident-templates/model";
+import { listAllTemplates } from "../../../src/features/incident-templates/templates";
+import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { getPage } from "../../../src/features/pages/service";

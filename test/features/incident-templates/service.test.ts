@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { FieldError, Problem } from "../../../src/errors/problem";
 import { deleteComponent } from "../../../src/features/components/service";
-import { getTemplate, listAllTemplates } from "../../../src/features/incident-templates/records";
-import { presentTemplate } from "../../../src/features/incident-templates/model";
 import {
+  getTemplate,
+  listAllTemplates,
   TEMPLATES_MAX,
   TEMPLATES_PER_PAGE_MAX,
-} from "../../../src/features/incident-templates/service";
+} from "../../../src/features/incident-templates/templates";
+import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite } from "../../support/incident-site";

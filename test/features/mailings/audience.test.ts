@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { EventType } from "../../../src/events/catalog";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { unsubscribe } from "../../../src/features/subscribers/manage";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Actor, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/domain/actor";
-import { createIncident } from "../../../src/features/incidents/create";
+import { createIncident } from "../../../src/features/incidents/incidents";
 import { releaseMailing } from "../../../src/features/mailings/control";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";

@@ -4,7 +4,7 @@ import { events } from "../../../src/db/tables/events";
 import { mailings } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { listenUrl } from "../../../src/config/parse";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { setMailSettings } from "../../../src/features/mail/settings";
 import { toMessage } from "../../../src/features/mail/compose";
 import { countAudience } from "../../../src/features/mailings/audience";

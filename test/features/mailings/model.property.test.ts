@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { changeChoices, unsubscribe } from "../../../src/features/subscribers/manage";
 import { getSubscriber } from "../../../src/features/subscribers/team";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";

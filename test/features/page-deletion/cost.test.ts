@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Tx } from "../../../src/db/statements";
-import { deleteIncident, deleteOpenIncidentsOfPage } from "../../../src/features/incidents/delete";
+import {
+  deleteIncident,
+  deleteOpenIncidentsOfPage,
+} from "../../../src/features/incidents/incidents";
 import { cancelMaintenanceOfPage } from "../../../src/features/maintenance/progress";
 import { detachMonitorsOfPage } from "../../../src/features/monitors/detach";
 import { belongingsOf } from "../../../src/features/page-deletion/delete";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listAllTemplates } from "../../../src/features/incident-templates/records";
+import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { toIso } from "../../../src/kernel/time";
 import { createTestApp, expectProblem, type TestApp, type TestPage } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findIncidentNames } from "../../../src/features/incidents/list-store";
+import { findIncidentNames } from "../../../src/features/incidents/store";
 import { createEntryNamesCache, readEntryNames } from "../../../src/features/status/entry-names";
 import { createSnapshots } from "../../../src/features/status/snapshots";
 import { createPublicSite, type PublicSite } from "../../support/public-site";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createIncident } from "../../../src/features/incidents/create";
+import { createIncident } from "../../../src/features/incidents/incidents";
 import { buildSnapshot } from "../../../src/features/status/snapshot";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { updatePage } from "../../../src/features/pages/service";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { MINUTE_MS } from "../../../src/kernel/time";

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
-import { listAllTemplates } from "../../../src/features/incident-templates/records";
-import { listIncidents } from "../../../src/features/incidents/lists";
+import { listAllTemplates } from "../../../src/features/incident-templates/templates";
+import { listIncidents } from "../../../src/features/incidents/records";
 import { listMaintenance } from "../../../src/features/maintenance/lists";
 import { listSchedules } from "../../../src/features/maintenance/schedules/records";
 import { listMonitors } from "../../../src/features/monitors/records";

@@ -5,13 +5,13 @@ import { components } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
 import { incidentOutages } from "../../../../src/db/tables/outages";
 import { getComponentRow } from "../../../../src/features/components/service";
-import { deleteIncident } from "../../../../src/features/incidents/delete";
+import { deleteIncident } from "../../../../src/features/incidents/incidents";
 import {
   findAutomatic,
   listFailingWithoutIncident,
 } from "../../../../src/features/incidents/outage-store";
-import { readOutages } from "../../../../src/features/incidents/outage-view";
-import { splitOff } from "../../../../src/features/incidents/split-off";
+import { readOutages } from "../../../../src/features/incidents/wire";
+import { splitOff } from "../../../../src/features/incidents/automatic";
 import {
   deleteMonitor,
   pauseMonitor,

@@ -1,0 +1,523 @@
+import { ManagedByFile } from "../../../admin/components/managed";
+import type { AdminDependencies } from "../../../admin/dependencies";
+import { choiceField } from "../../../admin/forms/choice-fields";
+import { type PageComponents, readPageComponents } from "../../../admin/forms/components-field";
+import { type Field, InvalidInput, nullable } from "../../../admin/forms/field";
+import { defineForm } from "../../../admin/forms/form";
+import { CHOOSE_PAGE, isChoosingPage, OTHER_PAGE } from "../../../admin/forms/page-field";
+import { messageField, textField } from "../../../admin/forms/text-fields";
+import { labelAmong, type Page, PageFilter, readPages } from "../../../admin/page-choice";
+import {
+  INCIDENT_TEMPLATES_PATH,
+  INCIDENTS_PATH,
+  incidentTemplatePath,
+} from "../../../admin/paths";
+import { deletedText } from "../../../admin/screens/action-routes";
+import { createArea } from "../../../admin/screens/area";
+import { FormScreen } from "../../../admin/screens/form-screen";
+import type { Reader } from "../../../db/statements";
+import { OPEN_INCIDENT_STATUSES } from "../../../domain/incident-status";
+import { type Role, roleAllows } from "../../../domain/role";
+import { NAME_MAX } from "../../../domain/texts";
+import type { Form as SentForm } from "../../../http/form-body";
+import { sessionOf } from "../../../http/request-context";
+import { plural } from "../../../kernel/text";
+import { INCIDENT_WORDS } from "../../../public/words";
+import { EmptyState, Section } from "../../../ui/blocks";
+import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
+import { DialogForm, HiddenFields } from "../../../ui/form";
+import { Icon } from "../../../ui/icons";
+import { ListToolbar } from "../../../ui/list-tools";
+import { PageHead, Pagination } from "../../../ui/navigation";
+import { SelectField } from "../../../ui/selects";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/table";
+import { componentStatusesField, impactField } from "../../incidents/screens/forms";
+import { REPORT_PATH } from "../../incidents/screens/paths";
+import type { PageRow } from "../../pages/store";
+import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/switches";
+import { listPath, NoMatch } from "../../timeline/screens/list";
+import { findTemplate, listTemplateSummaries } from "../store";
+import {
+  createTemplate,
+  deleteTemplate,
+  getTemplate,
+  type TemplateRecord,
+  updateTemplate,
+} from "../templates";
+import { TEMPLATE_NAME_MAX, type TemplateInput } from "../wire";
+import { REPORT_TEMPLATES, TEMPLATE_BUTTON } from "./offered";
+
+const CRUMBS = [
+  { href: INCIDENTS_PATH, label: "Incidents" },
+  { href: INCIDENT_TEMPLATES_PATH, label: "Templates" },
+];
+
+/** `/admin/incidents/templates`: for editors; admins hide the built-in templates. */
+export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, INCIDENT_TEMPLATES_PATH, "editor");
+
+  area.screen("", "List incident templates", ({ query, requestContext }) => {
+    const list = readTemplateList(ctx.db, query);
+    const { role } = sessionOf(requestContext).user;
+    return { title: "Incident templates", children: <TemplateList list={list} role={role} /> };
+  });
+
+  area.form("/new", {
+    showSummary: "Show the form for a new incident template",
+    summary: "Create an incident template",
+    form: TEMPLATE_FORM,
+    load(reader, { sent, query }) {
+      const id = query["from"];
+      const source = id !== undefined && findTemplate(reader, { id }) ? id : undefined;
+      const record = source === undefined ? undefined : getTemplate(reader, source);
+      const page = sent ? sent.text("page") : (record?.row.pageId ?? query["page"]);
+      return { ...readFormContext(reader, page), record };
+    },
+    initial: (_, { record, page }) =>
+      record
+        ? { ...TEMPLATE_FORM.stored(storedValues(record)), name: nameOfClone(record.row.name) }
+        : { page: { selected: page?.id ?? "", shown: page?.id ?? "" } },
+    redisplay: (values, sent) => (isChoosingPage(sent) ? values : undefined),
+    show: (state) => ({
+      title: "Create template",
+      children: (
+        <FormScreen
+          title="Create template"
+          crumbs={CRUMBS}
+          form={TEMPLATE_FORM}
+          state={state}
+          action={NEW_TEMPLATE_PATH}
+          enter={{}}
+        >
+          <Button kind="primary">Create template</Button>
+        </FormScreen>
+      ),
+    }),
+    submit: (tx, body, actor) => createTemplate(ctx, tx, body, actor).row.id,
+    done: () => ({ path: INCIDENT_TEMPLATES_PATH, text: "The template was created." }),
+  });
+
+  area.editForm("/:id", {
+    showSummary: "Show the form for an incident template",
+    summary: "Change an incident template",
+    form: TEMPLATE_FORM,
+    load(reader, { params, sent }) {
+      const record = getTemplate(reader, params.id);
+      const { row } = record;
+      return {
+        resource: storedValues(record),
+        version: row.version,
+        context: { ...readFormContext(reader, sent ? sent.text("page") : row.pageId), record },
+      };
+    },
+    redisplay: (values, sent) => (isChoosingPage(sent) ? values : undefined),
+    show(state) {
+      const { record } = state.context;
+      const paths = pathsOfTemplate(record);
+      return {
+        title: `Edit “${record.row.name}”`,
+        children: (
+          <FormScreen
+            title="Edit template"
+            crumbs={[...CRUMBS, { label: record.row.name }]}
+            actions={
+              <>
+                <ButtonLink href={paths.use}>Report incident</ButtonLink>
+                <ButtonLink href={paths.clone}>Clone</ButtonLink>
+                <ButtonLink href={paths.delete} kind="danger" dialog>
+                  Delete
+                </ButtonLink>
+              </>
+            }
+            above={record.row.managedBy === null ? null : <ManagedByFile what="template" />}
+            form={TEMPLATE_FORM}
+            state={state}
+            action={paths.home}
+            enter={{}}
+          >
+            <Button kind="primary">Save changes</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    update(tx, changes, actor, { params }, { record }) {
+      const after = updateTemplate(ctx, tx, params.id, changes, actor);
+      return after.row.version !== record.row.version;
+    },
+    done: () => ({ path: INCIDENT_TEMPLATES_PATH, text: "The template was changed." }),
+  });
+
+  area.deletion("/:id/delete", {
+    showSummary: "Show the confirmation for deleting an incident template",
+    summary: "Delete an incident template",
+    show({ params }) {
+      const record = getTemplate(ctx.db, params.id);
+      const paths = pathsOfTemplate(record);
+      const title = `Delete “${record.row.name}”`;
+      return {
+        title,
+        children: (
+          <DialogForm
+            title={title}
+            action={paths.delete}
+            button="Delete template"
+            isDanger
+            cancelHref={paths.home}
+          >
+            <p>
+              The form for a new incident no longer offers the template. Incidents that were
+              reported with it stay as they are. This cannot be undone.
+            </p>
+            {record.row.managedBy === null ? null : (
+              <p>
+                The template is managed by a configuration file. The next{" "}
+                <code>allclear apply</code> creates it again unless you remove it from the file.
+              </p>
+            )}
+          </DialogForm>
+        ),
+      };
+    },
+    remove(tx, { params: { id } }, actor) {
+      const { name } = getTemplate(tx, id).row;
+      deleteTemplate(ctx, tx, id, actor);
+      return { name, subjectId: id };
+    },
+    done: (_, name) => ({ path: INCIDENT_TEMPLATES_PATH, text: deletedText("template", name) }),
+  });
+
+  for (const [path, isHidden] of [
+    ["/built-in/hide", true],
+    ["/built-in/show", false],
+  ] as const) {
+    area.action(path, {
+      role: "admin",
+      summary: isHidden ? "Hide the built-in templates" : "Offer the built-in templates again",
+      run: (tx, _, actor) => setBuiltInTemplatesHidden(ctx, tx, isHidden, actor),
+      done: (isChanged) => ({
+        path: INCIDENT_TEMPLATES_PATH,
+        text: isChanged
+          ? `The built-in templates are ${isHidden ? "hidden" : "offered again"}.`
+          : undefined,
+      }),
+    });
+  }
+  return area.routes;
+}
+
+const COLUMNS = [
+  { label: "Template" },
+  { label: "Incident name" },
+  { label: "Page" },
+  { label: "Status" },
+];
+
+const PAGE_SIZE = 50;
+
+type TemplateSummary = ReturnType<typeof listTemplateSummaries>[number];
+
+/** Content of the list of templates. */
+interface TemplateListing {
+  /** One part of the list, by name. */
+  templates: readonly TemplateSummary[];
+  /** Number of templates that match the filters. */
+  count: number;
+  /** Id of the template after which the part starts; undefined for the first part. */
+  after: string | undefined;
+  /** Id of the last template of the part if more follow. */
+  nextAfter: string | undefined;
+  pages: readonly Page[];
+  /** Page that the list is filtered by; undefined for all. */
+  page: Page | undefined;
+  search: string;
+  isBuiltInHidden: boolean;
+}
+
+/** Reads the templates for a query, by name. Invalid parameters are ignored. */
+function readTemplateList(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+): TemplateListing {
+  const pages = readPages(reader);
+  const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
+  const search = (query["q"] ?? "").trim();
+  const wanted = search.toLowerCase();
+  const matches = listTemplateSummaries(reader, {})
+    .filter(({ pageId }) => !page || pageId === null || pageId === page.id)
+    .filter(({ name, title }) => `${name}\n${title}`.toLowerCase().includes(wanted))
+    .toSorted((a, b) => a.name.localeCompare(b.name, "en") || (a.id < b.id ? -1 : 1));
+  const next = matches.findIndex(({ id }) => id === query["after"]) + 1;
+  // Templates may have been deleted since the link to this part was made.
+  const start = next < matches.length ? next : 0;
+  const templates = matches.slice(start, start + PAGE_SIZE);
+  return {
+    templates,
+    count: matches.length,
+    after: start === 0 ? undefined : query["after"],
+    nextAfter: start + PAGE_SIZE < matches.length ? templates.at(-1)?.id : undefined,
+    pages,
+    page,
+    search,
+    isBuiltInHidden: areBuiltInTemplatesHidden(reader),
+  };
+}
+
+/** `/admin/incidents/templates`: templates that users wrote, then the built-in ones. */
+function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
+  const { templates, pages, page, search, after, nextAfter } = list;
+  const filters = { q: search, page: page?.slug };
+  const isFiltered = page !== undefined || search !== "";
+  const isFirstUse = templates.length === 0 && !isFiltered;
+  return (
+    <>
+      <PageHead
+        title="Incident templates"
+        crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
+        actions={isFirstUse ? undefined : <CreateLink />}
+      >
+        Texts and component statuses that the form for a new incident offers.
+      </PageHead>
+      {isFirstUse ? (
+        <EmptyState title="No templates yet" action={<CreateLink />}>
+          A template fills in the name, the first message and the component statuses of a new
+          incident. Write one for each problem that you expect.
+        </EmptyState>
+      ) : (
+        <ListToolbar
+          isCard
+          action={INCIDENT_TEMPLATES_PATH}
+          search={{
+            value: search,
+            label: "Search by template or incident name",
+            placeholder: "Search templates",
+          }}
+          clearHref={isFiltered ? INCIDENT_TEMPLATES_PATH : undefined}
+          count={plural(list.count, "template")}
+        >
+          <PageFilter pages={pages} page={page} />
+        </ListToolbar>
+      )}
+      {templates.length > 0 ? (
+        <Table columns={COLUMNS} caption="Incident templates">
+          {templates.map((template) => (
+            <TemplateLine key={template.id} template={template} pages={pages} />
+          ))}
+        </Table>
+      ) : isFirstUse ? null : (
+        <NoMatch title="No templates match these filters" home={INCIDENT_TEMPLATES_PATH} />
+      )}
+      <Pagination
+        newestHref={after === undefined ? undefined : listPath(INCIDENT_TEMPLATES_PATH, filters)}
+        newest="First"
+        olderHref={nextAfter && listPath(INCIDENT_TEMPLATES_PATH, { ...filters, after: nextAfter })}
+        older="Next"
+      />
+      <BuiltIn isHidden={list.isBuiltInHidden} canSwitch={roleAllows(role, "admin")} />
+    </>
+  );
+}
+
+function CreateLink() {
+  return (
+    <ButtonLink href={NEW_TEMPLATE_PATH} kind="primary">
+      <Icon name="plus" />
+      Create template
+    </ButtonLink>
+  );
+}
+
+function TemplateLine(props: { template: TemplateSummary; pages: readonly Page[] }) {
+  const { template, pages } = props;
+  const page = pages.find(({ id }) => id === template.pageId);
+  return (
+    <Row>
+      <Cell>
+        <RowLink href={incidentTemplatePath(template.id)}>{template.name}</RowLink>
+        {template.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
+      </Cell>
+      <Cell label="Incident name">
+        <OneLine>{template.title}</OneLine>
+      </Cell>
+      <Cell label="Page">
+        <OneLine>{page ? labelAmong(pages, page) : "All pages"}</OneLine>
+      </Cell>
+      <Cell label="Status">
+        {INCIDENT_WORDS[template.status]}
+        {template.components > 0 ? (
+          <CellNote>{plural(template.components, "component")}</CellNote>
+        ) : null}
+      </Cell>
+    </Row>
+  );
+}
+
+function BuiltIn({ isHidden, canSwitch }: { isHidden: boolean; canSwitch: boolean }) {
+  const labels = REPORT_TEMPLATES.map(({ label }) => `“${label}”`).join(", ");
+  return (
+    <Section
+      title="Built-in templates"
+      actions={
+        canSwitch ? (
+          <PostButton action={isHidden ? SHOW_BUILT_IN_PATH : HIDE_BUILT_IN_PATH}>
+            {isHidden ? "Offer built-in templates" : "Hide built-in templates"}
+          </PostButton>
+        ) : undefined
+      }
+    >
+      <p class="muted">
+        {isHidden
+          ? "Hidden. The forms for new incidents and for updates do not offer them."
+          : `The form for a new incident offers ${labels} after your templates. The form for updates offers messages too.`}
+        {canSwitch ? "" : " An admin can change this."}
+      </p>
+    </Section>
+  );
+}
+
+/** Screen data of the form: the page whose components it shows; null for all pages. */
+interface TemplateContext extends PageComponents {
+  pages: readonly PageRow[];
+  page: PageRow | null;
+}
+
+interface TypedPage {
+  /** Id of the selected page; empty for all pages. */
+  selected: string;
+  /** Id of the page that the form was rendered for; empty for all pages. */
+  shown: string;
+}
+
+const [FIRST_STATUS] = OPEN_INCIDENT_STATUSES;
+
+/**
+ * Form for a new template and for a stored one. The button for the page precedes the main button, so
+ * it needs `enter`.
+ */
+const TEMPLATE_FORM = defineForm<TemplateInput, TemplateContext>()({
+  name: textField({
+    label: "Template name",
+    hint: "Shown on its button. Visitors never see it.",
+    maxlength: TEMPLATE_NAME_MAX,
+    isRequired: true,
+  }),
+  page: templatePageField(),
+  title: textField({
+    label: "Incident name",
+    hint: "A short summary for visitors, such as “Checkout fails for some cards”.",
+    maxlength: NAME_MAX,
+    isRequired: true,
+  }),
+  components: templateComponentsField(),
+  body: messageField({ label: "First message", hint: "Markdown." }),
+  status: {
+    ...choiceField({
+      label: "Status",
+      initial: FIRST_STATUS,
+      options: OPEN_INCIDENT_STATUSES.map((value) => ({ value, label: INCIDENT_WORDS[value] })),
+    }),
+    read: (sent: SentForm, name: string) => sent.text(name) || FIRST_STATUS,
+  },
+  impact_override: nullable(impactField),
+});
+
+/** Reads the screen data of a form that shows the components of a page. */
+function readFormContext(reader: Reader, slugOrId: string | null | undefined): TemplateContext {
+  // The sample page has no templates, since it is deleted with the first page.
+  const pages = readPages(reader).filter(({ isSample }) => !isSample);
+  const page = pages.find(({ id, slug }) => id === slugOrId || slug === slugOrId) ?? null;
+  const none: PageComponents = { components: [], groups: [] };
+  return { pages, page, ...(page ? readPageComponents(reader, page.id) : none) };
+}
+
+/** Returns the form values of a stored template. */
+function storedValues({ row, components }: TemplateRecord) {
+  return {
+    name: row.name,
+    page: row.pageId,
+    title: row.title,
+    components: Object.fromEntries(components),
+    body: row.body,
+    status: row.status,
+    impact_override: row.impactOverride,
+  };
+}
+
+const CLONE_PREFIX = "Copy of ";
+
+/** Returns the name of a copy, cut to the maximum length. */
+function nameOfClone(name: string): string {
+  return [...`${CLONE_PREFIX}${name}`].slice(0, TEMPLATE_NAME_MAX).join("");
+}
+
+/**
+ * Field for the page of a template, or all pages. A form submitted with another page than it was
+ * rendered for is shown again, so that users review that page's components.
+ */
+function templatePageField(): Field<TypedPage, string | null, TemplateContext> {
+  return {
+    label: "Page",
+    initial: { selected: "", shown: "" },
+    read: (sent, name) => ({ selected: sent.text(name), shown: sent.text("shown_page") }),
+    toBody({ selected, shown }) {
+      if (selected === "") return null;
+      return shown !== "" && shown !== selected ? new InvalidInput(OTHER_PAGE) : selected;
+    },
+    fromStored: (id) => ({ selected: id ?? "", shown: id ?? "" }),
+    Input: ({ name, errors, context: { pages, page } }) => (
+      <div class="page-choice">
+        <HiddenFields values={{ shown_page: page?.id ?? "" }} />
+        <SelectField
+          label="Page"
+          isSubmitting
+          name={name}
+          options={[
+            { value: "", label: "All pages" },
+            ...pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) })),
+          ]}
+          value={page?.id ?? ""}
+          error={errors[name]}
+        />
+        <Button name="intent" value={CHOOSE_PAGE}>
+          Show components
+        </Button>
+      </div>
+    ),
+  };
+}
+
+/** Field for the statuses of components, with a sentence in its place for all pages. */
+function templateComponentsField() {
+  const field = componentStatusesField({ unchanged: "Not affected" });
+  return {
+    ...field,
+    Input(props: Parameters<typeof field.Input>[0] & { context: TemplateContext }) {
+      const { name, errors, context } = props;
+      if (context.components.length > 0 || name in errors) return field.Input(props);
+      return (
+        <p class="muted">
+          {context.page
+            ? "The page has no components yet, so the template sets no component statuses."
+            : "A template for all pages sets no component statuses."}
+        </p>
+      );
+    },
+  };
+}
+
+const NEW_TEMPLATE_PATH = `${INCIDENT_TEMPLATES_PATH}/new`;
+const HIDE_BUILT_IN_PATH = `${INCIDENT_TEMPLATES_PATH}/built-in/hide`;
+const SHOW_BUILT_IN_PATH = `${INCIDENT_TEMPLATES_PATH}/built-in/show`;
+
+/** Returns the paths of a template's screens and forms. */
+function pathsOfTemplate({ row, pageSlug }: Pick<TemplateRecord, "row" | "pageSlug">) {
+  const home = incidentTemplatePath(row.id);
+  return {
+    home,
+    delete: `${home}/delete`,
+    /** Form for a new template that starts with the values of this one. */
+    clone: listPath(NEW_TEMPLATE_PATH, { from: row.id }),
+    /** Form for a new incident that is filled in from the template. */
+    use: listPath(REPORT_PATH, { page: pageSlug ?? undefined, [TEMPLATE_BUTTON]: row.id }),
+  };
+}

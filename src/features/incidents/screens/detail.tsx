@@ -1,0 +1,760 @@
+import type { AdminDependencies } from "../../../admin/dependencies";
+import type { StateOf } from "../../../admin/forms/form";
+import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../admin/paths";
+import { createPreview, type Previewed } from "../../../admin/preview";
+import type { Screen } from "../../../admin/render";
+import { screenOperation } from "../../../admin/screen-operation";
+import { deletedText } from "../../../admin/screens/action-routes";
+import type { Area } from "../../../admin/screens/area";
+import { FormScreen } from "../../../admin/screens/form-screen";
+import type { At } from "../../../admin/screens/routes";
+import { newFormToken } from "../../../admin/write-as";
+import type { Ctx } from "../../../context";
+import type { Reader, Tx } from "../../../db/statements";
+import type { Actor } from "../../../domain/actor";
+import {
+  type Impact,
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+} from "../../../domain/incident-status";
+import { type Role, roleAllows } from "../../../domain/role";
+import { IMPACT_TONES, STATUS_TONES, type Tone } from "../../../domain/tone";
+import { conflict, invalidFields } from "../../../errors/problem";
+import { formBody } from "../../../http/form-body";
+import { session } from "../../../http/operation";
+import { actorOf, sessionOf } from "../../../http/request-context";
+import { plural } from "../../../kernel/text";
+import { toIso } from "../../../kernel/time";
+import { renderIncidentPage } from "../../../public/incident-page";
+import { pathsOf } from "../../../public/page-paths";
+import { MarkdownText } from "../../../public/text";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
+import { Columns } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
+import { Actions, DialogForm, Form } from "../../../ui/form";
+import { Icon } from "../../../ui/icons";
+import { State, STATUS_WORDS } from "../../../ui/labels";
+import { PageHead } from "../../../ui/navigation";
+import { Notice } from "../../../ui/notices";
+import { ClockTime, DayTime, RelativeTime } from "../../../ui/relative-time";
+import { Phases } from "../../../ui/timeline";
+import {
+  fillInTemplate,
+  fromBuiltIn,
+  RESOLVED_TEXT,
+  UPDATE_TEMPLATES,
+} from "../../incident-templates/screens/offered";
+import { recentTimesOf } from "../../monitors/overview";
+import { getMonitorRecord } from "../../monitors/records";
+import { areBuiltInTemplatesHidden } from "../../settings/switches";
+import {
+  type AudienceNote,
+  audienceNoteOf,
+  isCounting,
+  Notified,
+  readNotified,
+} from "../../timeline/screens/mail";
+import {
+  Affected,
+  readTimelineView,
+  TimelineFacts,
+  type TimelineView,
+  UpdateTimeline,
+} from "../../timeline/screens/updates";
+import { splitOff } from "../automatic";
+import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
+import { getIncident, type IncidentRecord } from "../records";
+import { findIncident } from "../store";
+import { type Incident, presentIncident, readOutages } from "../wire";
+import {
+  type Detected,
+  DetectedBy,
+  detectingMonitors,
+  OnlyMonitor,
+  Recovered,
+  SPLIT_FORM,
+  SplitRejection,
+  StillFailing,
+  WrittenBy,
+} from "./detected-by";
+import { affectedIds, NextUpdate, OUTLINE, POSTMORTEM_FORM, UPDATE_FORM } from "./forms";
+import { incidentCrumbs, pathsOfIncident, RESOLVE_INTENT } from "./paths";
+
+interface IncidentDetailProps {
+  nextUpdate: StateOf<typeof UPDATE_FORM>;
+  split: StateOf<typeof SPLIT_FORM>;
+  /** Token of the form that resolves the incident. */
+  resolveToken: string;
+  role: Role;
+  /** Id of the update after which the timeline starts; undefined for the newest part. */
+  before: string | undefined;
+  /** Unix ms. */
+  now: number;
+}
+
+/** One incident: phases, form for the next update, timeline, neighbours and properties. */
+function IncidentDetail(props: IncidentDetailProps) {
+  const { nextUpdate, split, resolveToken, role, before, now } = props;
+  const view = nextUpdate.context;
+  const { incident, authors, only } = view;
+  const paths = pathsOfIncident(incident.id);
+  const canWrite = roleAllows(role, "editor");
+  const monitor = only?.record.row;
+  return (
+    <>
+      <PageHead
+        title={incident.name}
+        crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }, { label: incident.name }]}
+        actions={<DetailActions view={view} canWrite={canWrite} />}
+      >
+        <div id="incident-state" data-live="">
+          <Now view={view} now={now} />
+        </div>
+      </PageHead>
+      <div id="incident-phases" data-live="">
+        <IncidentPhases view={view} now={now} />
+      </div>
+      <div class="slot" id="incident-writer" data-live="">
+        <WrittenBy view={view} canWrite={canWrite} now={now} />
+      </div>
+      <div class="slot" id="incident-recovered" data-live="">
+        <Recovered view={view} token={resolveToken} canWrite={canWrite} now={now} />
+      </div>
+      <SplitRejection view={view} split={split} />
+      {incident.draft ? <DraftNotice id={incident.id} canWrite={canWrite} /> : null}
+      <Columns
+        aside={
+          <>
+            <Components view={view} />
+            <OnlyMonitor view={view} now={now} />
+            {roleAllows(role, "admin") && !incident.draft ? (
+              <Notified notified={view.notified} now={now} />
+            ) : null}
+            <IncidentFacts view={view} editPath={canWrite ? paths.edit : undefined} now={now} />
+          </>
+        }
+      >
+        {canWrite ? <NextUpdate state={nextUpdate} /> : null}
+        <UpdateTimeline
+          updates={incident.updates}
+          words={INCIDENT_WORDS}
+          toneOf={(status) => toneOfStatus(incident, status)}
+          components={view.components}
+          authors={authors}
+          {...(monitor
+            ? {
+                monitor: <a href={monitorPath(monitor.id)}>{monitor.name}</a>,
+              }
+            : {})}
+          home={paths.home}
+          before={before}
+          editPath={canWrite ? paths.update : undefined}
+          now={now}
+        />
+        <DetectedBy view={view} split={canWrite ? split : undefined} now={now} />
+        <Postmortem view={view} canWrite={canWrite} now={now} />
+      </Columns>
+    </>
+  );
+}
+
+/** Returns the tone of a status of an incident: that of the impact until a fix is in place. */
+function toneOfStatus({ draft, impact }: Incident, status: IncidentStatus): Tone {
+  if (draft) return "none";
+  if (status === "resolved") return "ok";
+  return status === "monitoring" ? "degraded" : IMPACT_TONES[impact];
+}
+
+/** Returns the tone of an incident, which is that of its impact until it is resolved. */
+function toneOf({ draft, impact, status }: Incident): Tone {
+  if (draft) return "none";
+  return status === "resolved" ? "ok" : IMPACT_TONES[impact];
+}
+
+/** Impact of an incident that is over. */
+const PAST_IMPACTS: Record<Impact, string> = {
+  none: "Had no impact",
+  minor: "Was minor",
+  major: "Was major",
+  critical: "Was critical",
+};
+
+/** Impact of an incident, its duration and its page. */
+function Now({ view, now }: { view: IncidentView; now: number }) {
+  const { incident, page, monitors, outages } = view;
+  const failing = outages.failingMonitorIds.length;
+  const { draft, impact, started_at: startedAt, resolved_at: resolvedAt } = incident;
+  const duration = lasting(startedAt, resolvedAt ?? toIso(now));
+  const isOver = incident.status === "resolved";
+  return (
+    <HeadFacts>
+      <State tone={toneOf(incident)}>
+        {draft ? "Draft" : isOver ? INCIDENT_WORDS.resolved : IMPACT_WORDS[impact]}
+      </State>
+      {isOver && !draft ? <span class="muted">{PAST_IMPACTS[impact]}</span> : null}
+      <HeadFact icon="clock">
+        {resolvedAt === null ? `${duration}, since ` : `Lasted ${duration}, from `}
+        <ClockTime at={startedAt} now={now} /> UTC
+      </HeadFact>
+      {monitors.length < 2 ? null : (
+        <HeadFact icon="activity">
+          <a href="#detected-by">{plural(monitors.length, "monitor")}</a>
+          {failing === 0 ? null : `, ${failing.toLocaleString("en")} down`}
+        </HeadFact>
+      )}
+      <HeadFact icon="globe">
+        <a href={pagePath(page.id)}>{page.name}</a>
+      </HeadFact>
+    </HeadFacts>
+  );
+}
+
+/** Statuses of an incident with their times, of which the current one is marked. */
+function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: number }) {
+  const times = {
+    investigating: incident.started_at,
+    identified: incident.identified_at,
+    monitoring: incident.monitoring_at,
+    resolved: incident.resolved_at,
+  };
+  return (
+    <Phases
+      tone={toneOf(incident)}
+      now={now}
+      items={INCIDENT_STATUSES.map((status) => ({
+        label: INCIDENT_WORDS[status],
+        at: times[status],
+      }))}
+      current={INCIDENT_STATUSES.indexOf(incident.status)}
+    />
+  );
+}
+
+function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boolean }) {
+  const { incident, page } = view;
+  const paths = pathsOfIncident(incident.id);
+  return (
+    <>
+      {incident.draft ? null : (
+        <ButtonLink href={pathsOf(page.slug).incident(incident.id)} opensTab>
+          <Icon name="external-link" />
+          View on page
+        </ButtonLink>
+      )}
+      {canWrite ? (
+        <>
+          <ButtonLink href={paths.edit}>
+            <Icon name="pencil" />
+            Edit
+          </ButtonLink>
+          <MoreMenu label="More actions">
+            <ButtonLink href={paths.delete} kind="danger" dialog>
+              Delete
+            </ButtonLink>
+          </MoreMenu>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function DraftNotice({ id, canWrite }: { id: string; canWrite: boolean }) {
+  const paths = pathsOfIncident(id);
+  return (
+    <Notice tone="degraded" title="This is a draft">
+      <p>
+        Only signed-in users see this draft. Publishing it changes component statuses and sends
+        notifications.
+      </p>
+      {canWrite ? (
+        <Form action={paths.publish}>
+          <Actions>
+            <Button kind="primary">Publish incident</Button>
+            <Button previewAction={`${paths.publish}/preview`}>Preview</Button>
+          </Actions>
+        </Form>
+      ) : null}
+    </Notice>
+  );
+}
+
+function Postmortem({
+  view,
+  canWrite,
+  now,
+}: {
+  view: IncidentView;
+  canWrite: boolean;
+  now: number;
+}) {
+  const { postmortem, id } = view.incident;
+  const path = pathsOfIncident(id).postmortem;
+  if (!postmortem && !canWrite) return null;
+  if (!postmortem) {
+    return (
+      <DetailCard
+        title="Post-mortem"
+        liveId="postmortem"
+        end={<a href={path}>Write post-mortem</a>}
+      >
+        <p class="muted">
+          No post-mortem yet. It explains what happened, why, and what will prevent it.
+        </p>
+      </DetailCard>
+    );
+  }
+  const { body, published_at: publishedAt } = postmortem;
+  return (
+    <DetailCard
+      title="Post-mortem"
+      liveId="postmortem"
+      end={canWrite ? <a href={path}>Edit post-mortem</a> : undefined}
+    >
+      <p class="muted">
+        {publishedAt === null ? (
+          "Not published yet: only signed-in users see the post-mortem."
+        ) : (
+          <>
+            Published <RelativeTime at={publishedAt} now={now} />
+          </>
+        )}
+      </p>
+      <MarkdownText source={body} topHeading={3} />
+    </DetailCard>
+  );
+}
+
+/** Templates for further updates, also for forms that were opened before these were hidden. */
+const UPDATE_OFFER = { own: [], builtIn: UPDATE_TEMPLATES.map(fromBuiltIn) };
+
+/** Adds the screen of one incident, its next update, its publication and its deletion. */
+export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
+  const { ctx } = deps;
+  const preview = createPreview(deps);
+  const home = ({ params }: { params: { id: string } }) => incidentPath(params.id);
+
+  function detail(
+    { requestContext, query }: Pick<At<string>, "requestContext" | "query">,
+    nextUpdate: StateOf<typeof UPDATE_FORM>,
+    split?: StateOf<typeof SPLIT_FORM>,
+  ): Screen {
+    const { role } = sessionOf(requestContext).user;
+    const { context } = nextUpdate;
+    const page = {
+      nextUpdate,
+      split: split ?? SPLIT_FORM.state(SPLIT_FORM.initial(), context, { form: newFormToken(ctx) }),
+      resolveToken: newFormToken(ctx),
+      role,
+      before: query["before"],
+      now: ctx.clock.now(),
+    };
+    return { title: context.incident.name, children: <IncidentDetail {...page} /> };
+  }
+
+  function emptyUpdate(view: IncidentView, status = view.incident.status, body = "") {
+    const values = UPDATE_FORM.initial({ status, body });
+    return UPDATE_FORM.state(values, view, { form: newFormToken(ctx) });
+  }
+
+  area.screen(
+    "/:id",
+    "Show an incident",
+    (at) => {
+      const view = readIncidentView(ctx, ctx.db, at.params.id);
+      // A link may propose the next status, such as that of the overview for a recovered monitor.
+      const proposed = INCIDENT_STATUSES.find((status) => status === at.query["status"]);
+      const body = proposed === "resolved" ? RESOLVED_TEXT : "";
+      return detail(at, emptyUpdate(view, proposed, body));
+    },
+    { role: "viewer" },
+  );
+
+  area.form("/:id/updates", {
+    showSummary: "Redirect to the incident",
+    summary: "Add an update to an incident",
+    form: UPDATE_FORM,
+    back: home,
+    load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
+    show(state, at) {
+      const { values, notice, context } = state;
+      // After a conflict, the form starts from the current status again.
+      const { status } = notice === undefined ? values : context.incident;
+      const subject = { id: at.params.id, kind: "incident" } as const;
+      const audience = audienceNoteOf(ctx, ctx.db, context.page, subject, affectedIds(state));
+      return detail(at, {
+        ...state,
+        values: { ...values, status },
+        context: { ...context, audience },
+      });
+    },
+    redisplay: (values, sent) =>
+      isCounting(sent) ? values : fillInTemplate(values, sent, UPDATE_OFFER),
+    submit(tx, body, actor, { params, sent }, { incident }) {
+      const seen = sent.text("seen_status");
+      if (sent.text("intent") === RESOLVE_INTENT && incident.status === "resolved") {
+        throw conflict("The incident was resolved meanwhile, so nothing was published.");
+      }
+      if (seen !== "" && seen === body.status && seen !== incident.status) {
+        throw conflict(
+          `The incident became “${INCIDENT_WORDS[incident.status]}” while you were writing, so your update was not published. Your message is kept below, with the current status. Read the timeline, then submit the update again.`,
+        );
+      }
+      return addUpdate(ctx, tx, params.id, body, actor).update.id;
+    },
+    done(updateId, at) {
+      // The incident may have been deleted since the form was sent for the first time.
+      const isDeleted = findIncident(ctx.db, { id: at.params.id }) === undefined;
+      if (isDeleted) return { path: INCIDENTS_PATH, text: undefined };
+      return {
+        path: home(at),
+        text: updateText(getIncident(ctx.db, at.params.id, true), updateId),
+      };
+    },
+    preview: {
+      showSummary: "Redirect to the incident",
+      summary: "Preview an update to an incident",
+      show: (tx, _, { params, requestContext }) =>
+        previewIncident(ctx, tx, params.id, actorOf(requestContext)),
+    },
+  });
+
+  area.form("/:id/split-off", {
+    showSummary: "Redirect to the incident",
+    summary: "Split outages off an incident",
+    form: SPLIT_FORM,
+    back: home,
+    load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
+    show: (state, at) => detail(at, emptyUpdate(state.context), state),
+    // A conflict, such as a selection of all, concerns the selected monitors.
+    conflictField: "monitors",
+    submit: (tx, body, actor, { params }) => splitOff(ctx, tx, params.id, body, actor).row.id,
+    done: (id, at, { monitors }) => ({
+      // The incident may have been deleted since the form was sent for the first time.
+      path: findIncident(ctx.db, { id: at.params.id }) ? home(at) : INCIDENTS_PATH,
+      text: `${plural(new Set(monitors).size, "monitor")} split off.`,
+      link: { href: incidentPath(id), label: "Open the new incident" },
+    }),
+  });
+
+  area.action("/:id/publish", {
+    summary: "Publish a draft",
+    run(tx, { params }, actor) {
+      const { row } = getIncident(tx, params.id, true);
+      updateIncident(ctx, tx, params.id, { draft: false }, actor);
+      return { wasDraft: row.draft };
+    },
+    done: ({ wasDraft }, at) => ({
+      path: home(at),
+      text: wasDraft ? "The incident was published." : undefined,
+    }),
+  });
+
+  area.screen("/:id/publish/preview", "Redirect to the draft", (at) => ({ path: home(at) }));
+
+  area.routes.post(
+    "/:id/publish/preview",
+    async ({ request, requestContext, params: { id } }) =>
+      preview({ request, requestContext }, (tx) =>
+        previewIncident(ctx, tx, id, actorOf(requestContext)),
+      ),
+    {
+      ...formBody(),
+      ...screenOperation("Preview a draft", session("editor")),
+    },
+  );
+
+  area.deletion("/:id/delete", {
+    showSummary: "Show the confirmation for deleting an incident",
+    summary: "Delete an incident",
+    show({ params }) {
+      const view = readIncidentView(ctx, ctx.db, params.id);
+      const title = `Delete “${view.incident.name}”`;
+      return { title, children: <DeleteIncident title={title} view={view} /> };
+    },
+    remove(tx, { params: { id } }, actor) {
+      const { name } = getIncident(tx, id, true).row;
+      deleteIncident(ctx, tx, id, actor);
+      return { name, subjectId: id };
+    },
+    done: (_, name) => ({ path: INCIDENTS_PATH, text: deletedText("incident", name) }),
+  });
+}
+
+/** Returns the confirmation of an update. */
+function updateText({ row, updates }: IncidentRecord, updateId: string): string {
+  if (row.draft) return "The update was added to the draft.";
+  // Ids sort by creation.
+  const upToThis = updates
+    .filter(({ id }) => id <= updateId)
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const [isResolved, wasResolved] = upToThis.map(({ status }) => status === "resolved");
+  if (isResolved && !wasResolved) return "The incident is resolved.";
+  if (!isResolved && wasResolved) return "The incident is open again.";
+  return "The update was published.";
+}
+
+const SOURCES: Record<Incident["source"], string> = {
+  api: "The API",
+  dashboard: "The dashboard",
+  monitor: "A monitor",
+  import: "An import",
+};
+
+interface IncidentFactsProps {
+  view: IncidentView;
+  editPath: string | undefined;
+  now: number;
+}
+
+/** Properties of an incident. */
+function IncidentFacts({ view, editPath, now }: IncidentFactsProps) {
+  const { incident, monitors } = view;
+  const { external_ref: externalRef, started_at: startedAt, resolved_at: resolvedAt } = incident;
+  const after = (label: string, at: string | null) =>
+    at === null ? [] : [{ label, value: `After ${lasting(startedAt, at)}` }];
+  const { impact, impact_override: override } = incident;
+  const facts = [
+    {
+      label: "Impact",
+      value: `${IMPACT_WORDS[impact]}, ${override === null ? "from its components" : "set manually"}`,
+    },
+    { label: "Started", value: <DayTime at={startedAt} now={now} /> },
+    ...after("Identified", incident.identified_at),
+    ...after("Monitoring", incident.monitoring_at),
+    ...after("Resolved", resolvedAt),
+    {
+      label: "Reported by",
+      value:
+        monitors.length > 1 && incident.source === "monitor"
+          ? "Monitors"
+          : SOURCES[incident.source],
+    },
+    ...(externalRef === null
+      ? []
+      : [{ label: "External reference", value: <code>{externalRef}</code> }]),
+  ];
+  return <TimelineFacts facts={facts} id={incident.id} editPath={editPath} />;
+}
+
+/** Components that an incident names, with the statuses that it gives or gave them. */
+function Components({ view: { incident, components } }: { view: IncidentView }) {
+  const isOver = incident.status === "resolved";
+  const onPage = new Set(components.map(({ id }) => id));
+  return (
+    <Affected
+      title={isOver ? "Affected (ended)" : "Affects"}
+      components={incident.components.map(({ id, name, status }) => ({
+        id,
+        name,
+        tone: isOver ? "ok" : STATUS_TONES[status],
+        note: `${STATUS_WORDS[status]}${isOver ? ", ended" : ""}`,
+        hasScreen: onPage.has(id),
+      }))}
+      none="No component. The incident changes no status."
+    />
+  );
+}
+
+/** One incident with the related data that its screens show. */
+export interface IncidentView extends TimelineView, Detected {
+  /** True if the form for the next update offers the built-in templates. */
+  offersBuiltIn: boolean;
+  /** Sentences about the subscribers who get a mail about the next update. */
+  audience: AudienceNote | undefined;
+}
+
+/** Audit log actions that write an update. */
+const WRITING = ["incident.create", "incident.add_update"];
+
+/** Reads one incident, including a draft. Throws `not_found`. */
+export function readIncidentView(ctx: Ctx, reader: Reader, id: string): IncidentView {
+  const record = getIncident(reader, id, true);
+  const { baseUrl, clock } = ctx;
+  const { pageId } = record.row;
+  const timeline = readTimelineView(reader, record, WRITING);
+  return {
+    incident: presentIncident(record, baseUrl, true),
+    ...readDetected(reader, record.row, clock.now()),
+    notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
+    offersBuiltIn: !areBuiltInTemplatesHidden(reader),
+    audience: audienceNoteOf(ctx, reader, timeline.page, { id, kind: "incident" }),
+    ...timeline,
+  };
+}
+
+/** Reads the monitors of an incident with their outages. */
+function readDetected(
+  reader: Reader,
+  row: IncidentRecord["row"],
+  now: number,
+): Omit<Detected, "incident" | "notified"> {
+  const { outages, ...state } = readOutages(reader, row);
+  const monitors = detectingMonitors(outages);
+  const [first] = monitors;
+  if (!first || first.isDeleted || monitors.length > 1) {
+    return { monitors, outages: state, only: undefined };
+  }
+  const record = getMonitorRecord(reader, first.id);
+  const { num } = record.row;
+  const only = { record, recent: recentTimesOf(reader, [num], now).get(num) };
+  return { monitors, outages: state, only };
+}
+
+/**
+ * Prepares the preview of an incident's page, from a transaction that is rolled back. A draft is
+ * shown as if published.
+ */
+export function previewIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): Previewed {
+  if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
+  const record = getIncident(tx, id, true);
+  const incident = presentIncident(record, ctx.baseUrl);
+  return {
+    pageId: record.row.pageId,
+    render: ({ document }) => renderIncidentPage(document, incident),
+  };
+}
+
+/** Asks before an incident is deleted, naming the data that is deleted. */
+function DeleteIncident({ title, view }: { title: string; view: Detected }) {
+  const { incident, monitors } = view;
+  const paths = pathsOfIncident(incident.id);
+  return (
+    <DialogForm
+      title={title}
+      action={paths.delete}
+      button="Delete incident"
+      isDanger
+      cancelHref={paths.home}
+    >
+      <p>{consequences(incident)} This cannot be undone.</p>
+      <StillFailing monitors={monitors.filter(({ endedAt }) => endedAt === null)} />
+      {incident.draft || incident.status === "resolved" ? null : (
+        <p>
+          If the incident is over, resolve it instead: resolved incidents stay on the page as
+          history.
+        </p>
+      )}
+    </DialogForm>
+  );
+}
+
+function consequences({ draft, status }: Incident): string {
+  if (draft) return "The draft is deleted. No notifications were sent for it.";
+  const gone = "The incident is removed from the page, the feeds and the API.";
+  return status === "resolved"
+    ? `${gone} The history of the components keeps its statuses.`
+    : `${gone} The component statuses that it set end now. The history of the components keeps them.`;
+}
+
+/** Adds the form that writes, publishes and withdraws the post-mortem of an incident. */
+export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): void {
+  area.editForm("/:id/postmortem", {
+    showSummary: "Show the form for a post-mortem",
+    summary: "Save a post-mortem",
+    form: POSTMORTEM_FORM,
+    load(reader, { params, sent }) {
+      const context = readIncidentView(ctx, reader, params.id);
+      const { postmortem, version } = context.incident;
+      // A new post-mortem starts with the outline, which is a change once it is submitted.
+      const body = postmortem?.body ?? (sent === undefined ? OUTLINE : "");
+      return {
+        resource: { body, publish: isPublished(context.incident), notify: true },
+        version,
+        context,
+      };
+    },
+    show(state) {
+      const { incident } = state.context;
+      return {
+        title: `Post-mortem of ${incident.name}`,
+        children: (
+          <FormScreen
+            title="Post-mortem"
+            crumbs={incidentCrumbs(incident)}
+            intro={describePostmortem(incident)}
+            form={POSTMORTEM_FORM}
+            state={state}
+            action={pathsOfIncident(incident.id).postmortem}
+            foot={isPublished(incident) ? undefined : state.context.audience?.exact}
+          >
+            <PostmortemButtons incident={incident} />
+          </FormScreen>
+        ),
+      };
+    },
+    update(tx, changes, actor, { params }, { incident }) {
+      const { body = incident.postmortem?.body ?? "", publish, notify } = changes;
+      // The box alone changes nothing.
+      if (publish === undefined && changes.body === undefined) return false;
+      if (publish && body.trim() === OUTLINE.trim()) {
+        const detail = "contains only headings. Write text below them";
+        throw invalidFields([{ pointer: "#/body", detail }]);
+      }
+      const input = {
+        body,
+        ...(publish === undefined ? {} : { publish }),
+        ...(notify === undefined ? {} : { notify }),
+      };
+      putPostmortem(ctx, tx, params.id, input, actor);
+      return true;
+    },
+    done: ({ params }, { publish }) => ({
+      path: incidentPath(params.id),
+      text: doneText(publish),
+    }),
+    preview: {
+      showSummary: "Redirect to the post-mortem",
+      summary: "Preview a post-mortem",
+      show(tx, { params: { id }, requestContext }) {
+        const actor = actorOf(requestContext);
+        const body = getIncident(tx, id, true).row.postmortemBody ?? "";
+        putPostmortem(ctx, tx, id, { body, publish: true }, actor);
+        return previewIncident(ctx, tx, id, actor);
+      },
+    },
+  });
+}
+
+/** Returns the confirmation for the button that was pressed. */
+function doneText(button: string): string {
+  if (button === "publish") return "The post-mortem was published.";
+  if (button === "withdraw") return "The post-mortem was withdrawn.";
+  return "The post-mortem was saved.";
+}
+
+function PostmortemButtons({ incident }: { incident: Incident }) {
+  return (
+    <>
+      {isPublished(incident) ? (
+        <>
+          <Button kind="primary">Save changes</Button>
+          <Button name="do" value="withdraw">
+            Save and withdraw
+          </Button>
+        </>
+      ) : (
+        <>
+          <Button kind="primary" name="do" value="publish">
+            Publish post-mortem
+          </Button>
+          <Button>Save draft</Button>
+        </>
+      )}
+      <Button previewAction={`${pathsOfIncident(incident.id).postmortem}/preview`}>Preview</Button>
+    </>
+  );
+}
+
+function describePostmortem(incident: Incident): string {
+  if (incident.draft) {
+    return "The incident is a draft. Visitors see the post-mortem once both are published.";
+  }
+  return isPublished(incident)
+    ? "Published: the page shows saved changes at once."
+    : "Only signed-in users see the post-mortem until you publish it.";
+}
+
+function isPublished({ postmortem }: Incident): boolean {
+  return Boolean(postmortem?.published_at);
+}

@@ -1,0 +1,382 @@
+import { labelAmong, PageFilter } from "../../../admin/page-choice";
+import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../admin/paths";
+import type { Reader } from "../../../db/statements";
+import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../../domain/incident-status";
+import type { Role } from "../../../domain/role";
+import { IMPACT_TONES } from "../../../domain/tone";
+import { plural } from "../../../kernel/text";
+import { HOUR_MS, toIso } from "../../../kernel/time";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
+import { ButtonLink } from "../../../ui/buttons";
+import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../../ui/dense-table";
+import { FilterSelect } from "../../../ui/filters";
+import { Icon } from "../../../ui/icons";
+import { Chip, Shape } from "../../../ui/labels";
+import { ListToolbar } from "../../../ui/list-tools";
+import { Tabs } from "../../../ui/navigation";
+import { DayTime, RelativeTime } from "../../../ui/relative-time";
+import { type ComponentRow, listComponentsOfPage } from "../../components/store";
+import {
+  EntryNote,
+  ListFrame,
+  listPath,
+  type ListQuery,
+  readListQuery,
+  readSearch,
+} from "../../timeline/screens/list";
+import { countOutagesOfIncidents } from "../outage-store";
+import { countIncidents, type IncidentQuery, type IncidentRecord, listIncidents } from "../records";
+import { reportPath, type ReportPreset } from "./paths";
+
+const VIEW_LABELS: Readonly<Record<ListView, string>> = {
+  all: "All",
+  open: "Open",
+  drafts: "Drafts",
+  ...INCIDENT_WORDS,
+};
+
+/** Views with a tab. Others have one only while they are open. */
+const TABS: readonly ListView[] = ["all", "open", "drafts", "resolved"];
+
+/** `/admin/incidents`: open incidents, then resolved ones. */
+export function IncidentList(props: { list: IncidentListing; role: Role; now: number }) {
+  const { list, role, now } = props;
+  const { pages, page, records } = list;
+  const isOfSeveral = pages.length > 1 && !page;
+  const pageNames = isOfSeveral
+    ? new Map(pages.map((one) => [one.id, labelAmong(pages, one)]))
+    : undefined;
+  return (
+    <ListFrame
+      {...list}
+      title="Incidents"
+      home={INCIDENTS_PATH}
+      filters={filtersOf(list)}
+      tabs={<ViewTabs list={list} />}
+      toolbar={<Filters list={list} />}
+      newLink={
+        <>
+          <ButtonLink href={INCIDENT_TEMPLATES_PATH}>Templates</ButtonLink>
+          <ReportLink page={page?.slug} kind="primary" />
+        </>
+      }
+      role={role}
+      isEmpty={records.length === 0}
+      firstUse={{
+        title: "No incidents yet",
+        text: "An incident tells visitors what is broken and what you do about it. Report one when something breaks.",
+      }}
+      noMatch="No incidents match these filters"
+    >
+      <IncidentTable
+        records={records}
+        monitorCounts={list.monitorCounts}
+        pageNames={pageNames}
+        now={now}
+      />
+      {list.hasMoreOpen ? (
+        <p class="detail-body">
+          <a href={viewPath(list, "open")}>All open incidents</a>
+        </p>
+      ) : null}
+    </ListFrame>
+  );
+}
+
+function filtersOf({ search, page, impact, component, view }: IncidentListing) {
+  return {
+    q: search,
+    page: page?.slug,
+    impact,
+    component: component?.id,
+    show: view === "all" ? undefined : view,
+  };
+}
+
+function viewPath(list: IncidentListing, view: ListView): string {
+  const show = view === "all" ? undefined : view;
+  return listPath(INCIDENTS_PATH, { ...filtersOf(list), show });
+}
+
+function ViewTabs({ list }: { list: IncidentListing }) {
+  const shown = LIST_VIEWS.filter((view) => TABS.includes(view) || view === list.view);
+  return (
+    <div id="incident-views" data-live="">
+      <Tabs
+        label="Status"
+        items={shown.map((view) => {
+          const count = list.counts[view];
+          return {
+            href: viewPath(list, view),
+            label: VIEW_LABELS[view],
+            ...(count === undefined ? {} : { count }),
+            isCurrent: view === list.view,
+          };
+        })}
+      />
+    </div>
+  );
+}
+
+function Filters({ list }: { list: IncidentListing }) {
+  const { pages, page, view, search, impact, components, component } = list;
+  const isFiltered = [search || undefined, page, impact, component].some(Boolean);
+  const count = list.counts[view];
+  return (
+    <ListToolbar
+      action={INCIDENTS_PATH}
+      search={{
+        value: search,
+        label: "Search by incident or component name",
+        placeholder: "Incident or component",
+      }}
+      hidden={view === "all" ? {} : { show: view }}
+      clearHref={
+        isFiltered
+          ? listPath(INCIDENTS_PATH, { show: view === "all" ? undefined : view })
+          : undefined
+      }
+      count={count === undefined ? undefined : plural(count, "incident")}
+    >
+      <FilterSelect
+        label="Impact"
+        name="impact"
+        options={[
+          { value: "", label: "Every impact" },
+          ...IMPACTS.toReversed().map((value) => ({ value, label: IMPACT_WORDS[value] })),
+        ]}
+        value={impact ?? ""}
+      />
+      {components.length === 0 ? null : (
+        <FilterSelect
+          label="Component"
+          name="component"
+          options={[
+            { value: "", label: "Every component" },
+            ...components.map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={component?.id ?? ""}
+        />
+      )}
+      <PageFilter pages={pages} page={page} />
+    </ListToolbar>
+  );
+}
+
+/** Views of the list: `all` shows open incidents first, the others filter. */
+const LIST_VIEWS = ["all", "open", "drafts", ...INCIDENT_STATUSES] as const;
+type ListView = (typeof LIST_VIEWS)[number];
+
+const VIEW_QUERIES: Readonly<Record<ListView, Partial<IncidentQuery>>> = {
+  all: { isOpen: false },
+  open: { isOpen: true, isDraft: false },
+  drafts: { isDraft: true },
+  investigating: { status: "investigating", isDraft: false },
+  identified: { status: "identified", isDraft: false },
+  monitoring: { status: "monitoring", isDraft: false },
+  resolved: { status: "resolved", isDraft: false },
+};
+
+const PAGE_SIZE = 25;
+/** Number of open incidents in the view of all; the view of open ones has the rest. */
+const OPEN_SHOWN = 100;
+/** Minimum number of resolved incidents after many open ones. */
+const REST_MIN = 5;
+
+/** Content of one screen of the list of incidents. */
+interface IncidentListing extends ListQuery {
+  view: ListView;
+  search: string;
+  impact: Impact | undefined;
+  /** Components to choose from: those of the only page, or of the chosen one. */
+  components: readonly Pick<ComponentRow, "id" | "name">[];
+  component: Pick<ComponentRow, "id" | "name"> | undefined;
+  /** Incidents of this part; in the view of all, open ones come first. */
+  records: readonly IncidentRecord[];
+  hasMoreOpen: boolean;
+  /** Numbers of monitors by incident id; missing for incidents without monitors. */
+  monitorCounts: ReadonlyMap<string, number>;
+  /** Numbers of incidents that match the filters, by view; empty if there are too many to count. */
+  counts: Readonly<Partial<Record<ListView, number>>>;
+  /** Id of the last incident if older ones follow. */
+  nextBefore: string | undefined;
+}
+
+/** Reads the incidents for a query. Invalid parameters are ignored. */
+export function readIncidentList(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+): IncidentListing {
+  const { pages, page, before } = readListQuery(reader, query);
+  const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
+  const search = readSearch(query);
+  const impact = IMPACTS.find((name) => name === query["impact"]);
+  const pageId = page?.id ?? (pages.length === 1 ? pages[0]?.id : undefined);
+  const components = pageId === undefined ? [] : listComponentsOfPage(reader, { pageId });
+  const component = components.find(({ id }) => id === query["component"]);
+  const filter = { pageId: page?.id, search, impact, componentId: component?.id };
+  const open =
+    view === "all" && before === undefined
+      ? listIncidents(reader, { ...filter, isOpen: true, limit: OPEN_SHOWN + 1 })
+      : [];
+  const limit = open.length === 0 ? PAGE_SIZE : Math.max(REST_MIN, PAGE_SIZE - open.length);
+  const matches = listIncidents(reader, {
+    ...filter,
+    ...VIEW_QUERIES[view],
+    before,
+    limit: limit + 1,
+  });
+  const rest = matches.slice(0, limit);
+  const counts = countIncidents(reader, filter);
+  const records = [...open.slice(0, OPEN_SHOWN), ...rest];
+  const ids = JSON.stringify(records.map(({ row }) => row.id));
+  const outages = countOutagesOfIncidents(reader, { ids });
+  return {
+    pages,
+    page,
+    before,
+    view,
+    search,
+    impact,
+    components,
+    component,
+    records,
+    monitorCounts: new Map(outages.map(({ incidentId, monitors }) => [incidentId, monitors])),
+    hasMoreOpen: open.length > OPEN_SHOWN,
+    counts: counts ? { ...counts, all: counts.open + counts.drafts + counts.resolved } : {},
+    nextBefore: matches.length > limit ? rest.at(-1)?.row.id : undefined,
+  };
+}
+
+const COLUMNS = [
+  { label: "Incident" },
+  { label: "Impact", isSecondary: true },
+  { label: "Status" },
+  { label: "Duration", isNumeric: true },
+  { label: "Started", isNumeric: true, isSecondary: true },
+];
+
+/** Time without an update after which an open incident is highlighted. */
+const LONG_SILENCE_MS = HOUR_MS;
+
+interface IncidentTableProps {
+  records: readonly IncidentRecord[];
+  /** Numbers of monitors by incident id. */
+  monitorCounts: ReadonlyMap<string, number>;
+  /** Page names by id, shown if the incidents belong to several pages. */
+  pageNames?: ReadonlyMap<string, string> | undefined;
+  now: number;
+}
+
+/** Table of incidents, each linked to its screen. */
+function IncidentTable(props: IncidentTableProps) {
+  const { records, monitorCounts, pageNames, now } = props;
+  return (
+    <DenseTable columns={COLUMNS} caption="Incidents, open ones first" liveId="incident-rows">
+      {records.map((record) => (
+        <IncidentTableRow
+          key={record.row.id}
+          record={record}
+          monitorCount={monitorCounts.get(record.row.id) ?? 0}
+          pageName={pageNames?.get(record.row.pageId)}
+          now={now}
+        />
+      ))}
+    </DenseTable>
+  );
+}
+
+interface RowProps {
+  record: IncidentRecord;
+  monitorCount: number;
+  pageName?: string | undefined;
+  now: number;
+}
+
+function IncidentTableRow({ record, monitorCount, pageName, now }: RowProps) {
+  const { id, name, draft, impact, startedAt, resolvedAt } = record.row;
+  const isOpen = resolvedAt === null;
+  const duration = lasting(toIso(startedAt), toIso(resolvedAt ?? now));
+  const word = draft ? "Draft" : IMPACT_WORDS[impact];
+  return (
+    <DenseRow>
+      <NameCell
+        shape={<Shape tone={draft ? "none" : IMPACT_TONES[impact]} />}
+        href={incidentPath(id)}
+        name={name}
+        state={<span class="visually-hidden">, {word}</span>}
+        note={<Notes {...{ record, monitorCount, pageName }} />}
+      />
+      <TextCell isSecondary>
+        {draft ? <Chip>{word}</Chip> : <Chip tone={IMPACT_TONES[impact]}>{word}</Chip>}
+      </TextCell>
+      <TextCell isMiddle>
+        <Phase record={record} now={now} />
+      </TextCell>
+      <FigureCell>
+        {isOpen && !draft ? (
+          <>
+            <b>{duration}</b>, open
+          </>
+        ) : (
+          duration
+        )}
+      </FigureCell>
+      <FigureCell isSecondary>
+        <span class="quiet-text">
+          <DayTime at={toIso(startedAt)} now={now} />
+        </span>
+      </FigureCell>
+    </DenseRow>
+  );
+}
+
+/** Status of an incident; while it is open, with the time of its last update. */
+function Phase({ record, now }: Pick<RowProps, "record" | "now">) {
+  const { row, updates } = record;
+  const [newest] = updates;
+  if (row.draft) return <span class="quiet-text">Draft</span>;
+  if (row.status === "resolved" || !newest) return <>{INCIDENT_WORDS[row.status]}</>;
+  return (
+    <>
+      <b>{INCIDENT_WORDS[row.status]}</b>{" "}
+      <span class="quiet-text">
+        <RelativeTime
+          at={toIso(newest.displayAt)}
+          now={now}
+          {...(now - newest.displayAt >= LONG_SILENCE_MS ? { tone: "degraded" as const } : {})}
+        />
+      </span>
+    </>
+  );
+}
+
+/** Page, components and origin of an incident. */
+function Notes({ record, monitorCount, pageName }: Omit<RowProps, "now">) {
+  const { row } = record;
+  const ends = [
+    monitorCount > 1 ? plural(monitorCount, "monitor") : "",
+    row.draft && row.source === "monitor" ? "opened by a monitor, not published" : "",
+    row.postmortemPublishedAt === null ? "" : "post-mortem",
+  ];
+  return (
+    <>
+      <EntryNote pageName={pageName} record={record} />
+      {ends.filter(Boolean).map((text) => ` · ${text}`)}
+    </>
+  );
+}
+
+interface ReportLinkProps extends ReportPreset {
+  kind?: "primary" | "quiet";
+}
+
+/** Button to the form for a new incident, also by the key `c`. The form starts with a page and components. */
+export function ReportLink({ kind = "quiet", ...preset }: ReportLinkProps) {
+  return (
+    <ButtonLink href={reportPath(preset)} kind={kind} shortcut="c">
+      <Icon name="megaphone" />
+      Report incident
+    </ButtonLink>
+  );
+}
