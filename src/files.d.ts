@@ -45,3 +45,10 @@ declare module "../ui/*.js" {
   const text: string;
   export default text;
 }
+declare module "html-encoding-sniffer" {
+  /** Returns the name of an encoding of the Encoding Standard, or `defaultEncoding`. */
+  export default function sniff(
+    bytes: Uint8Array,
+    options: { xml?: boolean; transportLayerEncodingLabel?: string; defaultEncoding: string },
+  ): string;
+}

@@ -30,7 +30,7 @@ export interface AuditQuery {
 /** Limit of characters of a text to search for. */
 const TEXT_MAX = 1_000;
 
-interface Params {
+interface SearchParams {
   text: string | null;
   actor: string | null;
   action: string | null;
@@ -43,7 +43,7 @@ interface Params {
 }
 
 // Sorted as the index of times, so that entries outside the range are not read.
-const listEntries = selectMany((orm, $: Params) => {
+const listFoundEntries = selectMany((orm, $: SearchParams) => {
   const { text, actor, action, target } = $;
   const holds = (column: unknown) => sql`instr(lower(${column}), lower(${text})) > 0`;
   return orm
@@ -68,7 +68,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
 /** Returns entries of the audit log, newest first. Paging by `before` is not affected by new entries. */
 export function searchAudit(reader: Reader, query: AuditQuery): AuditRow[] {
   const { from = 0, until = LAST, before = { at: LAST, id: LAST }, limit } = query;
-  return listEntries(reader, {
+  return listFoundEntries(reader, {
     text: query.text?.trim().slice(0, TEXT_MAX) || null,
     actor: query.actor ?? null,
     action: query.action ?? null,

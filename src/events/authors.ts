@@ -5,7 +5,7 @@ import { auditLog } from "../db/tables/events";
 /** Longest time between a row and its entry, which are written in the same transaction. */
 const LOGGED_WITHIN_MS = 1_000;
 
-interface Params {
+interface AuthorParams {
   targetId: string;
   /** Actions that wrote the steps, as a JSON list: `["incident.create"]`. */
   actions: string;
@@ -14,7 +14,7 @@ interface Params {
 }
 
 // By time, for which the log has an index.
-const listEntries = selectMany((orm, $: Params) =>
+const listAuthorEntries = selectMany((orm, $: AuthorParams) =>
   orm
     .select({ kind: auditLog.actorKind, label: auditLog.actorLabel, at: auditLog.at })
     .from(auditLog)
@@ -45,7 +45,7 @@ export function authorsOf(
   steps: readonly { id: string; createdAt: number }[],
 ): ReadonlyMap<string, Author> {
   const times = JSON.stringify(steps.map(({ createdAt }) => createdAt));
-  const entries = listEntries(reader, { targetId, actions: JSON.stringify(actions), times });
+  const entries = listAuthorEntries(reader, { targetId, actions: JSON.stringify(actions), times });
   const authors = new Map<string, Author>();
   let next = 0;
   for (const { id, createdAt } of steps) {

@@ -187,3 +187,14 @@ for (const [name, value] of rows) console.log(`${name.padEnd(48)} ${value}`);
 if (process.argv.includes("--single")) {
   for (const path of single) console.log(`${path} ← ${[...(importers.get(path) ?? [])].join()}`);
 }
+if (process.argv.includes("--cycles")) {
+  for (const group of withLoads) {
+    console.log(group.join(" ↔ "));
+    for (const path of group) {
+      const file = files.get(path);
+      const targets = file ? [...statically(file), ...file.loaded] : [];
+      const inside = new Set(targets.filter((target) => target !== path && group.includes(target)));
+      console.log(`  ${path} → ${[...inside].join(", ")}`);
+    }
+  }
+}
