@@ -18,7 +18,7 @@ import { withWorkspace, type Workspace } from "./support/workspace";
 import { startSession } from "../src/features/auth/sessions";
 import { createUser } from "../src/features/users/service";
 import { createWebhook } from "../src/features/webhooks/create";
-import { CLI_ACTOR } from "../src/domain/actor";
+import { CLI_ACTOR } from "../src/base/actor";
 import { sessionCookie } from "../src/http/session-cookie";
 
 const MINUTES = 30;

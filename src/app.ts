@@ -19,7 +19,7 @@ import {
 } from "./http/route-table";
 import type { Elsewhere } from "./http/elsewhere";
 import { type RequestContext, storeContexts, type StoredContexts } from "./http/request-context";
-import { once } from "./kernel/lazy";
+import { once } from "./base/lazy";
 import type { Pages } from "./pages";
 
 /** One independent application. Several in one process share no state. */

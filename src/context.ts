@@ -1,14 +1,14 @@
-import type { Config } from "./config/options";
-import type { Network } from "./config/parse";
+import type { Config } from "./base/config/options";
+import type { Network } from "./base/config/parse";
 import type { Db } from "./db/database";
 import type { OutsideAnswers } from "./egress/outside";
 import type { ChangeSignals } from "./events/changes";
 import type { Outbox } from "./events/outbox";
-import type { Clock } from "./kernel/clock";
-import type { NewId } from "./domain/ids";
-import type { Log } from "./kernel/log";
-import type { RandomBytes } from "./kernel/random";
-import type { Signal } from "./kernel/signal";
+import type { Clock } from "./base/clock";
+import type { NewId } from "./base/ids";
+import type { Log } from "./base/log";
+import type { RandomBytes } from "./base/hash";
+import type { Signal } from "./base/signal";
 
 /** Signals sent after a commit. They carry no rows; listeners read the database again. */
 export interface Signals extends ChangeSignals {

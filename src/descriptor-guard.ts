@@ -1,6 +1,6 @@
-import type { Clock } from "./kernel/clock";
-import { descriptorLimit, openDescriptors } from "./kernel/descriptors";
-import type { Log } from "./kernel/log";
+import type { Clock } from "./base/clock";
+import { descriptorLimit, openDescriptors } from "./base/descriptors";
+import type { Log } from "./base/log";
 import type { Listener } from "./listening";
 
 const CHECK_INTERVAL_MS = 500;

@@ -1,5 +1,5 @@
 import type { Ctx } from "./context";
-import { Problem } from "./errors/problem";
+import { Problem } from "./base/errors";
 import { createSamplePage } from "./features/sample";
 import { issueSetUpLink, linkPath, SET_UP_LINK_MS } from "./features/users/invitations";
 

@@ -1,7 +1,7 @@
 import type { Ctx } from "./context";
-import { returnFreePages } from "./db/free-pages";
+import { returnFreePages } from "./db/database";
 import type { Tx } from "./db/statements";
-import { Problem } from "./errors/problem";
+import { Problem } from "./base/errors";
 import { deleteAuditAddresses, deleteOldAudits } from "./events/audit";
 import { sweepAuth } from "./features/auth/sessions";
 import { sweepAnswers } from "./features/idempotency/service";
@@ -12,9 +12,9 @@ import { sweepSubscribers } from "./features/subscribers/sweep";
 import { sweepUserMails } from "./features/users/mail-worker";
 import { deletePausesBefore } from "./features/webhooks/store";
 import { trimDeliveries } from "./features/webhooks/deliveries";
-import type { Timer } from "./kernel/clock";
-import { repeatWithRests } from "./kernel/rests";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "./kernel/time";
+import type { Timer } from "./base/clock";
+import { repeatWithRests } from "./base/numbers";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./base/time";
 
 /** Time from the start to the first run, which should not compete with the first requests. */
 export const FIRST_RUN_MS = 5 * MINUTE_MS;

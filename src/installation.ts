@@ -1,5 +1,5 @@
-import type { Config } from "./config/options";
-import { listenUrl } from "./config/parse";
+import type { Config } from "./base/config/options";
+import { listenUrl } from "./base/config/parse";
 import type { Ctx, Signals } from "./context";
 import { createDb, type Db } from "./db/database";
 import { OperatorError } from "./db/errors";
@@ -15,24 +15,22 @@ import {
   tryLock,
 } from "./db/data-directory";
 import { migrate, type MigrationReport } from "./db/migrate";
-import { SCHEMA_VERSION } from "./db/migrations";
+import { SCHEMA_VERSION, schemaVersion } from "./db/migrations";
 import { newestId } from "./db/newest-id";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
-import { schemaVersion } from "./db/schema-history";
 import { removeUnfinishedRestore } from "./db/unfinished-restore";
 import { OutsideAnswers } from "./egress/outside";
 import { createChanges } from "./events/changes";
 import { createOutbox } from "./events/outbox";
 import type * as MailingsModule from "./features/mailings/record";
 import { enqueueDeliveries } from "./features/webhooks/enqueue";
-import { type Clock, systemClock } from "./kernel/clock";
-import { createIdFactory } from "./domain/ids";
-import { lazy } from "./kernel/lazy";
-import { createLog, type Log } from "./kernel/log";
-import { deduplicateLog } from "./kernel/log-dedup";
-import { createSignal } from "./kernel/signal";
-import { type RandomBytes, systemRandom } from "./kernel/random";
-import { redactText } from "./domain/redact";
+import { type Clock, systemClock } from "./base/clock";
+import { createIdFactory } from "./base/ids";
+import { lazy } from "./base/lazy";
+import { createLog, deduplicateLog, type Log } from "./base/log";
+import { createSignal } from "./base/signal";
+import { type RandomBytes, systemRandom } from "./base/hash";
+import { redactText } from "./base/secrets";
 
 const COMMAND_WAIT_MS = 5_000;
 const COMMAND_POLL_MS = 50;

@@ -1,5 +1,5 @@
-import type { Config } from "./config/options";
-import type { ListenAddress } from "./config/parse";
+import type { Config } from "./base/config/options";
+import type { ListenAddress } from "./base/config/parse";
 import { OperatorError } from "./db/errors";
 import { RUNTIME_BODY_MAX_BYTES } from "./http/body";
 

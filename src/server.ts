@@ -1,7 +1,7 @@
 import { type App, type AppOptions, createApp } from "./app";
 import type { Background, Simulation } from "./background";
-import { type Config, usesFleet } from "./config/options";
-import { listenUrl } from "./config/parse";
+import { type Config, usesFleet } from "./base/config/options";
+import { listenUrl } from "./base/config/parse";
 import type { Ctx } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
 import { drain } from "./features/health/readiness";
@@ -12,7 +12,7 @@ import { followSettings, readPublicAddress } from "./features/settings/service";
 import type { FirstRun } from "./first-run";
 import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet";
 import { type Installation, openForServer } from "./installation";
-import type { Timer } from "./kernel/clock";
+import type { Timer } from "./base/clock";
 import { listen } from "./listening";
 
 const FOREIGN_CHANGES_POLL_MS = 500;

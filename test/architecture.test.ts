@@ -6,18 +6,20 @@ const SRC = join(import.meta.dir, "..", "src");
 
 /** Layers from the lowest to the highest, as patterns of paths below src/. Imports never go up. */
 const LAYERS: readonly { name: string; files: RegExp }[] = [
-  { name: "kernel", files: /^kernel\/|^version\.ts$|\.d\.ts$/ },
-  { name: "domain", files: /^domain\// },
-  { name: "config, errors", files: /^(config|errors)\// },
+  { name: "base", files: /^base\/|^version\.ts$|\.d\.ts$/ },
   {
     name: "db, events, egress, object-store, context",
     files: /^(db|events|egress|object-store)\/|^context\.ts$/,
   },
-  { name: "feature modules", files: /^features\/(?!.*[/-]routes\.ts$)/ },
+  {
+    name: "rules, wire, stores and verbs of features",
+    files: /^features\/(?!.*[/-](routes|api)\.ts$|.*\/screens[./])/,
+  },
   { name: "http", files: /^http\// },
-  { name: "routes", files: /^features\/[^/]+\/([a-z]+-)?routes\.ts$/ },
+  { name: "routes", files: /^features\/[^/]+\/(([a-z]+-)?routes|api)\.ts$/ },
   { name: "ui", files: /^ui\// },
-  { name: "public, admin", files: /^(public|admin)\// },
+  { name: "public", files: /^public\// },
+  { name: "screens", files: /^admin\/|^features\/.*\/screens[./]/ },
   {
     name: "app, pages, other-routes, background, housekeeping, listening",
     files: /^(app|pages|other-routes|background|housekeeping|listening)\.ts$/,
@@ -175,6 +177,8 @@ describe("the architecture", () => {
   test("feature modules import only the modules that the table allows", () => {
     const broken = imports.filter(({ from, to }) => {
       const [user, used] = [moduleOf(from), moduleOf(to)];
+      // Screens show what belongs together for a person.
+      if (/\/screens[./]/.test(from)) return false;
       if (user === undefined || used === undefined || user === used) return false;
       return !DEPENDENCIES[user]?.includes(used);
     });

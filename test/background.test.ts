@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startBackground } from "../src/background";
-import { SECOND_MS } from "../src/kernel/time";
+import { SECOND_MS } from "../src/base/time";
 import { createTestApp } from "./support/app";
 import { settle } from "./support/clock";
 import { createTestEgress } from "./support/egress";

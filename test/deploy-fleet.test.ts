@@ -3,8 +3,8 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { parseAllDocuments } from "yaml";
 import { serveCommand } from "../src/cli/serve";
-import type { Option } from "../src/config/option";
-import { OPTIONS } from "../src/config/options";
+import type { Option } from "../src/base/config/option";
+import { OPTIONS } from "../src/base/config/options";
 
 const FOLDER = join(import.meta.dir, "../deploy/fleet");
 

@@ -7,8 +7,8 @@ import { deleteAuditAddresses, deleteOldAudits, recordAudits } from "../src/even
 import { createKey } from "../src/features/keys/service";
 import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
 import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
-import { CLI_ACTOR } from "../src/domain/actor";
-import { DAY_MS, HOUR_MS, startOfDay } from "../src/kernel/time";
+import { CLI_ACTOR } from "../src/base/actor";
+import { DAY_MS, HOUR_MS, startOfDay } from "../src/base/time";
 import { settle, TEST_START } from "./support/clock";
 import { type MonitorStore, openMonitorStore, planOf, statementsOf } from "./support/monitor-store";
 

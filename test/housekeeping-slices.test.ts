@@ -10,8 +10,8 @@ import { trimKeyUse } from "../src/features/keys/usage";
 import { addToHour, listKeyHoursSince } from "../src/features/keys/store";
 import { rollUp } from "../src/features/monitors/rollup";
 import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
-import { CLI_ACTOR } from "../src/domain/actor";
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../src/kernel/time";
+import { CLI_ACTOR } from "../src/base/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../src/base/time";
 import { settle, TEST_START } from "./support/clock";
 import { check, type MonitorStore, openMonitorStore } from "./support/monitor-store";
 

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from "node:zlib";
 import { renderToString } from "preact-render-to-string";
 import inter from "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2" with { type: "file" };
-import { type Tone, TONES } from "../src/domain/tone";
+import { type Tone, TONES } from "../src/base/status";
 import { Icon, spriteFor } from "../src/ui/icons";
 import { Shape } from "../src/ui/labels";
 import { StatusRing } from "../src/ui/pictures";

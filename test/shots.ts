@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
-import { createIdFactory } from "../src/domain/ids";
-import type { RandomBytes } from "../src/kernel/random";
+import { createIdFactory } from "../src/base/ids";
+import type { RandomBytes } from "../src/base/hash";
 import { type BrowserSite, launchBrowser, missingBrowser } from "./support/browser-site";
 import { openDemoSites } from "./support/demo-sites";
 import { type Screen, SCREENS } from "./support/screens";

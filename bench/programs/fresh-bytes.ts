@@ -7,7 +7,7 @@ import { createApp } from "../../src/app";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import { addUpdate } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { openData } from "../support/open-data";
 import { seedHistory } from "../support/seed-history";
 

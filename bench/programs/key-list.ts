@@ -2,7 +2,7 @@
  * Reads what the screen of API keys shows from the data directory that it is given, again and again in
  * each way that the screen can be asked, and prints the 99th percentiles as JSON.
  */
-import { loadConfig } from "../../src/config/load";
+import { loadConfig } from "../../src/base/config/load";
 import { countKeys, type KeyQuery, listKeyPage } from "../../src/features/keys/listing";
 import { KEY_FILTERS } from "../../src/features/keys/rules";
 import { openForCommand } from "../../src/installation";

@@ -3,8 +3,8 @@
  * nothing else, and prints what that cost as JSON.
  */
 import { BucketMap } from "../../src/features/limits/bucket-map";
-import { systemClock } from "../../src/kernel/clock";
-import { systemRandom } from "../../src/kernel/random";
+import { systemClock } from "../../src/base/clock";
+import { systemRandom } from "../../src/base/hash";
 import { mainThreadMs } from "../support/processor-time";
 
 export interface LimiterCost {

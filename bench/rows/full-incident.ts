@@ -1,6 +1,6 @@
 import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ComponentStatus } from "../../src/domain/component-status";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ComponentStatus } from "../../src/base/status";
 import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../src/features/timeline/updates";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, percentile } from "../support/figure";

@@ -1,4 +1,4 @@
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createIncident } from "../../src/features/incidents/incidents";
 import { createPage } from "../../src/features/pages/service";
 import { openConnection, requestText } from "../support/connection";

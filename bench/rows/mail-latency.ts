@@ -1,4 +1,4 @@
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createPage } from "../../src/features/pages/service";
 import { addSubscribers } from "../support/add-subscribers";
 import { type Figure, percentile } from "../support/figure";

@@ -1,7 +1,7 @@
 import { startSession } from "../../src/features/auth/sessions";
 import { createUser } from "../../src/features/users/service";
 import { sessionCookie } from "../../src/http/session-cookie";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { changesOf } from "../support/component-changes";
 import { type Connection, openConnection, requestText } from "../support/connection";
 import { type Figure, median, percentile } from "../support/figure";

@@ -1,8 +1,8 @@
-import { loadConfig } from "../../src/config/load";
+import { loadConfig } from "../../src/base/config/load";
 import { createPasswords } from "../../src/features/auth/passwords";
 import { createUser } from "../../src/features/users/service";
 import { openForCommand } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 
 /** The credentials of the owner that `addOwner` creates. */
 export const OWNER = { email: "ada@acme.example", password: "what nobody guesses" };

@@ -23,7 +23,7 @@ import { makeReportToken } from "../../src/features/mail/reports/token";
 import { setMailSettings } from "../../src/features/mail/settings";
 import { suppress } from "../../src/features/mail/suppressions";
 import { takeReport } from "../../src/features/mail/reports/take-reports";
-import { CLI_ACTOR, userActor } from "../../src/domain/actor";
+import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import { makeOldAndBusy } from "./busy-keys";
 import { type Answer, requestText } from "./connection";
 import { listAnswers, listPreviews } from "./dashboard-forms";

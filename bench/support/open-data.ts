@@ -1,4 +1,4 @@
-import { loadConfig } from "../../src/config/load";
+import { loadConfig } from "../../src/base/config/load";
 import { type Installation, openForCommand } from "../../src/installation";
 
 /**

@@ -5,7 +5,7 @@ import { planMaintenance } from "../../src/features/maintenance/plan";
 import { createPage } from "../../src/features/pages/service";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 
 const GROUPS = 20;
 const COMPONENTS_OF_GROUP = 10;

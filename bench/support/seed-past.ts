@@ -5,8 +5,8 @@ import type { Tx } from "../../src/db/statements";
 import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { planMaintenance } from "../../src/features/maintenance/plan";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ComponentStatus } from "../../src/domain/component-status";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ComponentStatus } from "../../src/base/status";
 import { openData } from "./open-data";
 import type { Seed } from "./seed";
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { sketchOf, sketchToBytes } from "../../src/kernel/sketch";
+import { sketchOf, sketchToBytes } from "../../src/base/sketch";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

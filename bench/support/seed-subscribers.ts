@@ -7,8 +7,8 @@ import {
   subscriberChoices,
 } from "../../src/db/tables/mail";
 import type { Ctx } from "../../src/context";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { MailingState } from "../../src/domain/mail";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { MailingState } from "../../src/base/mail-address";
 import { startSession } from "../../src/features/auth/sessions";
 import { suppress } from "../../src/features/mail/suppressions";
 import { findPageBySlug } from "../../src/features/pages/store";

@@ -2,7 +2,7 @@ import { createComponent, createGroup } from "../../src/features/components/serv
 import { createKey } from "../../src/features/keys/service";
 import type { Scope } from "../../src/features/keys/scopes";
 import { createPage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { openData } from "./open-data";
 
 /** The page that is read and written: three groups, twenty components, as a shop would have them. */

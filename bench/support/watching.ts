@@ -1,5 +1,5 @@
 import { createMonitor } from "../../src/features/monitors/create";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { Seen } from "../programs/target";
 import { compileProgram } from "./compile";
 import { openData } from "./open-data";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { ComponentChildren } from "preact";
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 import { seeOther } from "../http/answers";
 
 /** Confirmation of the last action, shown once at the top of the next screen. */

@@ -1,4 +1,4 @@
-import { type Role, roleAllows } from "../domain/role";
+import { type Role, roleAllows } from "../base/actor";
 import type { IconName } from "../ui/icons";
 import {
   ACTIVITY_PATH,

@@ -1,4 +1,4 @@
-import { type Role, roleAllows } from "../domain/role";
+import { type Role, roleAllows } from "../base/actor";
 import { ButtonLink } from "../ui/buttons";
 import { EmptyState } from "../ui/blocks";
 import { PageHead } from "../ui/navigation";

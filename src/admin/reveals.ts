@@ -2,7 +2,7 @@ import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { type RequestContext, sessionOf } from "../http/request-context";
 import type { Form } from "../http/form-body";
-import { MINUTE_MS } from "../kernel/time";
+import { MINUTE_MS } from "../base/time";
 import type { WriteOnceAs } from "./write-as";
 
 /** New secret to show, or the id of its object if the secret was already shown. */

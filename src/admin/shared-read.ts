@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import { countChanges } from "../db/change-count";
+import { countChanges } from "../db/statements";
 import type { Db } from "../db/database";
 import { isLiveRefresh } from "../http/live-refresh";
-import { SECOND_MS } from "../kernel/time";
+import { SECOND_MS } from "../base/time";
 
 /**
  * Returns a function whose callers share one result of `read` for a second, or until a change is stored.

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { Role } from "../domain/role";
+import type { Role } from "../base/actor";
 import type { Theme } from "../http/theme-cookie";
-import { toIso } from "../kernel/time";
+import { toIso } from "../base/time";
 import { Flash, Notice } from "../ui/notices";
 import {
   type HtmlDocument,

@@ -1,5 +1,5 @@
 import type { Reader } from "../db/statements";
-import { TONES, type Tone } from "../domain/tone";
+import { type Tone, TONES } from "../base/status";
 import type { Alarm } from "../features/alarms/alarms";
 import { findMailHold } from "../features/mail/hold";
 import { countHeldByPage } from "../features/mailings/list-store";

@@ -1,5 +1,5 @@
-import { type Role, roleAllows } from "../domain/role";
-import { capitalised, plural } from "../kernel/text";
+import { type Role, roleAllows } from "../base/actor";
+import { capitalised, plural } from "../base/text";
 import { Icon } from "../ui/icons";
 import { PostButton } from "../ui/buttons";
 import { safeHref } from "../ui/safe-href";

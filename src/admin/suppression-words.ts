@@ -1,4 +1,4 @@
-import type { SuppressionReason } from "../domain/mail";
+import type { SuppressionReason } from "../base/mail-address";
 
 /** Names of the reasons of suppressions, the most important first. */
 export const REASON_LABELS: Readonly<Record<SuppressionReason, string>> = {

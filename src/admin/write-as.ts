@@ -3,7 +3,7 @@ import type { Tx } from "../db/statements";
 import { type MadeOnce, makeOnce } from "../features/submissions/service";
 import { type RequestContext, sessionOf } from "../http/request-context";
 import type { Form } from "../http/form-body";
-import { encodeBase62 } from "../kernel/base62";
+import { encodeBase62 } from "../base/hash";
 
 /**
  * Runs a change for the user of a request in a transaction. Checks session, user and role again

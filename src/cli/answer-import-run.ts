@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
-import { readConfig } from "../config/transfer";
+import { readConfig } from "../base/config/load";
 import type { Ctx } from "../context";
 import type { Db } from "../db/database";
 import { OperatorError } from "../db/errors";
 import type { Tx } from "../db/statements";
 import { tryImportLock } from "../db/data-directory";
-import type { Actor } from "../domain/actor";
-import type { ImportReport } from "../domain/import-report";
-import { Problem } from "../errors/problem";
+import type { Actor } from "../base/actor";
+import type { ImportReport } from "../base/import-report";
+import { Problem } from "../base/errors";
 import type { Found } from "../features/imports/source";
 import { IMPORT_RUNS } from "../features/imports/words";
 import type { ImportFailure, ImportMessage, ImportRequest } from "../features/imports/request";
@@ -18,8 +18,8 @@ import { withPlaceName } from "../features/imports/files";
 import { followSettings } from "../features/settings/service";
 import { findUser } from "../features/users/store";
 import { openForCommand } from "../installation";
-import { systemClock } from "../kernel/clock";
-import { SECOND_MS } from "../kernel/time";
+import { systemClock } from "../base/clock";
+import { SECOND_MS } from "../base/time";
 import type { ExitCode, Invocation } from "./command";
 import { writeHistory } from "./import-history";
 

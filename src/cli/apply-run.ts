@@ -7,8 +7,8 @@ import { describeChange } from "../features/apply/difference";
 import { followSettings } from "../features/settings/service";
 import { describeQuestion } from "../features/webhooks/alerts/question";
 import { type Installation, openForCommand } from "../installation";
-import { CLI_ACTOR } from "../domain/actor";
-import { toIso } from "../kernel/time";
+import { CLI_ACTOR } from "../base/actor";
+import { toIso } from "../base/time";
 import type { ExitCode, Invocation, Output } from "./command";
 import { printJson } from "./output";
 

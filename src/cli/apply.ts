@@ -1,4 +1,4 @@
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import { type Command, JSON_FLAG } from "./command";
 import { printJson } from "./output";
 

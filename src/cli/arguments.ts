@@ -1,5 +1,5 @@
-import { type Config, type OptionName, OPTIONS } from "../config/options";
-import { type GivenFlags, loadConfig } from "../config/load";
+import { type Config, type OptionName, OPTIONS } from "../base/config/options";
+import { type GivenFlags, loadConfig } from "../base/config/load";
 import { type Command, type Input, type Invocation, type Output, UsageError } from "./command";
 
 interface Parsed {

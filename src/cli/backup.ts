@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import type { Ctx } from "../context";
-import { CLI_ACTOR } from "../domain/actor";
+import { CLI_ACTOR } from "../base/actor";
 import { recordBackup } from "../features/backups/last-backup";
 import { openForCommand } from "../installation";
 import type { Command, Output } from "./command";

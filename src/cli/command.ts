@@ -1,4 +1,4 @@
-import type { Config, OptionName } from "../config/options";
+import type { Config, OptionName } from "../base/config/options";
 
 /** A flag of one command, in addition to the shared options. */
 export interface Flag {

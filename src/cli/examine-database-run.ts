@@ -1,4 +1,4 @@
-import { examineDatabase } from "../db/row-counts";
+import { examineDatabase } from "../db/orphans";
 import type { ExitCode, Invocation } from "./command";
 import { printJson } from "./output";
 

@@ -8,9 +8,9 @@ import { openFleetStore } from "../fleet/fleet-store";
 import { type LeaderRecord, readLeader } from "../fleet/leader/record";
 import { fetchFleetStatus, type FleetStatus } from "../fleet/commands/status";
 import { fleetToken } from "../fleet/wire";
-import { type Clock, systemClock } from "../kernel/clock";
-import { plural } from "../kernel/text";
-import { SECOND_MS, toIso } from "../kernel/time";
+import { type Clock, systemClock } from "../base/clock";
+import { plural } from "../base/text";
+import { SECOND_MS, toIso } from "../base/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { printJson, printTable } from "./output";
 

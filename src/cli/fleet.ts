@@ -1,5 +1,5 @@
-import { FLEET_STORE_OPTION_NAMES } from "../config/fleet-options";
-import { optionNames } from "../config/options";
+import { FLEET_STORE_OPTION_NAMES } from "../base/config/fleet";
+import { optionNames } from "../base/config/options";
 import { type Command, JSON_FLAG } from "./command";
 
 // The code is loaded on demand, since other commands do not need it.

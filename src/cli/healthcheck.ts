@@ -1,4 +1,4 @@
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import type { Command } from "./command";
 
 const TIMEOUT_MS = 3_000;

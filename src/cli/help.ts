@@ -1,5 +1,5 @@
-import type { Option } from "../config/option";
-import { type OptionName, OPTIONS } from "../config/options";
+import type { Option } from "../base/config/option";
+import { type OptionName, OPTIONS } from "../base/config/options";
 import type { Command, Flag } from "./command";
 
 const WIDTH = 26;

@@ -1,12 +1,12 @@
-import type { ImportReport } from "../domain/import-report";
+import type { ImportReport } from "../base/import-report";
 import type { Found } from "../features/imports/source";
 import type { HistoryStep } from "../features/imports/history/write";
 import type { ImportOptions } from "../features/imports/run";
 import { performHistory } from "../features/imports/perform";
 import type { Installation } from "../installation";
-import type { Clock } from "../kernel/clock";
-import { plural } from "../kernel/text";
-import { MINUTE_MS, SECOND_MS } from "../kernel/time";
+import type { Clock } from "../base/clock";
+import { plural } from "../base/text";
+import { MINUTE_MS, SECOND_MS } from "../base/time";
 import type { Output } from "./command";
 
 /** Interval of lines without a terminal, and of changes on one. */

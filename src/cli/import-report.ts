@@ -6,9 +6,9 @@ import {
   typeInWords,
   VERDICT_MEANINGS,
   VERDICTS,
-} from "../domain/import-report";
+} from "../base/import-report";
 import { verdictsInWords } from "../features/imports/words";
-import { capitalised, plural, spaced } from "../kernel/text";
+import { capitalised, plural, spaced } from "../base/text";
 import type { Output } from "./command";
 
 /** Width of the longest verdict. */

@@ -1,4 +1,4 @@
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import {
   createKey,
   listAllKeys,
@@ -12,7 +12,7 @@ import type { CreateKeyBody, KeyResource } from "../features/keys/model";
 import { describeExpiry, type Overlap, OVERLAPS, stateOfKey } from "../features/keys/rules";
 import { SCOPE_NAMES } from "../features/keys/scopes";
 import type { Installation } from "../installation";
-import { CLI_ACTOR } from "../domain/actor";
+import { CLI_ACTOR } from "../base/actor";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
 import { printJson, printTable } from "./output";
 import { type FlagsOfFields, withInstallation, wrongFlags } from "./with-installation";

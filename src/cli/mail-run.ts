@@ -1,17 +1,16 @@
-import { formatHost } from "../config/parse";
-import { CLI_ACTOR } from "../domain/actor";
-import type { MailClass } from "../domain/mail";
-import { formatMailbox } from "../domain/mail-address";
+import { formatHost } from "../base/config/parse";
+import { CLI_ACTOR } from "../base/actor";
+import { formatMailbox, type MailClass } from "../base/mail-address";
 import { createEgress } from "../egress/egress";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import { beginTestMail, describeMissing } from "../features/mail/test-mail";
 import { type Delivery, readDelivery } from "../features/mail/delivery";
 import { mailReadiness, mailSetters, readMailSettings } from "../features/mail/settings";
 import { STEP_NAMES } from "../features/mail/smtp/reply";
 import { followSettings } from "../features/settings/service";
 import { type Installation, openForCommand } from "../installation";
-import { plural } from "../kernel/text";
-import { toIso } from "../kernel/time";
+import { plural } from "../base/text";
+import { toIso } from "../base/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 
 /** Sends a test mail and prints each step. The exit code is 1 if the relay did not accept it. */

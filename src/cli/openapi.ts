@@ -1,16 +1,16 @@
 import { createApp } from "../app";
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import { createDb } from "../db/database";
 import { migrate } from "../db/migrate";
 import { openSqlite } from "../db/open";
 import { createContext } from "../installation";
-import { systemClock } from "../kernel/clock";
-import { runInSlices } from "../kernel/in-slices";
-import { createLog } from "../kernel/log";
-import { systemRandom } from "../kernel/random";
+import { systemClock } from "../base/clock";
+import { runInSlices } from "../base/in-slices";
+import { createLog } from "../base/log";
+import { systemRandom } from "../base/hash";
 import type { Command } from "./command";
 import { printJson } from "./output";
-import { redactText } from "../domain/redact";
+import { redactText } from "../base/secrets";
 
 export const openapiCommand: Command = {
   name: "openapi",

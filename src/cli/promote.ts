@@ -1,4 +1,4 @@
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import { openDataDirectory } from "../db/data-directory";
 import type { Command, ExitCode, Output } from "./command";
 

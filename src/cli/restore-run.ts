@@ -1,9 +1,9 @@
 import { describeCarried } from "../db/carry-over";
 import { lockOrExplain, openDataDirectory } from "../db/data-directory";
 import { shellWord } from "../db/file-access";
-import type { CredentialKind } from "../db/live-credentials";
+import type { CredentialKind } from "../db/credentials";
 import { restoreDatabase, type RestoreReport } from "../db/restore";
-import { parseInstant } from "../kernel/time";
+import { parseInstant } from "../base/time";
 import { PROGRAM } from "../version";
 import { type ExitCode, type Invocation, type Output, UsageError } from "./command";
 

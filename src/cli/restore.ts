@@ -1,5 +1,5 @@
-import { FLEET_STORE_OPTION_NAMES } from "../config/fleet-options";
-import { optionNames } from "../config/options";
+import { FLEET_STORE_OPTION_NAMES } from "../base/config/fleet";
+import { optionNames } from "../base/config/options";
 import type { Command } from "./command";
 
 export const restoreCommand: Command = {

@@ -1,5 +1,5 @@
 import { OperatorError } from "../db/errors";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import { VERSION } from "../version";
 import { readInvocation } from "./arguments";
 import type { Command, ExitCode, Input, Output } from "./command";

@@ -1,5 +1,5 @@
-import { optionNames } from "../config/options";
-import { describeDuration } from "../kernel/time";
+import { optionNames } from "../base/config/options";
+import { describeDuration } from "../base/time";
 import { type RunningServer, startServer } from "../server";
 import { PROGRAM, VERSION } from "../version";
 import { type Command, type ExitCode, type Invocation, type Output, UsageError } from "./command";

@@ -1,13 +1,13 @@
 import type { Ctx } from "../context";
 import { OperatorError } from "../db/errors";
 import type { Tx } from "../db/statements";
-import { CLI_ACTOR } from "../domain/actor";
+import { CLI_ACTOR } from "../base/actor";
 import {
   type AddressError,
   type MailAddress,
   parseMailAddress,
   parseStoredAddress,
-} from "../domain/mail-address";
+} from "../base/mail-address";
 import { addressHmac, ensureMailKey } from "../features/mail/tokens";
 import { relayTakesUtf8 } from "../features/mail/relay-offers";
 import type { PageRow } from "../features/pages/store";
@@ -23,7 +23,7 @@ import {
 } from "../features/subscribers/listing";
 import { listSubscribersOfAddress } from "../features/subscribers/store";
 import { requireImportable } from "../features/subscribers/import";
-import { plural } from "../kernel/text";
+import { plural } from "../base/text";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { printJson, printTable } from "./output";
 import { oneOf, pageOf, requiredPage, SUBSCRIBER_FIELDS } from "./subscriber-page";

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { OperatorError } from "../db/errors";
-import { CLI_ACTOR } from "../domain/actor";
+import { CLI_ACTOR } from "../base/actor";
 import { relayTakesUtf8 } from "../features/mail/relay-offers";
 import { followSettings } from "../features/settings/service";
 import { exportSubscribers, recordExport } from "../features/subscribers/export";

@@ -1,4 +1,4 @@
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import { type Command, type Flag, JSON_FLAG } from "./command";
 
 const PAGE_FLAG: Flag = { name: "page", placeholder: "SLUG", help: "Page, by its slug." };

@@ -1,7 +1,7 @@
-import { optionNames } from "../config/options";
+import { optionNames } from "../base/config/options";
 import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import { createPasswords, passwordError } from "../features/auth/passwords";
 import { followSettings } from "../features/settings/service";
 import { changePassword, endSessions } from "../features/users/sign-in";
@@ -22,9 +22,8 @@ import {
 } from "../features/users/invitations";
 import type { NewUser, UserResource } from "../features/users/model";
 import { stateOfUser } from "../features/users/rules";
-import { CLI_ACTOR } from "../domain/actor";
-import { ROLES } from "../domain/role";
-import { describeDuration } from "../kernel/time";
+import { CLI_ACTOR, ROLES } from "../base/actor";
+import { describeDuration } from "../base/time";
 import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
 import { printJson, printTable } from "./output";
 import { withInstallation, wrongFlags } from "./with-installation";

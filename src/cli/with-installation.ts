@@ -1,4 +1,4 @@
-import { type FieldError, Problem } from "../errors/problem";
+import { type FieldError, Problem } from "../base/errors";
 import { type Installation, openForCommand } from "../installation";
 import { type Command, type Invocation, UsageError } from "./command";
 

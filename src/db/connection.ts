@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import type { Log } from "../kernel/log";
+import type { Log } from "../base/log";
 import { walOf } from "./database-files";
 import { isExclusive, pragma } from "./open";
-import { createSharedTransaction, type SharedTransaction } from "./transaction";
 import { StatementCache } from "./statement-cache";
+import { createSharedTransaction, type SharedTransaction } from "./transaction";
 
 /** An open connection with its prepared statements. */
 export interface Connection {

@@ -11,10 +11,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { explainAccess, requireAccess } from "./file-access";
 import { shmOf, walOf } from "./database-files";
-import { OperatorError, isBusy } from "./errors";
-import { tryFileLock } from "./file-lock";
+import { isBusy, OperatorError } from "./errors";
+import { explainAccess, requireAccess, tryFileLock } from "./file-access";
 
 /** Directory of all stored data. */
 export interface DataDirectory {

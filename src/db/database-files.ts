@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "./errors";
+import { isAllclearDatabase } from "./migrations";
 import { closeSqlite, isSound, pragma } from "./open";
-import { isAllclearDatabase } from "./schema-history";
 
 /** Suffixes of the files that SQLite keeps next to a database, in use or after a crash. */
 export const COMPANION_SUFFIXES = ["-wal", "-shm", "-journal"] as const;

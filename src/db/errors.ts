@@ -1,4 +1,4 @@
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 
 /** Error that the operator can fix; the message says how. */
 export class OperatorError extends Error {

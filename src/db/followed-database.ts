@@ -1,16 +1,24 @@
-import { Problem, unavailable } from "../errors/problem";
-import type { Clock } from "../kernel/clock";
-import { createSignal } from "../kernel/signal";
-import type { Db } from "./database";
-import { readDiskSpace } from "./disk";
-import { isBusy, storageFaultOf } from "./errors";
+import { Database } from "bun:sqlite";
 import {
-  type FollowedConnection,
-  openFollowedConnection,
-  type UnreadableReason,
-} from "./followed-connection";
-import { readVersion, type Txid } from "./followed-files";
-import { pragma } from "./open";
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import type { Clock } from "../base/clock";
+import { Problem, unavailable } from "../base/errors";
+import { createSignal } from "../base/signal";
+import type { Db } from "./database";
+import { isBusy, OperatorError, storageFaultOf } from "./errors";
+import { APPLICATION_ID, closeSqlite, DATABASE_MODE, pragma } from "./open";
+import { StatementCache } from "./statement-cache";
+import { readDiskSpace } from "./storage-watch";
 
 /** Pause between two attempts of a read. */
 const RETRY_MS = 5;
@@ -243,4 +251,188 @@ export function createFollowedDb(path: string, clock: Clock): FollowedDb {
       moving?.resolve();
     },
   };
+}
+
+/** Reason for which a followed database cannot be read at the moment. */
+type UnreadableReason = "missing" | "locked" | "unsettled" | "failing";
+
+/**
+ * A connection for one version of a followed database. Pages are written past SQLite, so its cache is valid for no
+ * other version.
+ */
+interface FollowedConnection {
+  readonly sqlite: Database;
+  readonly statements: StatementCache;
+  /** True after the first read, which decides its version. */
+  isBound(): boolean;
+  /** Last transaction of the version; undefined before the first read. */
+  txid(): Txid | undefined;
+  /**
+   * Begins a transaction with SQLite's shared lock, so that nothing is applied until `end`. Returns "other", without a
+   * transaction, if the files have another version, or the reason for which they cannot be read now. Throws
+   * SQLITE_BUSY while a transaction is being applied.
+   */
+  begin(now: number): "begun" | "other" | UnreadableReason;
+  /** Ends the transaction. */
+  end(): void;
+  close(): void;
+}
+
+/** Opens a connection without reading. Throws if the file cannot be opened. */
+function openFollowedConnection(
+  path: string,
+  onStatementError: (error: unknown) => void,
+): FollowedConnection {
+  const sqlite = new Database(path, { readonly: true, create: false, strict: true });
+  sqlite.run("PRAGMA busy_timeout = 0");
+  // The file shrinks without notice. A page that is mapped into memory would then end the process.
+  sqlite.run("PRAGMA mmap_size = 0");
+  sqlite.run("PRAGMA trusted_schema = OFF");
+  sqlite.run("PRAGMA temp_store = MEMORY");
+  const begin = sqlite.prepare("BEGIN");
+  const end = sqlite.prepare("COMMIT");
+  // The first statement that reads takes the lock. This one needs no schema, which could be half written.
+  const lock = sqlite.prepare("PRAGMA data_version");
+  let version: string | undefined;
+  let txid: Txid | undefined;
+
+  function finish(): void {
+    if (sqlite.inTransaction) end.run();
+  }
+
+  return {
+    sqlite,
+    statements: new StatementCache(sqlite, onStatementError),
+    isBound: () => version !== undefined,
+    txid: () => txid,
+    begin(now) {
+      begin.run();
+      try {
+        lock.get();
+      } catch (error) {
+        finish();
+        throw error;
+      }
+      const found = readVersion(path, now);
+      if (found?.isSettled === true && (version === undefined || found.key === version)) {
+        if (version === undefined) txid = readTxid(path);
+        version = found.key;
+        return "begun";
+      }
+      finish();
+      if (found === undefined) return "missing";
+      return found.isSettled ? "other" : "unsettled";
+    },
+    end: finish,
+    close: () => closeSqlite(sqlite),
+  };
+}
+
+/** Number of a transaction in the log of the primary. The first is 1. */
+export type Txid = number;
+
+/** Returns the path of the file in which Litestream notes the last transaction that it has applied. */
+export function txidFileOf(database: string): string {
+  return `${database}-txid`;
+}
+
+/** Returns a transaction's number as Litestream writes it: 16 hexadecimal digits. */
+export function formatTxid(txid: Txid): string {
+  return txid.toString(16).padStart(16, "0");
+}
+
+/** Returns the number of a transaction; undefined for any other text. */
+export function parseTxid(text: string): Txid | undefined {
+  return /^[0-9a-f]{16}$/.test(text) ? Number.parseInt(text, 16) : undefined;
+}
+
+/** Returns the last transaction that was applied to a followed database; undefined if it is not known. */
+export function readTxid(database: string): Txid | undefined {
+  try {
+    return parseTxid(readFileSync(txidFileOf(database), "latin1").trim());
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Time within which two writes can leave the same modification time: a tick of the kernel's clock at 100 Hz, in ms.
+ */
+const TIME_STEP_MS = 10;
+
+/** State of the files of a followed database. */
+interface FollowedVersion {
+  /** Differs whenever the content of the database does, for settled versions. */
+  key: string;
+  /**
+   * True if the note of the last transaction was written after the database, and long enough ago that a later change
+   * of the database would have another time. Otherwise the content may be half of a transaction.
+   */
+  isSettled: boolean;
+}
+
+/** Returns the state of the files. Opens neither of them; undefined if one is missing. */
+function readVersion(database: string, now: number): FollowedVersion | undefined {
+  const file = statSync(database, { bigint: true, throwIfNoEntry: false });
+  const note = statSync(txidFileOf(database), { bigint: true, throwIfNoEntry: false });
+  if (!file || !note) return undefined;
+  const ageMs = now - Number(file.mtimeNs / 1_000_000n);
+  // A time in the future comes from a clock that was set back, and is not the time of a write that just happened.
+  const isRecent = ageMs < TIME_STEP_MS && ageMs > -TIME_STEP_MS;
+  return {
+    key: `${file.ino}:${file.mtimeNs}:${file.size}:${note.ino}:${note.mtimeNs}`,
+    isSettled: note.mtimeNs > file.mtimeNs || (note.mtimeNs === file.mtimeNs && !isRecent),
+  };
+}
+
+const HEADER_BYTES = 100;
+/** Two bytes of the header: the versions that writing and reading require. 1 is a rollback journal, 2 is WAL. */
+const JOURNAL_AT = 18;
+const APPLICATION_ID_AT = 68;
+
+/**
+ * Makes a restored database readable beside the program that follows it: sets the journal mode to a rollback journal,
+ * and notes the transaction. A connection that opens it in WAL mode keeps a lock, and nothing is applied until it
+ * closes. The file must not be in use, since closing it would release the locks of this process. Throws an
+ * OperatorError for another program's database.
+ */
+export function prepareFollowed(database: string, txid: Txid): void {
+  const file = openSync(database, "r+");
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    readSync(file, header, 0, HEADER_BYTES, 0);
+    requireAllclear(header, database);
+    writeSync(file, Uint8Array.of(1, 1), 0, 2, JOURNAL_AT);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  chmodSync(database, DATABASE_MODE);
+  const note = txidFileOf(database);
+  writeFileSync(`${note}.tmp`, `${formatTxid(txid)}\n`);
+  renameSync(`${note}.tmp`, note);
+}
+
+/** Returns true if `prepareFollowed` has prepared the file. It must not be in use. */
+export function isPreparedFollowed(database: string): boolean {
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    const file = openSync(database, "r");
+    try {
+      readSync(file, header, 0, HEADER_BYTES, 0);
+    } finally {
+      closeSync(file);
+    }
+    requireAllclear(header, database);
+    return header[JOURNAL_AT] === 1 && readTxid(database) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function requireAllclear(header: Buffer, database: string): void {
+  const isSqlite = header.toString("latin1", 0, 16) === "SQLite format 3\0";
+  if (!isSqlite || header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
+    throw new OperatorError(`${database} was restored from the log of another program's database.`);
+  }
 }

@@ -1,12 +1,17 @@
 import type { Database } from "bun:sqlite";
-import { sha256Hex } from "../kernel/hash";
+import { sha256Hex } from "../base/hash";
 import { PROGRAM } from "../version";
+import { copyBeforeUpgrade } from "./backup";
 import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./errors";
 import { shellWord } from "./file-access";
-import { MIGRATIONS, type Migration } from "./migrations";
-import { hasReadableFrom, readApplied, requireKnownHistory } from "./schema-history";
-import { copyBeforeUpgrade } from "./backup";
+import {
+  hasReadableFrom,
+  type Migration,
+  MIGRATIONS,
+  readApplied,
+  requireKnownHistory,
+} from "./migrations";
 
 /** Outcome of a migration. `copy` is the copy of the database from before it. */
 export interface MigrationReport {

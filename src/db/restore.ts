@@ -1,23 +1,33 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, existsSync, linkSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import { CLI_ACTOR } from "../domain/actor";
-import { attachReplaced, type CarriedOver, carryOver, describeCarried } from "./carry-over";
-import { holdMailings, isHeldSinceRestore } from "./carry-over-mail";
-import { columnsOf, hasCredentials } from "./credential-tables";
+import { CLI_ACTOR } from "../base/actor";
+import {
+  attachReplaced,
+  type CarriedOver,
+  carryOver,
+  describeCarried,
+  holdMailings,
+  isHeldSinceRestore,
+} from "./carry-over";
+import {
+  columnsOf,
+  hasCredentials,
+  lacksOwner,
+  listRevived,
+  type RevivedCredentials,
+} from "./credentials";
 import type { DataDirectory } from "./data-directory";
-import { OperatorError, isBusy } from "./errors";
 import {
   copyDatabaseFiles,
   copyFile,
-  moveCompanions,
   editSoundDatabase,
+  moveCompanions,
   syncFile,
 } from "./database-files";
-import { lacksOwner, listRevived, type RevivedCredentials } from "./live-credentials";
-import { MIGRATIONS } from "./migrations";
+import { isBusy, OperatorError } from "./errors";
+import { MIGRATIONS, readApplied, requireKnownHistory } from "./migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, DATABASE_MODE, openSqlite, pragma } from "./open";
-import { readApplied, requireKnownHistory } from "./schema-history";
 import { keptFile, removeUnfinishedRestore, RESTORING } from "./unfinished-restore";
 
 /** Outcome of a restore. */

@@ -1,7 +1,7 @@
 import type { SQLQueryBindings } from "bun:sqlite";
-import { eq, getTableColumns } from "drizzle-orm";
-import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Clock } from "../kernel/clock";
+import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Clock } from "../base/clock";
 import {
   type BoundParam,
   boundValue,
@@ -32,7 +32,7 @@ export interface Tx extends Reader {
 }
 
 /** Row that a query returns. */
-export type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer R } }
+type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer R } }
   ? R extends (infer Row)[]
     ? Row
     : never
@@ -192,3 +192,55 @@ export function changedRow<Row extends { version: number; updatedAt: number }>(
 ): Row {
   return { ...row, version: row.version + 1, updatedAt: clock.now() };
 }
+
+/** Returns the condition that a column holds one of the ids. */
+type IsOneOf = (column: SQLiteColumn) => SQL;
+
+/*
+ * Statements about the rows with some ids. Each has two texts: for one id, which most calls name, and for a
+ * list of several. Reading a single id from a JSON list takes 3 µs longer than comparing the column with it.
+ */
+
+/** Declares a query by ids: `const listCauses = selectByIds((orm, isOneOf) => …)`, then `listCauses(reader, ids)`. */
+export function selectByIds<Builder extends { prepare(): PreparedStatement }>(
+  build: (orm: Orm, isOneOf: IsOneOf) => Builder,
+): (reader: Reader, ids: readonly string[]) => Rows<Builder>[] {
+  const one = selectMany((orm, $: { id: string }) => build(orm, isEqualTo($.id)));
+  const several = selectMany((orm, $: { ids: string }) => build(orm, isAmong($.ids)));
+  return (reader, ids) => {
+    const [id] = ids;
+    if (id === undefined) return [];
+    return ids.length === 1 ? one(reader, { id }) : several(reader, { ids: JSON.stringify(ids) });
+  };
+}
+
+/** Declares a statement that changes rows by ids, like `selectByIds`. Returns the number of changed rows. */
+export function mutateByIds<Params extends object>(
+  build: (orm: Orm, isOneOf: IsOneOf, $: Params) => ReturnType<BuildChange<Params>>,
+): (tx: Tx, ids: readonly string[], params: Params) => number {
+  const one = mutate((orm, $: Params & { id: string }) => build(orm, isEqualTo($.id), $));
+  const several = mutate((orm, $: Params & { ids: string }) => build(orm, isAmong($.ids), $));
+  return (tx, ids, params) => {
+    const [id] = ids;
+    if (id === undefined) return 0;
+    return ids.length === 1
+      ? one(tx, { ...params, id })
+      : several(tx, { ...params, ids: JSON.stringify(ids) });
+  };
+}
+
+function isEqualTo(id: string): IsOneOf {
+  return (column) => sql`${column} = ${id}`;
+}
+
+function isAmong(ids: string): IsOneOf {
+  return (column) => sql`${column} IN (SELECT value FROM json_each(${ids}))`;
+}
+
+/**
+ * Returns the number of rows that this connection has written since it was opened, including those
+ * that were rolled back. It never decreases while the connection is open.
+ */
+export const countChanges = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ count: sql<number>`total_changes()` }).from(sql`(SELECT 1)`),
+);

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Log } from "../kernel/log";
+import type { Log } from "../base/log";
 import type { StatementCache } from "./statement-cache";
 import type { Tx } from "./statements";
 

@@ -1,7 +1,7 @@
 import { and, desc, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { NEWEST } from "../domain/ids";
-import { WHOLE_TURN } from "../kernel/in-slices";
+import { NEWEST } from "../base/ids";
+import { WHOLE_TURN } from "../base/in-slices";
 import { type Reader, selectOne } from "./statements";
 
 /** Longest search, in UTF-16 code units. Longer ones are cut. */

@@ -1,11 +1,11 @@
-import { unavailable } from "../errors/problem";
-import type { Clock, Timer } from "../kernel/clock";
-import type { Log } from "../kernel/log";
+import type { Clock, Timer } from "../base/clock";
+import { unavailable } from "../base/errors";
+import type { Log } from "../base/log";
 import type { Connection } from "./connection";
-import type { Outcome } from "./transaction";
 import { isBusy, isResourceFailure, MovedError } from "./errors";
 import type { Tx } from "./statements";
 import type { StorageWatch } from "./storage-watch";
+import type { Outcome } from "./transaction";
 
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;

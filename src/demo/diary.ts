@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import type { Actor } from "../domain/actor";
-import type { ComponentStatus } from "../domain/component-status";
+import type { Actor } from "../base/actor";
+import type { ComponentStatus } from "../base/status";
 import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../features/incidents/wire";
 import { addUpdate, createIncident, putPostmortem } from "../features/incidents/incidents";
 import type { DemoPage } from "./pages";

@@ -1,7 +1,7 @@
 import type { Tx } from "../db/statements";
-import type { OnDown } from "../domain/monitor-state";
-import { sketchOf, sketchToBytes } from "../kernel/sketch";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";
+import type { OnDown } from "../base/status";
+import { sketchOf, sketchToBytes } from "../base/sketch";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time";
 import {
   deleteSpans,
   insertCauses,

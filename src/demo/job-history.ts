@@ -1,5 +1,5 @@
 import type { Tx } from "../db/statements";
-import { SECOND_MS } from "../kernel/time";
+import { SECOND_MS } from "../base/time";
 import { insertChecks, insertSignals } from "./history-store";
 
 /** Writes the last runs of a job, and their results. */

@@ -1,10 +1,10 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import type { Actor } from "../domain/actor";
+import type { Actor } from "../base/actor";
 import { createMonitor } from "../features/monitors/create";
 import type { CreateMonitorBody } from "../features/monitors/bodies";
 import { type MonitorConfig, probeOf } from "../features/monitors/probes";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
 import { type PastTrouble, writeHistory } from "./history";
 import { MONITOR_PLANS, type MonitorPlan } from "./monitor-plans";
 import type { DemoPage } from "./pages";

@@ -1,4 +1,4 @@
-import { COMPAT_PRODUCTS } from "../domain/compat";
+import { COMPAT_PRODUCTS } from "../base/compat";
 import type { PagePlan } from "./pages";
 
 /** Public page of the demo: four groups with 14 components. */

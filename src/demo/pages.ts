@@ -1,6 +1,6 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import type { Actor } from "../domain/actor";
+import type { Actor } from "../base/actor";
 import { createComponent, createGroup } from "../features/components/service";
 import { createPage } from "../features/pages/service";
 import type { PageRow } from "../features/pages/store";

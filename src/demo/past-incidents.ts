@@ -1,4 +1,4 @@
-import type { ComponentStatus } from "../domain/component-status";
+import type { ComponentStatus } from "../base/status";
 import incidents from "./past-incidents.json";
 
 /** An incident of the past year, without its time. */

@@ -1,5 +1,4 @@
-import { crc32 } from "../kernel/hash";
-import type { RandomBytes } from "../kernel/random";
+import { crc32, type RandomBytes } from "../base/hash";
 
 /** Returns a fraction from 0 to below 1 that depends only on the parts. */
 export type Fraction = (...parts: readonly (string | number)[]) => number;

@@ -1,11 +1,11 @@
 import type { Egress } from "../egress/egress";
-import { Fault } from "../egress/fault";
-import type { Clock, Timer } from "../kernel/clock";
-import { MINUTE_MS, SECOND_MS } from "../kernel/time";
+import { Fault } from "../egress/model";
+import type { Clock, Timer } from "../base/clock";
+import { MINUTE_MS, SECOND_MS } from "../base/time";
 import type { RunImport } from "../features/imports/request";
 import { type MonitorConfig, probeOf } from "../features/monitors/probes";
 import type { Monitoring } from "../features/monitors/monitoring";
-import type { MonitorType } from "../domain/monitor-state";
+import type { MonitorType } from "../base/status";
 import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import type { DemoJob } from "./monitors";
 import type { Fraction } from "./seeded";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../context";
-import type { Actor } from "../domain/actor";
+import type { Actor } from "../base/actor";
 import { advanceMaintenance } from "../features/maintenance/clock";
 import { createSchedule } from "../features/maintenance/schedules/service";
 import { planMaintenance } from "../features/maintenance/plan";
-import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../base/time";
 import { type DemoIncident, type Entry, incidentEntries } from "./diary";
 import type { DemoPage } from "./pages";
 import type { Fraction } from "./seeded";

@@ -1,6 +1,5 @@
 import type { Transform } from "node:stream";
-import { Fault } from "./fault";
-import { type HttpAnswer, DEFAULT_BODY_MAX_BYTES } from "./model";
+import { DEFAULT_BODY_MAX_BYTES, Fault, type HttpAnswer } from "./model";
 
 /** A decompressed body. */
 interface Body {

@@ -7,8 +7,8 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
-import { lazy } from "../kernel/lazy";
-import { hasUnsafeCharacters } from "../kernel/text";
+import { lazy } from "../base/lazy";
+import { hasUnsafeCharacters } from "../base/text";
 import { type Certificate, nameOfExpiring } from "./model";
 import { furtherAuthorities } from "./secure-contexts";
 

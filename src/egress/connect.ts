@@ -6,11 +6,19 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
-import { formatHost } from "../config/parse";
-import type { Clock } from "../kernel/clock";
+import type { Clock } from "../base/clock";
+import { formatHost } from "../base/config/parse";
 import { certificateOf } from "./certificate";
-import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";
-import { type Certificate, type Contact, nameOfExpiring } from "./model";
+import {
+  type Certificate,
+  codeOf,
+  type Contact,
+  Fault,
+  nameOfExpiring,
+  NO_PORT,
+  socketFault,
+  timedOut,
+} from "./model";
 import type { OutsideAnswers } from "./outside";
 import { refusalCode } from "./refusal";
 import type { StepRecorder } from "./steps";
@@ -54,10 +62,7 @@ const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 const CLOSED = new Fault("connect", "The connection was closed.");
 
 /** The server closed the connection before TLS began. */
-export const CLOSED_IN_HANDSHAKE = new Fault(
-  "tls",
-  "The connection was closed in the TLS handshake.",
-);
+const CLOSED_IN_HANDSHAKE = new Fault("tls", "The connection was closed in the TLS handshake.");
 
 const NO_IPV6_ADDRESS = new Fault("connect", "This machine has no IPv6 address to connect from.");
 
@@ -205,7 +210,7 @@ function verifiedTls(
 }
 
 /** Describes a handshake: the version of TLS, and the end of the certificate. */
-export function describeTls(socket: TLSSocket, certificate: Certificate | null): string {
+function describeTls(socket: TLSSocket, certificate: Certificate | null): string {
   const version = (socket.getProtocol() ?? "TLS").replace(/^TLSv/, "TLS ");
   if (!certificate) return version;
   const day = new Date(certificate.expiresAt).toISOString().slice(0, 10);
@@ -262,4 +267,51 @@ export function tlsFault(error: unknown, protocols: readonly string[] = []): Fau
     "tls",
     HANDSHAKE_ERRORS[code] ?? `The TLS handshake failed (${code || "no reason given"}).`,
   );
+}
+
+/** Begins TLS on an open socket and checks the certificate. The socket is destroyed if that fails. */
+export function secureSocket(
+  socket: Socket,
+  tls: TlsOptions,
+  {
+    secureContext,
+    signal,
+    steps,
+  }: {
+    secureContext: SecureContext | undefined;
+    signal: AbortSignal;
+    steps?: StepRecorder | undefined;
+  },
+): Promise<{ socket: Socket; certificate: Certificate | null } | Fault> {
+  return new Promise((resolve) => {
+    steps?.begin("tls");
+    if (signal.aborted) {
+      socket.destroy();
+      return resolve(timedOut("in the TLS handshake"));
+    }
+    const secured = connectTls({ socket, ...tlsOptions(tls, secureContext) });
+    let isSettled = false;
+    const settle = (outcome: { socket: Socket; certificate: Certificate | null } | Fault) => {
+      if (isSettled) return;
+      isSettled = true;
+      signal.removeEventListener("abort", onAbort);
+      if (outcome instanceof Fault) {
+        secured.destroy();
+        socket.destroy();
+      }
+      resolve(outcome);
+    };
+    const onAbort = () => settle(timedOut("in the TLS handshake"));
+    signal.addEventListener("abort", onAbort);
+    // Never removed: an error without a listener would end the process.
+    secured.on("error", (error) => settle(tlsFault(error, tls.protocols)));
+    const onClose = () => settle(CLOSED_IN_HANDSHAKE);
+    secured.once("close", onClose);
+    socket.once("close", onClose);
+    secured.once("secureConnect", () => {
+      const certificate = checkedCertificate(secured, tls, secureContext);
+      if (!(certificate instanceof Fault)) steps?.end(describeTls(secured, certificate));
+      settle(certificate instanceof Fault ? certificate : { socket: secured, certificate });
+    });
+  });
 }

@@ -2,13 +2,19 @@ import { readFileSync, statSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
-import type { DockerAddress, DockerHosts } from "../config/docker-hosts";
+import type { DockerAddress, DockerHosts } from "../base/config/network";
 import type { Connector, Opened } from "./connect";
-import { codeOf, Fault, socketFault, timedOut } from "./fault";
-import { parseHost } from "./host";
-import type { ContainerTarget, HttpAnswer } from "./model";
+import {
+  codeOf,
+  type ContainerTarget,
+  Fault,
+  type HttpAnswer,
+  socketFault,
+  timedOut,
+} from "./model";
+import { parseHost } from "./policy";
 import { exchange } from "./request";
-import type { Resolve } from "./resolve";
+import type { Resolve } from "./dns";
 import type { StepRecorder } from "./steps";
 
 interface DockerDependencies {

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import type { Clock, Timer } from "../kernel/clock";
+import type { Clock, Timer } from "../base/clock";
 import { type Libc, loadLibc, socketAddress } from "./libc";
 
 /*

@@ -1,23 +1,23 @@
-import type { Config } from "../config/options";
-import type { Network } from "../config/parse";
-import type { Clock } from "../kernel/clock";
-import { lazy } from "../kernel/lazy";
+import type { Config } from "../base/config/options";
+import type { Network } from "../base/config/parse";
+import type { Clock } from "../base/clock";
+import { lazy } from "../base/lazy";
 import type { SendEcho } from "./echo";
-import type { Fault } from "./fault";
-import type { Lookup } from "./lookup";
 import type {
   Connection,
   ConnectTarget,
   ContainerTarget,
   DnsAnswer,
   DnsQuery,
+  Fault,
   HttpAnswer,
   HttpRequest,
   PingOutcome,
   ResolveTarget,
 } from "./model";
+import type { Lookup } from "./dns";
 import type { OutsideAnswers } from "./outside";
-import type { ProxyConfig } from "./outbound-proxy";
+import type { ProxyConfig } from "./proxy";
 import type { OpenSocket } from "./socket";
 
 /** All outgoing connections. Each method returns once its signal aborts, at the latest, and never throws. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { tlsFault } from "./connect";
-import { codeOf, Fault, socketFault, UNREADABLE } from "./fault";
+import { codeOf, Fault, socketFault, UNREADABLE } from "./model";
 
 const READS_TOO_MUCH = new Fault(
   "protocol",

@@ -1,5 +1,5 @@
-import { plural } from "../kernel/text";
-import { Fault } from "./fault";
+import { plural } from "../base/text";
+import { Fault } from "./model";
 
 /** Limits of the head of an answer, with interim answers counted each for itself. */
 const HEAD_MAX_BYTES = 64 * 1024;

@@ -1,7 +1,6 @@
-import type * as BunFfi from "bun:ffi";
-import { lazy } from "../kernel/lazy";
-
 /* Sockets of Linux by the C library, for what the runtime does not offer. */
+import type * as BunFfi from "bun:ffi";
+import { lazy } from "../base/lazy";
 
 /** C library by its names: glibc, and musl on both architectures. */
 const LIBRARIES = [

@@ -1,21 +1,30 @@
 import type { SecureContext } from "node:tls";
-import type { Clock } from "../kernel/clock";
-import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
-import { checkedCertificate, Connector, type Opened, tlsFault, tlsOptions } from "./connect";
-import { queryDns } from "./dns-query";
+import type { Clock } from "../base/clock";
+import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../base/descriptors";
+import {
+  checkedCertificate,
+  Connector,
+  type Opened,
+  secureSocket,
+  tlsFault,
+  tlsOptions,
+} from "./connect";
+import { boundedLookup, createResolve, queryDns, systemLookup } from "./dns";
 import { inspectContainer } from "./docker";
 import { createEcho } from "./echo";
 import type { Egress, EgressDependencies } from "./egress";
-import { Fault, type FaultKind } from "./fault";
+import {
+  type ConnectTarget,
+  type Contact,
+  Fault,
+  type FaultKind,
+  type ResolveTarget,
+  type TlsRules,
+} from "./model";
 import { HandedSocket } from "./handed-socket";
-import { type Host, parseHost } from "./host";
-import { boundedLookup, systemLookup } from "./lookup";
-import type { ConnectTarget, Contact, ResolveTarget, TlsRules } from "./model";
-import { outboundProxyOf } from "./outbound-proxy";
-import { policiesOf } from "./policy";
+import { type Host, parseHost, policiesOf } from "./policy";
+import { outboundProxyOf } from "./proxy";
 import { sendRequest } from "./request";
-import { createResolve } from "./resolve";
-import { secureSocket } from "./secure";
 import { createSecureContexts } from "./secure-contexts";
 import type { OpenSocket } from "./socket";
 import type { StepRecorder } from "./steps";

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../kernel/clock";
-import { MINUTE_MS } from "../kernel/time";
+import type { Clock } from "../base/clock";
+import { MINUTE_MS } from "../base/time";
 import { outsideAddressOf } from "./policy";
 
 /** Minimum time between two looks at the address of a request while nothing is in doubt, in ms. */

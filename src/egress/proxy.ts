@@ -1,12 +1,13 @@
+import ipaddr from "ipaddr.js";
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
-import { formatHost } from "../config/parse";
+import type { Config } from "../base/config/options";
+import { formatHost, parseNetworks } from "../base/config/parse";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
-import { Fault } from "./fault";
-import { hostOf } from "./host";
-import type { HttpRequest, Proxy } from "./model";
-import type { Resolve } from "./resolve";
+import type { Resolve } from "./dns";
+import { Fault, type HttpRequest, type Proxy } from "./model";
+import { type Host, hostOf } from "./policy";
 
 /** Maximum length of a proxy's answer, in bytes. */
 const ANSWER_MAX_BYTES = 16 * 1024;
@@ -124,4 +125,45 @@ function outcomeOf(head: string): "connected" | Fault {
 function ofProxy({ kind, message }: Fault): Fault {
   const isOwn = kind === "refused" || kind === "local";
   return new Fault(isOwn ? kind : "proxy", `The connection to the proxy: ${message}`);
+}
+
+/** Settings that decide which requests of this server go through a proxy. */
+export type ProxyConfig = Pick<Config, "outboundProxy" | "noProxy" | "outboundProxyTarget">;
+
+/** Proxy of the operator for the requests of this server. */
+export interface OutboundProxy {
+  proxy: Proxy;
+  /** True if the proxy gets names, which are then not resolved here. */
+  resolvesNames: boolean;
+  /** Returns true for a host that is reached without the proxy, by its name or one of its addresses. */
+  isExempt(host: Host, addresses: readonly string[]): boolean;
+}
+
+/** Returns the proxy of the operator; undefined without one. */
+export function outboundProxyOf(config: Partial<ProxyConfig> = {}): OutboundProxy | undefined {
+  const { outboundProxy: stored, noProxy = [], outboundProxyTarget: target } = config;
+  if (!stored) return undefined;
+  const isNetwork = (part: string) => /[/:]/.test(part) || /^[\d.]+$/.test(part);
+  const networks = noProxy.filter(isNetwork).flatMap(parseNetworks);
+  const names = noProxy.filter((part) => !isNetwork(part));
+  const isIn = (address: string) => {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return networks.some(
+      ([network, bits]) =>
+        network.kind() === parsed.kind() && parsed.match(network as never, bits as never),
+    );
+  };
+  const { url, username, password } = stored;
+  return {
+    proxy: { url: new URL(url), username, password },
+    resolvesNames: target === "name",
+    isExempt({ name }, addresses) {
+      const bare = name.toLowerCase().replace(/\.$/, "");
+      const isNamed = names.some(
+        (each) => each === "*" || bare === each || bare.endsWith(`.${each}`),
+      );
+      return isNamed || [bare, ...addresses].some(isIn);
+    },
+  };
 }

@@ -1,11 +1,10 @@
-import ipaddr from "ipaddr.js";
-import type { Clock } from "../kernel/clock";
-import { type Libc, loadLibc, SOCKET_FAMILY, socketAddress } from "./libc";
-
 /*
  * The runtime reports a host or a network without a route as a refused connection. A refusal is an answer of the
  * host, and a missing route may be that of this server, so a second connection finds the reason.
  */
+import ipaddr from "ipaddr.js";
+import type { Clock } from "../base/clock";
+import { type Libc, loadLibc, SOCKET_FAMILY, socketAddress } from "./libc";
 
 /** SOCK_STREAM, SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const SOCKET_TYPE = 0x1 | 0x800 | 0x8_0000;

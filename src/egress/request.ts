@@ -1,14 +1,36 @@
+import { connect } from "node:http2";
 import type { SecureContext } from "node:tls";
-import { type Connector, type Opened, SPEAKS_NO_HTTP1, tlsFault, type TlsOptions } from "./connect";
-import { codeOf, Fault, socketFault, timedOut } from "./fault";
-import { type Host, hostOf, parseHost } from "./host";
-import { bodyFact, BROKEN, HttpReader, SPEAKS_HTTP2 } from "./http-reader";
-import { type HttpAnswer, type HttpRequest, type Proxy, DEFAULT_BODY_MAX_BYTES } from "./model";
-import type { OutboundProxy } from "./outbound-proxy";
-import { openTunnel } from "./proxy";
-import { headerError, headersOf, headersToSend, namedUrl } from "./request-headers";
-import type { Resolve } from "./resolve";
-import { secureSocket } from "./secure";
+import { VERSION } from "../version";
+import {
+  type Connector,
+  type Opened,
+  secureSocket,
+  SPEAKS_NO_HTTP1,
+  tlsFault,
+  type TlsOptions,
+} from "./connect";
+import type { Resolve } from "./dns";
+import { HandedSocket } from "./handed-socket";
+import {
+  bodyFact,
+  BoundedBytes,
+  BROKEN,
+  HttpReader,
+  INTERIM_ANSWERS_MAX,
+  SPEAKS_HTTP2,
+} from "./http-reader";
+import {
+  codeOf,
+  DEFAULT_BODY_MAX_BYTES,
+  Fault,
+  type HttpAnswer,
+  type HttpRequest,
+  type Proxy,
+  socketFault,
+  timedOut,
+} from "./model";
+import { type Host, hostOf, parseHost } from "./policy";
+import { openTunnel, type OutboundProxy } from "./proxy";
 import type { SecureContexts } from "./secure-contexts";
 
 const HTTP1 = "http/1.1";
@@ -61,7 +83,7 @@ export async function sendRequest(
   const again = await open(HTTP2);
   if (again instanceof Fault) return again;
   // Loaded when needed: few servers speak nothing else.
-  return (await import("./http2")).exchangeHttp2(request, again);
+  return (await import("./request")).exchangeHttp2(request, again);
 
   async function openBehind(
     by: Proxy,
@@ -210,4 +232,231 @@ function exchangeFault(error: unknown): Fault {
   return code === "ECONNRESET" || code === "EPIPE"
     ? new Fault("connect", "The connection was closed without an answer.")
     : socketFault(error);
+}
+
+/** Headers about the length of the message and the connection, which are set here. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+// A token and a field value of RFC 9110.
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Returns the error of a header to send, without its value; undefined for a valid one. */
+export function headerError(name: string, value: string): string | undefined {
+  if (OWN_HEADERS.has(name.toLowerCase())) return "is set by Allclear itself";
+  if (!NAME.test(name)) return "has a name that HTTP does not allow";
+  if (!VALUE.test(value)) return "has a value with characters that HTTP does not allow";
+  return undefined;
+}
+
+/** Returns the URL of a request with the host by which the server is known. */
+export function namedUrl({ url, hostName }: HttpRequest): URL {
+  return (hostName === undefined ? null : URL.parse(`${url.protocol}//${hostName}`)) ?? url;
+}
+
+/** Returns the headers to send by their names in lower case, with the names as they are spelt. */
+export function headersToSend(
+  request: HttpRequest,
+): Map<string, readonly [name: string, value: string]> {
+  const { method, headers, body = "" } = request;
+  const isEmptyBody = body === "" && !METHODS_WITH_BODY.has(method);
+  const all = {
+    Host: namedUrl(request).host,
+    "User-Agent": `Allclear/${VERSION}`,
+    Accept: "*/*",
+    ...headers,
+    ...(!isEmptyBody && { "Content-Length": String(Buffer.byteLength(body)) }),
+  };
+  return new Map(
+    Object.entries(all).map(([name, value]) => [name.toLowerCase(), [name, value] as const]),
+  );
+}
+
+/** Methods whose requests declare their length even without a body. */
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+
+/** Returns headers by name; values of one name are joined by ", ". */
+export function headersOf(
+  lines: readonly (readonly [name: string, value: string])[],
+): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (const [name, value] of lines) {
+    const before = headers.get(name);
+    const text = headerText(value);
+    headers.set(name, before === undefined ? text : `${before}, ${text}`);
+  }
+  return headers;
+}
+
+/** Returns the text of a header value with one character per byte: as UTF-8, else as windows-1252. */
+function headerText(value: string): string {
+  if (!/[\x80-\xff]/.test(value)) return value;
+  const bytes = Buffer.from(value, "latin1");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+const HEAD_MAX_BYTES = 64 * 1024;
+
+/** Headers of HTTP/1 that HTTP/2 does not have. */
+const NOT_SENT: ReadonlySet<string> = new Set(["host", "connection", "content-length"]);
+
+/** Sends a request by HTTP/2, reads the answer and closes the connection in any case. */
+export async function exchangeHttp2(
+  request: HttpRequest,
+  { socket, address, certificate }: Opened,
+): Promise<HttpAnswer | Fault> {
+  const { url, method, body, signal, steps, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
+  steps?.begin("request");
+  const sent = headersToSend(request);
+  // Frames and headers need some bytes of their own.
+  const handed = new HandedSocket(socket, 2 * maxBodyBytes + 4 * HEAD_MAX_BYTES);
+  // TLS, if any, has begun, so the session itself needs none.
+  const session = connect(`http://${url.host}`, {
+    createConnection: () => handed,
+    settings: { enablePush: false, maxHeaderListSize: HEAD_MAX_BYTES },
+  });
+  let hasEnded = false;
+  handed.prependListener(
+    "data",
+    foreignStreamGuard(() => (hasEnded = true)),
+  );
+  let head: Pick<HttpAnswer, "status" | "headers" | "lines"> | undefined;
+  let onAbort = () => {};
+  try {
+    return await new Promise<HttpAnswer | Fault>((resolve) => {
+      const fail = () =>
+        resolve(
+          head
+            ? new Fault("connect", BROKEN, undefined, true)
+            : (handed.fault ?? new Fault("protocol", "The answer is not HTTP/2.")),
+        );
+      onAbort = () =>
+        resolve(head ? timedOut("reading the answer", true) : timedOut("waiting for the answer"));
+      if (signal.aborted) return onAbort();
+      signal.addEventListener("abort", onAbort);
+      session.on("error", fail);
+      session.on("close", fail);
+      const stream = session.request({
+        ":method": method,
+        ":scheme": url.protocol.slice(0, -1),
+        ":authority": sent.get("host")?.[1] ?? url.host,
+        ":path": url.pathname + url.search,
+        ...Object.fromEntries(
+          [...sent]
+            .filter(([name]) => !NOT_SENT.has(name))
+            .map(([name, [, value]]) => [name, value]),
+        ),
+      });
+      let interimAnswers = 0;
+      const bytes = new BoundedBytes(maxBodyBytes);
+      const finish = (isTruncated: boolean, isSkipped = false) => {
+        if (!head) return fail();
+        const read = { body: bytes.bytes, isTruncated, isSkipped };
+        steps?.end(bodyFact(read));
+        resolve({ ...head, sentBody: read.body, isTruncated, address, certificate });
+      };
+      stream.on("error", fail);
+      stream.on("headers", () => {
+        interimAnswers += 1;
+        if (interimAnswers > INTERIM_ANSWERS_MAX) {
+          resolve(new Fault("protocol", "The server sent interim answers without end."));
+        }
+      });
+      stream.on("response", (headers) => {
+        const lines = linesOf(headers);
+        head = { status: Number(headers[":status"]), headers: headersOf(lines), lines };
+        steps?.end(`HTTP status ${head.status}, by HTTP/2`);
+        steps?.begin("body");
+        const length = Number(head.headers.get("content-length") ?? Infinity);
+        const isNeeded = length <= maxBodyBytes || (request.isBodyNeeded?.(head) ?? true);
+        if (!isNeeded) finish(true, true);
+      });
+      stream.on("data", (chunk: Buffer) => {
+        if (!bytes.append(chunk)) finish(true);
+      });
+      stream.on("end", () => (hasEnded ? finish(false) : fail()));
+      if (body) stream.end(body);
+      else stream.end();
+    });
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    session.destroy();
+    handed.destroy();
+    socket.destroy();
+  }
+}
+
+/** Returns the headers of an answer as lines, without those of HTTP/2 itself. */
+function linesOf(headers: Readonly<Record<string, string | string[] | undefined>>) {
+  return Object.entries(headers)
+    .filter(([name]) => !name.startsWith(":"))
+    .flatMap(([name, value = []]) =>
+      [value].flat().map((each): [name: string, value: string] => [name, each]),
+    );
+}
+
+const HEADER_BYTES = 9;
+const DATA = 0;
+const HEADERS = 1;
+const PUSH_PROMISE = 5;
+/** Frames that are read, more than 4 MiB in pieces of a kilobyte need. Each costs the runtime some time. */
+const FRAMES_MAX = 16 * 1024;
+/** Flag of the last frame of a stream. */
+const END_STREAM = 1;
+/** Number of the only stream of a client that sends one request. */
+const OWN_STREAM = 1;
+
+/**
+ * Returns a listener for the data of an HTTP/2 server that throws at a frame of a stream which the server
+ * has begun. The runtime reports errors of such a stream to no listener, so that they would end the process.
+ * It also throws after `FRAMES_MAX` frames. `onEnd` is called once the last frame of the own stream is complete; the
+ * runtime reports it as it does a lost connection.
+ */
+export function foreignStreamGuard(onEnd?: () => void): (chunk: Buffer) => void {
+  const header = Buffer.alloc(HEADER_BYTES);
+  let filled = 0;
+  let payloadLeft = 0;
+  let frames = 0;
+  let isLast = false;
+  return (chunk) => {
+    for (let at = 0; at < chunk.length;) {
+      const skipped = Math.min(payloadLeft, chunk.length - at);
+      const copied = chunk.copy(header, filled, at + skipped);
+      payloadLeft -= skipped;
+      filled += copied;
+      at += skipped + copied;
+      if (filled === HEADER_BYTES) {
+        filled = 0;
+        frames += 1;
+        if (frames > FRAMES_MAX) throw new Error("the server sends too many frames");
+        payloadLeft = header.readUIntBE(0, 3);
+        const stream = header.readUInt32BE(5) & 0x7f_ff_ff_ff;
+        if (stream > OWN_STREAM || header[3] === PUSH_PROMISE) {
+          throw new Error("the server has begun a stream");
+        }
+        const [, , , type = 0, flags = 0] = header;
+        const canEnd = stream === OWN_STREAM && (type === DATA || type === HEADERS);
+        isLast ||= canEnd && (flags & END_STREAM) !== 0;
+      }
+      if (!isLast || payloadLeft > 0) continue;
+      isLast = false;
+      onEnd?.();
+    }
+  };
 }

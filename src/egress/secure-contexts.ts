@@ -1,9 +1,9 @@
+import { LRUCache } from "lru-cache";
 import type { X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
-import { LRUCache } from "lru-cache";
-import { trustedAuthorities } from "../config/certificates";
-import { sha256Hex } from "../kernel/hash";
-import { lazy } from "../kernel/lazy";
+import { trustedAuthorities } from "../base/config/network";
+import { sha256Hex } from "../base/hash";
+import { lazy } from "../base/lazy";
 import type { ClientCertificate, TlsRules, TlsVersion } from "./model";
 
 /** Contexts kept in memory. Building one with authorities takes 10 ms, and it has 200 KB. */

@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
-import type { Fault } from "./fault";
 import type { HandedSocket } from "./handed-socket";
-import type { Certificate } from "./model";
+import type { Certificate, Fault } from "./model";
 
 /** An open socket for a protocol that the caller speaks. The caller handles its errors and closes it. */
 export interface OpenSocket {

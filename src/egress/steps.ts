@@ -1,5 +1,5 @@
-import type { Clock } from "../kernel/clock";
-import { oneLine } from "../kernel/text";
+import type { Clock } from "../base/clock";
+import { oneLine } from "../base/text";
 
 /** Names of the steps of checks. */
 export const STEP_NAMES = [

@@ -1,8 +1,8 @@
 import { and, asc, eq, isNotNull, lt, sql } from "drizzle-orm";
+import type { Actor } from "../base/actor";
+import type { Clock } from "../base/clock";
 import { insertAllInto, mutate, selectOne, type Tx } from "../db/statements";
 import { auditLog } from "../db/tables/events";
-import type { Actor } from "../domain/actor";
-import type { Clock } from "../kernel/clock";
 
 /** A change and its author, with a one-sentence summary that holds no secret. */
 interface AuditEntry {

@@ -1,9 +1,9 @@
 import { eq, sql } from "drizzle-orm";
 import { mutate, type Reader, selectMany, selectOne, type Tx } from "../db/statements";
-import { changes } from "../db/tables/changes";
+import { changes } from "../db/tables/events";
 import { pages } from "../db/tables/pages";
-import type { Clock } from "../kernel/clock";
-import { createSignal, type Signal } from "../kernel/signal";
+import type { Clock } from "../base/clock";
+import { createSignal, type Signal } from "../base/signal";
 
 /** A signal that other processes and replicas emit too, since each change raises a version in the database. */
 export interface ChangeSignal<T> extends Signal<T> {

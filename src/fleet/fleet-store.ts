@@ -1,8 +1,8 @@
-import type { Config } from "../config/options";
+import type { Config } from "../base/config/options";
 import { OperatorError } from "../db/errors";
-import type { Clock } from "../kernel/clock";
-import type { Log } from "../kernel/log";
-import type { RandomBytes } from "../kernel/random";
+import type { Clock } from "../base/clock";
+import type { Log } from "../base/log";
+import type { RandomBytes } from "../base/hash";
 import type { ObjectStore } from "../object-store/model";
 import { openObjectStore } from "../object-store/open";
 import { LEADER_KEY } from "./leader/record";

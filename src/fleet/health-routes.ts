@@ -1,13 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../context";
-import { formatTxid } from "../db/followed-files";
-import { type Problem, unavailable } from "../errors/problem";
+import { formatTxid } from "../db/followed-database";
+import { type Problem, unavailable } from "../base/errors";
 import { type Readiness, requireReady } from "../features/health/readiness";
 import { operation } from "../http/operation";
 import type { PlainRoute } from "../http/route-table";
 import { sendUntagged } from "../http/answers";
-import { Nullable, OneOf } from "../kernel/schema";
-import { toIso } from "../kernel/time";
+import { Nullable, OneOf } from "../base/schema";
+import { toIso } from "../base/time";
 
 const RETRY_AFTER_SECONDS = 5;
 const KEYS_RETRY_SECONDS = 2;

@@ -1,6 +1,6 @@
 import { request as startRequest, type IncomingMessage } from "node:http";
 import { request as startSecureRequest } from "node:https";
-import type { Clock } from "../kernel/clock";
+import type { Clock } from "../base/clock";
 import { TOKEN_HEADER } from "./wire";
 
 /** Request to the private listener of a node. */

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DataDirectory } from "../db/data-directory";
 import { syncFile } from "../db/database-files";
-import type { RandomBytes } from "../kernel/random";
+import type { RandomBytes } from "../base/hash";
 
 /** Identity of a data directory within a fleet. */
 export interface FleetNode {

@@ -1,7 +1,7 @@
 import type { Gateway } from "../http/gateway";
 import { toProblem } from "../http/problems";
-import type { Config } from "../config/options";
-import type { ListenAddress } from "../config/parse";
+import type { Config } from "../base/config/options";
+import type { ListenAddress } from "../base/config/parse";
 import type { Ctx } from "../context";
 import { type Listener, listen } from "../listening";
 import { createUsageHandler } from "./usage-routes";

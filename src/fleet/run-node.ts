@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../config/options";
+import type { Config } from "../base/config/options";
 import { OperatorError } from "../db/errors";
 import { type DataDirectory, hasInstallation, openDataDirectory } from "../db/data-directory";
 import { lockForServer } from "../installation";
-import { systemClock } from "../kernel/clock";
-import { systemRandom } from "../kernel/random";
+import { systemClock } from "../base/clock";
+import { systemRandom } from "../base/hash";
 import type { RunningServer } from "../server";
 import { type ControlAnswer, type ControlCommand, listenForCommands } from "./commands/control";
 import { openEligible } from "./promotion/eligible";

@@ -1,10 +1,10 @@
-import type { Config } from "../config/options";
+import type { Config } from "../base/config/options";
 import type { Ctx } from "../context";
 import type { Alarms } from "../features/alarms/alarms";
 import { findVersion } from "../events/changes";
-import type { Clock } from "../kernel/clock";
-import type { Log } from "../kernel/log";
-import { SECOND_MS } from "../kernel/time";
+import type { Clock } from "../base/clock";
+import type { Log } from "../base/log";
+import { SECOND_MS } from "../base/time";
 import type { Following } from "./follow/follow";
 import type { LeaderWatch } from "./leader/leader-watch";
 import type { Primaryship } from "./primary/primaryship";

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OperatorError } from "../db/errors";
-import { sha256Hex } from "../kernel/hash";
+import { sha256Hex } from "../base/hash";
 
 /** Longest path of a socket that all systems accept, in bytes. */
 const SOCKET_PATH_MAX = 100;

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../context";
-import { schemaErrors } from "../errors/examine";
+import { schemaErrors } from "../base/validation";
 import { type KeyUse, storeKeyUses } from "../features/keys/usage";
 import { findSetting, putSetting } from "../features/settings/store";
-import { DAY_MS } from "../kernel/time";
+import { DAY_MS } from "../base/time";
 import { BATCH_MAX, type UsageBatch, type UsageRow } from "./usage";
 
 const COUNT = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

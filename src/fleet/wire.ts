@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { sha256 } from "../kernel/hash";
+import { sha256 } from "../base/hash";
 
 /** Paths of the private listener. */
 export const FORWARD_PATH = "/fleet/v1/forward";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../context";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
 import type { HeartbeatDirectory } from "../features/monitors/heartbeat-tokens";
-import { type Role, roleAllows } from "../domain/role";
+import { type Role, roleAllows } from "../base/actor";
 import {
   authenticateBasic,
   type Credentials,

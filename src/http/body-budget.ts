@@ -1,6 +1,6 @@
-import type { Problem } from "../errors/problem";
-import { type ClientAddress, siteOf } from "../kernel/client-address";
-import type { Clock } from "../kernel/clock";
+import type { Problem } from "../base/errors";
+import { type ClientAddress, siteOf } from "../base/client-address";
+import type { Clock } from "../base/clock";
 import { IncomingBody, RUNTIME_BODY_MAX_BYTES, setIncomingBody } from "./body";
 import { BODY_MAX_BYTES, type DeclaredBody, isChunked } from "./declared-body";
 import { overloaded, tooManyBodies } from "./gateway-answers";

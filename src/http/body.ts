@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { Problem } from "../errors/problem";
-import type { Clock, Timer } from "../kernel/clock";
+import { Problem } from "../base/errors";
+import type { Clock, Timer } from "../base/clock";
 import { BODY_MAX_BYTES, bodyTooLarge, hideSchema } from "./declared-body";
 import { splitUrl } from "./request-url";
 

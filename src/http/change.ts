@@ -1,6 +1,6 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import type { Actor } from "../domain/actor";
+import type { Actor } from "../base/actor";
 import { sendResource, sendWithVersionTag } from "./answers";
 import { requireIfMatch, type TagKind, type VersionedResource } from "./entity-tags";
 import { NO_STORE } from "./representation";

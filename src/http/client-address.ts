@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../context";
-import { type ClientAddress, parseClientAddress } from "../kernel/client-address";
+import { type ClientAddress, parseClientAddress } from "../base/client-address";
 
 /** Requests with forwarding headers after which an untrusted peer is reported as a possible proxy. */
 const SUSPICIOUS_REQUESTS = 20;

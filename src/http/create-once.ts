@@ -1,8 +1,8 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import { type Answer, answerOnce } from "../features/idempotency/service";
-import { sha256 } from "../kernel/hash";
+import { sha256 } from "../base/hash";
 import { type RequestContext, bearerOf } from "./request-context";
 import { sendCreated } from "./answers";
 import { bodyHashOf, IDEMPOTENCY_KEY } from "./json-body";

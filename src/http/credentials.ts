@@ -1,12 +1,11 @@
 import type { BearerReader } from "./bearer";
-import type { ErrorCode } from "../errors/catalog";
-import { Problem } from "../errors/problem";
+import { type ErrorCode, Problem } from "../base/errors";
 import type { Credential, KeyDirectory } from "../features/keys/directory";
 import { isKeyValue } from "../features/keys/value";
 import { keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
 import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeat-tokens";
-import { toIso } from "../kernel/time";
+import { toIso } from "../base/time";
 import { splitUrl } from "./request-url";
 import type { Route } from "./route-table";
 

@@ -1,5 +1,5 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 
 /** The kind of the schema of a body that is a form. */
 export const FORM_KIND = "AllclearForm";

@@ -1,4 +1,4 @@
-import type { Problem } from "../errors/problem";
+import type { Problem } from "../base/errors";
 import type { BodyBudget } from "./body-budget";
 import type { GatewayContext } from "./request-context";
 import type { SplitUrl } from "./request-url";

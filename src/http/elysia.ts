@@ -1,8 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type AnyElysia, Elysia, ParseError, ValidationError } from "elysia";
-import { ERRORS } from "../errors/catalog";
-import { examine } from "../errors/examine";
-import { invalidFields, notFound, Problem } from "../errors/problem";
+import { ERRORS, invalidFields, notFound, Problem } from "../base/errors";
+import { examine } from "../base/validation";
 import { toProblem } from "./problems";
 import { type StoredContexts, storeContexts } from "./request-context";
 

@@ -1,5 +1,5 @@
-import { Problem } from "../errors/problem";
-import { sha256Hex } from "../kernel/hash";
+import { Problem } from "../base/errors";
+import { sha256Hex } from "../base/hash";
 
 /** Kind of entity tag: made by `versionTag` or by `contentTag`. */
 export type TagKind = "version" | "content";

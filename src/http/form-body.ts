@@ -1,6 +1,6 @@
 import { Kind, Type, TypeRegistry } from "@sinclair/typebox";
-import { Problem } from "../errors/problem";
-import { sha256Hex } from "../kernel/hash";
+import { Problem } from "../base/errors";
+import { sha256Hex } from "../base/hash";
 import { readBytes, readText } from "./body";
 import { type DeclaredBody, FORM_KIND, canSendFiles } from "./declared-body";
 

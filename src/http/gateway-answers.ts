@@ -1,6 +1,6 @@
-import { notFound, Problem, unavailable } from "../errors/problem";
+import { notFound, Problem, unavailable } from "../base/errors";
 import { type Charge, POLICIES } from "../features/limits/limiter";
-import { plural } from "../kernel/text";
+import { plural } from "../base/text";
 import type { Match } from "./route-table";
 
 /* Answers that the gateway gives by itself, before any handler runs. */

@@ -1,5 +1,5 @@
 import type { Ctx } from "../context";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import type { KeyUsage } from "../features/keys/usage";
 import type { Charge, Limiter } from "../features/limits/limiter";
 import type { Domains } from "../features/pages/custom-domains";

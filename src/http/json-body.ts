@@ -1,8 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { examine } from "../errors/examine";
-import type { FieldErrors, IsInvalidField } from "../errors/field-errors";
-import { invalidFields, Problem } from "../errors/problem";
-import { sha256 } from "../kernel/hash";
+import { examine, type FieldErrors, type IsInvalidField } from "../base/validation";
+import { invalidFields, Problem } from "../base/errors";
+import { sha256 } from "../base/hash";
 import { decodeText, readBytes } from "./body";
 import { hideSchema, mediaTypeProblem } from "./declared-body";
 import type { RequestContext } from "./request-context";

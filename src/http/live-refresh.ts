@@ -1,4 +1,4 @@
-import { sha256Hex } from "../kernel/hash";
+import { sha256Hex } from "../base/hash";
 import { type SentPage, sendHtml } from "./answers";
 import { matchesIfNoneMatch } from "./entity-tags";
 import { NO_STORE } from "./representation";

@@ -1,12 +1,11 @@
 import type { TObject, TProperties, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
-import type { ErrorCode } from "../errors/catalog";
-import type { Problem } from "../errors/problem";
+import type { ErrorCode, Problem } from "../base/errors";
 import type { Scope } from "../features/keys/scopes";
 import type { ImportedToken } from "../features/monitors/heartbeat-tokens";
 import type { DomainPage } from "../features/pages/custom-domains";
-import type { ClientAddress } from "../kernel/client-address";
-import type { Role } from "../domain/role";
+import type { ClientAddress } from "../base/client-address";
+import type { Role } from "../base/actor";
 
 /**
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:

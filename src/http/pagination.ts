@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { Problem } from "../errors/problem";
-import { Nullable, QueryInteger, Text } from "../kernel/schema";
+import { Problem } from "../base/errors";
+import { Nullable, QueryInteger, Text } from "../base/schema";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;

@@ -1,6 +1,5 @@
 import { isResourceFailure } from "../db/errors";
-import { ERRORS } from "../errors/catalog";
-import { Problem, unavailable } from "../errors/problem";
+import { ERRORS, Problem, unavailable } from "../base/errors";
 import type { GatewayContext } from "./request-context";
 import { splitUrl } from "./request-url";
 

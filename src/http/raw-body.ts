@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { examine } from "../errors/examine";
+import { examine } from "../base/validation";
 import { decodeText, readBytes } from "./body";
 import { hideSchema, isOfType } from "./declared-body";
 import { parseJson } from "./json-body";

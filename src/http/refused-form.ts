@@ -1,4 +1,4 @@
-import type { Problem } from "../errors/problem";
+import type { Problem } from "../base/errors";
 import { bodyHeadersProblem, type DeclaredBody, isChunked } from "./declared-body";
 import { type Form, readSentForm } from "./form-body";
 import type { GatewayContext } from "./request-context";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../kernel/hash";
+import { sha256Hex } from "../base/hash";
 import { matchesIfNoneMatch } from "./entity-tags";
 import type { RequestContext } from "./request-context";
 import { ReusedHeaders, setFixedHeaders } from "./response-headers";

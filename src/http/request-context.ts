@@ -1,13 +1,13 @@
 import type { Ctx } from "../context";
-import { type Actor, userActor } from "../domain/actor";
-import type { Problem } from "../errors/problem";
+import { type Actor, userActor } from "../base/actor";
+import type { Problem } from "../base/errors";
 import type { LiveSession } from "../features/auth/sessions";
 import type { Credential } from "../features/keys/directory";
 import type { Charge } from "../features/limits/limiter";
 import type { TokenOwner } from "../features/monitors/heartbeat-tokens";
 import type { DomainPage } from "../features/pages/custom-domains";
 import { outsideAddressOf } from "../egress/policy";
-import type { ClientAddress } from "../kernel/client-address";
+import type { ClientAddress } from "../base/client-address";
 import type { IncomingBody } from "./body";
 import type { Cdn } from "./cdn";
 import type { Route } from "./route-table";

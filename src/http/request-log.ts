@@ -1,5 +1,5 @@
-import { redactUrl } from "../domain/redact";
-import type { Log } from "../kernel/log";
+import { redactUrl } from "../base/secrets";
+import type { Log } from "../base/log";
 import type { GatewayContext } from "./request-context";
 
 /** Logs an answered request. `now` is monotonic, in ms. */

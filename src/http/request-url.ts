@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import { containsKeyShape } from "../domain/key-shape";
-import { invalidParameter, Problem } from "../errors/problem";
+import { containsKeyShape } from "../base/ids";
+import { invalidParameter, Problem } from "../base/errors";
 
 export interface SplitUrl {
   path: string;

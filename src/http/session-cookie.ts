@@ -1,6 +1,6 @@
 import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/rules";
 import type { LiveSession, Sessions } from "../features/auth/sessions";
-import { SECOND_MS } from "../kernel/time";
+import { SECOND_MS } from "../base/time";
 
 /** The public address, which decides the name and the attributes of the cookie. */
 interface Address {

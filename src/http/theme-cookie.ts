@@ -1,6 +1,6 @@
 import type { Ctx } from "../context";
 import { isHttps } from "../features/auth/rules";
-import { DAY_MS, SECOND_MS } from "../kernel/time";
+import { DAY_MS, SECOND_MS } from "../base/time";
 
 /** Themes of the dashboard. `system` follows the browser. */
 export const THEMES = ["system", "light", "dark"] as const;

@@ -1,4 +1,4 @@
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import type { BodyBudget } from "./body-budget";
 import { bodyHeadersProblem, isChunked } from "./declared-body";
 import { toProblem } from "./problems";

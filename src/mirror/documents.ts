@@ -1,6 +1,6 @@
 import type { Ctx } from "../context";
-import { sha256Hex } from "../kernel/hash";
-import { WHOLE_TURN } from "../kernel/in-slices";
+import { sha256Hex } from "../base/hash";
+import { WHOLE_TURN } from "../base/in-slices";
 import { findMaintenances } from "../features/maintenance/lists";
 import { listNewestIncidents, type ReadRecords } from "../features/incidents/records";
 import { mailReadiness } from "../features/mail/settings";

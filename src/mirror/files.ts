@@ -1,5 +1,5 @@
-import { sha256Hex } from "../kernel/hash";
-import { toIso } from "../kernel/time";
+import { sha256Hex } from "../base/hash";
+import { toIso } from "../base/time";
 import type { ObjectStore } from "../object-store/model";
 import type { MirrorDocument } from "./documents";
 

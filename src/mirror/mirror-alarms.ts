@@ -1,4 +1,4 @@
-import { toIso } from "../kernel/time";
+import { toIso } from "../base/time";
 import type { Alarms } from "../features/alarms/alarms";
 
 /** Number of paths that the alarm names. */

@@ -1,9 +1,8 @@
 import type { Alarms } from "../features/alarms/alarms";
 import type { MirrorState } from "../features/alarms/fleet";
 import type { MetricFamily } from "../features/metrics/metrics";
-import type { Timer } from "../kernel/clock";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
-import { within } from "../kernel/within";
+import { type Timer, within } from "../base/clock";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../base/time";
 import type { ObjectStore } from "../object-store/model";
 import { createMirrorFiles, type Position } from "./files";
 import { createRemovalAlarm, describeStale } from "./mirror-alarms";

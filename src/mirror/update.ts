@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../context";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import type { ReadRecords } from "../features/incidents/records";
 import { findDefaultPage, listAllPages } from "../features/pages/store";
 import type { Snapshots } from "../features/status/snapshots";
 import { IMMUTABLE } from "../http/cdn";
-import { WHOLE_TURN } from "../kernel/in-slices";
+import { WHOLE_TURN } from "../base/in-slices";
 import { ObjectStoreError } from "../object-store/model";
 import { createPageDocuments } from "./documents";
 import { type MirrorFiles, SHARED } from "./files";

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { sha256Hex } from "../kernel/hash";
+import { sha256Hex } from "../base/hash";
 
 /** Bytes that are copied at once. */
 const PIECE_BYTES = 1_024 * 1_024;

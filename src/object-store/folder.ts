@@ -1,10 +1,10 @@
 import { readFileSync, renameSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { tryFileLock } from "../db/file-lock";
-import { objectKeyError } from "../domain/object-key";
-import type { FolderAddress } from "../domain/store-address";
-import { within } from "../kernel/within";
+import { tryFileLock } from "../db/file-access";
+import { objectKeyError } from "../base/ids";
+import type { FolderAddress } from "../base/store-address";
+import { within } from "../base/clock";
 import {
   codeOf,
   copyPieces,

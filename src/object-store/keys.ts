@@ -1,4 +1,4 @@
-import { objectKeyError } from "../domain/object-key";
+import { objectKeyError } from "../base/ids";
 import { ObjectStoreError } from "./model";
 
 /** Returns a key. Throws if it is invalid below `base`, which is an error of the caller. */

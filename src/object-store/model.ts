@@ -1,4 +1,4 @@
-import type { Clock } from "../kernel/clock";
+import type { Clock } from "../base/clock";
 
 /** A store of objects. Keys are relative paths; each call throws an ObjectStoreError when it fails. */
 export interface ObjectStore {

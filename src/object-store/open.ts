@@ -1,4 +1,4 @@
-import type { StoreAddress, StoreCredentials } from "../domain/store-address";
+import type { StoreAddress, StoreCredentials } from "../base/store-address";
 import { openFolder } from "./folder";
 import type { ObjectStore, StoreDependencies } from "./model";
 import { openBucket } from "./s3";

@@ -1,5 +1,5 @@
-import { trustedAuthorities } from "../config/certificates";
-import type { S3Address, StoreCredentials } from "../domain/store-address";
+import { trustedAuthorities } from "../base/config/network";
+import type { S3Address, StoreCredentials } from "../base/store-address";
 import {
   DEFAULT_DEADLINE_MS,
   ObjectStoreError,

@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
-import { objectKeyError } from "../domain/object-key";
-import type { S3Address, StoreCredentials } from "../domain/store-address";
+import { objectKeyError } from "../base/ids";
+import type { S3Address, StoreCredentials } from "../base/store-address";
 import { compareKeys, removeEach, requireKey } from "./keys";
 import {
   GET_MAX_BYTES,

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../kernel/hash";
+import { sha256Hex } from "../base/hash";
 
 /** Request to be signed. */
 interface SignedRequest {

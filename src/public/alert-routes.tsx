@@ -1,13 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { maskAddress } from "../domain/mail-address";
-import { invalidFields } from "../errors/problem";
+import { maskAddress } from "../base/mail-address";
+import { invalidFields } from "../base/errors";
 import { confirmAlerts, declineAlerts, openAlertLink } from "../features/webhooks/alerts/answer";
 import { formBody } from "../http/form-body";
 import type { RequestContexts } from "../http/elysia";
 import { sendHtml } from "../http/answers";
-import { OneOf } from "../kernel/schema";
+import { OneOf } from "../base/schema";
 import type { HtmlDocument } from "../ui/documents";
 import { linkOperation } from "./link-operation";
 import { renderMailDocument } from "./mail-document";

@@ -1,4 +1,4 @@
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Snapshots } from "../features/status/snapshots";
 import { PUBLIC_CACHE } from "../http/cdn";

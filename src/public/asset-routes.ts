@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { RequestContexts } from "../http/elysia";
 import { operation } from "../http/operation";
 import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";

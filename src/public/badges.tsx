@@ -1,6 +1,5 @@
 import { renderToString } from "preact-render-to-string";
-import type { ComponentStatus } from "../domain/component-status";
-import { STATUS_TONES, type Tone, TONE_COLOURS } from "../domain/tone";
+import { type ComponentStatus, STATUS_TONES, type Tone, TONE_COLOURS } from "../base/status";
 import type { StatusDocument } from "../features/status/model";
 import { toneOf } from "../features/status/rules";
 import { STATUS_WORDS } from "../ui/labels";

@@ -1,8 +1,7 @@
-import { COMPONENT_STATUSES, type ComponentStatus } from "../domain/component-status";
-import { STATUS_TONES, type Tone } from "../domain/tone";
+import { COMPONENT_STATUSES, type ComponentStatus, STATUS_TONES, type Tone } from "../base/status";
 import type { Snapshot } from "../features/status/snapshot";
-import { plural } from "../kernel/text";
-import { toIso } from "../kernel/time";
+import { plural } from "../base/text";
+import { toIso } from "../base/time";
 import { Icon } from "../ui/icons";
 import { Shape, State } from "../ui/labels";
 import { StatusRing } from "../ui/pictures";

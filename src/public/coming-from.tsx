@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Block } from "../features/imports/coming-from/blocks";
-import { toRef } from "../kernel/text";
+import { toRef } from "../base/text";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
 import css from "./css/coming-from.css" with { type: "text" };
 

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { worstStatus } from "../domain/component-status";
-import { STATUS_TONES, type Tone } from "../domain/tone";
+import { STATUS_TONES, type Tone, worstStatus } from "../base/status";
 import type { Sparkline } from "../features/monitors/sparklines";
 import type { EntryNames } from "../features/status/entry-names";
 import type { Snapshot } from "../features/status/snapshot";
 import { UPTIME_DAYS } from "../features/status/component-histories";
-import { sum } from "../kernel/numbers";
-import { plural } from "../kernel/text";
+import { sum } from "../base/numbers";
+import { plural } from "../base/text";
 import { Icon } from "../ui/icons";
 import { Shape, STATUS_WORDS } from "../ui/labels";
 import {

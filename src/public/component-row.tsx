@@ -1,14 +1,13 @@
 import { renderToString } from "preact-render-to-string";
-import { COMPONENT_STATUSES } from "../domain/component-status";
-import { STATUS_TONES } from "../domain/tone";
+import { COMPONENT_STATUSES, STATUS_TONES } from "../base/status";
 import type { DayOf } from "../features/components/history";
 import type { Sparkline as Latency } from "../features/monitors/sparklines";
 import type { DayEntries } from "../features/status/day-entries";
 import type { EntryNames } from "../features/status/entry-names";
 import type { StatusDocument } from "../features/status/model";
-import { percent, sum } from "../kernel/numbers";
-import { plural } from "../kernel/text";
-import { DAY_MS, MINUTE_MS, toIso } from "../kernel/time";
+import { percent, sum } from "../base/numbers";
+import { plural } from "../base/text";
+import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import { DayChart, DayTable } from "../ui/day-charts";
 import { type DayRun, runsOf, type StatusDay } from "../ui/day-runs";
 import { Shape, STATUS_WORDS } from "../ui/labels";

@@ -1,4 +1,4 @@
-import { toIso } from "../kernel/time";
+import { toIso } from "../base/time";
 import type { PageContext } from "./page-context";
 import type { StaticCopy } from "./page-paths";
 

@@ -1,4 +1,4 @@
-import { toIso } from "../kernel/time";
+import { toIso } from "../base/time";
 import type { Delay, PageContext } from "./page-context";
 
 /** The line by language. "%" is the time. */

@@ -1,6 +1,6 @@
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
-import { ERROR_CODES, ERRORS } from "../errors/catalog";
+import { ERROR_CODES, ERRORS } from "../base/errors";
 import type { Assets, AssetSource } from "../ui/assets";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
 import { minifyCss } from "../ui/style-sheet";

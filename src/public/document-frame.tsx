@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { Page } from "../features/pages/model";
-import { sha256Base64 } from "../kernel/hash";
-import { lazy } from "../kernel/lazy";
+import { sha256Base64 } from "../base/hash";
+import { lazy } from "../base/lazy";
 import type { HtmlDocument } from "../ui/documents";
 import { minifyCss } from "../ui/style-sheet";
 import { spriteFor } from "../ui/icons";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../context";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import { getIncidentPart } from "../features/incidents/records";
 import { presentIncident } from "../features/incidents/wire";
 import { getMaintenancePart } from "../features/maintenance/records";

@@ -1,8 +1,8 @@
 import { renderToString } from "preact-render-to-string";
-import { IMPACT_TONES } from "../domain/tone";
+import { IMPACT_TONES } from "../base/status";
 import type { Snapshot } from "../features/status/snapshot";
-import { sha256Base64 } from "../kernel/hash";
-import { lazy } from "../kernel/lazy";
+import { sha256Base64 } from "../base/hash";
+import { lazy } from "../base/lazy";
 import type { HtmlDocument } from "../ui/documents";
 import { minifyCss } from "../ui/style-sheet";
 import { Shape } from "../ui/labels";

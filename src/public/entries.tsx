@@ -1,8 +1,8 @@
-import { IMPACT_TONES } from "../domain/tone";
+import { IMPACT_TONES } from "../base/status";
 import type { IncidentSummary } from "../features/incidents/records";
 import type { MaintenanceSummary } from "../features/maintenance/lists";
 import type { HistoryEntry } from "../features/status/history";
-import { DAY_MS, toIso } from "../kernel/time";
+import { DAY_MS, toIso } from "../base/time";
 import { Shape } from "../ui/labels";
 import type { PageContext } from "./page-context";
 import type { PageTimes } from "./page-times";

@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { EventType } from "../events/catalog";
+import type { EventType } from "../events/outbox";
 import { AlarmEventData } from "../features/alarms/alarms";
 import { ComponentEventData } from "../features/components/refresh-statuses";
 import { IncidentEventData } from "../features/incidents/incidents";

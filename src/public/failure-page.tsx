@@ -1,12 +1,11 @@
-import { type ErrorCode, ERRORS } from "../errors/catalog";
-import type { Problem } from "../errors/problem";
+import { type ErrorCode, ERRORS, type Problem } from "../base/errors";
 import { answersPrograms } from "../http/operation";
 import type { GatewayContext } from "../http/request-context";
 import { readTheme, type Theme } from "../http/theme-cookie";
 import type { Route } from "../http/route-table";
 import { seeOther, sendHtml } from "../http/answers";
 import { SIGN_IN_PATH } from "../http/authorisation";
-import { containsKeyShape } from "../domain/key-shape";
+import { containsKeyShape } from "../base/ids";
 import { Actions } from "../ui/form";
 import { ButtonLink } from "../ui/buttons";
 import {

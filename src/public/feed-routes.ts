@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { ReadRecords } from "../features/incidents/records";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Snapshots } from "../features/status/snapshots";
 import type { RequestContexts } from "../http/elysia";
 import { representOnce } from "../http/representation";
-import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
-import { capitalised } from "../kernel/text";
+import { makeInSlices, WHOLE_TURN } from "../base/in-slices";
+import { capitalised } from "../base/text";
 import { readPublic } from "./answers";
 import { listCalendar, writeCalendar } from "./feeds/calendar";
 import { listEntries } from "./feeds/entries";

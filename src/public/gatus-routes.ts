@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { Snapshots } from "../features/status/snapshots";
 import { type Operation, operation } from "../http/operation";
 import type { RequestContexts } from "../http/elysia";

@@ -2,8 +2,8 @@ import type { Ctx } from "../context";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Representation } from "../http/representation";
 import { RESULTS_CACHE } from "../http/cdn";
-import { makeInSlices } from "../kernel/in-slices";
-import { SECOND_MS } from "../kernel/time";
+import { makeInSlices } from "../base/in-slices";
+import { SECOND_MS } from "../base/time";
 import { jsonRepresentation } from "./answers";
 
 /** Time for which results of an unchanged page are sent again. */

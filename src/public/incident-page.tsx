@@ -1,10 +1,10 @@
-import { STATUS_TONES } from "../domain/tone";
+import { STATUS_TONES } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
 import type { StatusDocument } from "../features/status/model";
 import type { HtmlDocument } from "../ui/documents";
 import { State, STATUS_WORDS, StatusLabel } from "../ui/labels";
 import { ClockTime } from "./page-times";
-import { plainText } from "../domain/markdown";
+import { plainText } from "../base/markdown";
 import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";

@@ -1,5 +1,5 @@
 import type { Reader } from "../db/statements";
-import { Problem } from "../errors/problem";
+import { Problem } from "../base/errors";
 import { type FindLink, type Operation, operation } from "../http/operation";
 import { HTML_ANSWER } from "./answers";
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
 import { readLogo } from "../features/pages/logo";
 import type { Snapshot } from "../features/status/snapshot";

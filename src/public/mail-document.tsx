@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { logoPath } from "../features/pages/address";
 import type { PageRow } from "../features/pages/store";
-import { lazy } from "../kernel/lazy";
+import { lazy } from "../base/lazy";
 import type { HtmlDocument } from "../ui/documents";
 import { minifyCss } from "../ui/style-sheet";
 import { ringIconUrl } from "../ui/pictures";

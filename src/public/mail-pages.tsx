@@ -1,11 +1,11 @@
 import type { RequestedChoices } from "../db/tables/mail";
-import { maskAddress } from "../domain/mail-address";
+import { maskAddress } from "../base/mail-address";
 import type { PageRow } from "../features/pages/store";
 import type { HistoryEntry } from "../features/status/history";
 import type { Choosable, TypedChoices } from "../features/subscribers/choices";
 import { consentText } from "../features/subscribers/confirm";
 import type { SubscriberRow } from "../features/subscribers/store";
-import { toIso } from "../kernel/time";
+import { toIso } from "../base/time";
 import type { HtmlDocument } from "../ui/documents";
 import { isOpen, renderMailDocument } from "./mail-document";
 import { pathsOf } from "./page-paths";

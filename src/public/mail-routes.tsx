@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { invalidFields, Problem } from "../errors/problem";
+import { invalidFields, Problem } from "../base/errors";
 import { readOpenIncidents } from "../features/status/history";
 import { changeChoices, eraseSubscriber, unsubscribe } from "../features/subscribers/manage";
 import {
@@ -37,7 +37,7 @@ import {
   renderManagement,
   renderUnsubscribing,
 } from "./mail-pages";
-import { OneOf } from "../kernel/schema";
+import { OneOf } from "../base/schema";
 import {
   ChoiceFields,
   errorsByInput,

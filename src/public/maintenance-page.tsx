@@ -2,7 +2,7 @@ import type { Maintenance } from "../features/maintenance/model";
 import type { StatusDocument } from "../features/status/model";
 import type { HtmlDocument } from "../ui/documents";
 import { ClockTime } from "./page-times";
-import { plainText } from "../domain/markdown";
+import { plainText } from "../base/markdown";
 import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";

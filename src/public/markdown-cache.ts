@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { renderMarkdown } from "../domain/markdown";
+import { renderMarkdown } from "../base/markdown";
 
 /** Maximum length for all pages together, in UTF-16 units: a few thousand updates of usual length. */
 const MAX_LENGTH = 2_000_000;

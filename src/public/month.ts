@@ -1,5 +1,5 @@
 import type { SummaryCursor } from "../features/timeline/store";
-import { DAY_MS, startOfDay, toIso } from "../kernel/time";
+import { DAY_MS, startOfDay, toIso } from "../base/time";
 import type { PageTimes } from "./page-times";
 
 /** A calendar month in the time zone of a page. */

@@ -1,8 +1,7 @@
-import { INCIDENT_STATUSES } from "../domain/incident-status";
-import { IMPACT_TONES, STATUS_TONES, TONES } from "../domain/tone";
+import { IMPACT_TONES, INCIDENT_STATUSES, STATUS_TONES, TONES } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
 import type { Snapshot } from "../features/status/snapshot";
-import { plural } from "../kernel/text";
+import { plural } from "../base/text";
 import { Icon } from "../ui/icons";
 import { Shape, STATUS_WORDS } from "../ui/labels";
 import { ClockTime } from "./page-times";

@@ -1,5 +1,5 @@
 import type { StatusDocument } from "../features/status/model";
-import { plural } from "../kernel/text";
+import { plural } from "../base/text";
 import type { HtmlDocument } from "../ui/documents";
 import { DaySections, groupByDay } from "./entries";
 import type { EntriesPart } from "./history-page";

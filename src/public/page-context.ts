@@ -1,4 +1,4 @@
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 import { headlineText, toneOf } from "../features/status/rules";
 import type { StatusDocument } from "../features/status/model";
 import { type RenderText, renderText as renderTextUncached } from "./markdown-cache";

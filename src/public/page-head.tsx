@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Tone } from "../domain/tone";
-import { lazy } from "../kernel/lazy";
+import type { Tone } from "../base/status";
+import { lazy } from "../base/lazy";
 import { assetPath, type AssetSource } from "../ui/assets";
 import { ringIconUrl } from "../ui/pictures";
 import { PAPERS } from "./accent";

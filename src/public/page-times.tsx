@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { HOUR_MS, isUtcZone, SECOND_MS, startOfDay } from "../kernel/time";
+import { HOUR_MS, isUtcZone, SECOND_MS, startOfDay } from "../base/time";
 
 /** Formatters of times in the language of a page, in UTC and in the page's time zone. */
 export interface PageTimes {

@@ -1,4 +1,4 @@
-import { TONE_FILLS } from "../domain/tone";
+import { TONE_FILLS } from "../base/status";
 import { headlineText, toneOf } from "../features/status/rules";
 import type { StatusDocument } from "../features/status/model";
 import { OUTLINES, shorten } from "./badges";

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { RequestContexts } from "../http/elysia";
 import { operation } from "../http/operation";
 import { Representation } from "../http/representation";
-import { lazy } from "../kernel/lazy";
+import { lazy } from "../base/lazy";
 import { ringIcon } from "../ui/pictures";
 import favicon from "./pictures/favicon.ico" with { type: "file" };
 import touchIcon from "./pictures/touch-icon.png" with { type: "file" };

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
 import { createEntryNamesCache } from "../features/status/entry-names";
 import type { Snapshot } from "../features/status/snapshot";
@@ -12,7 +12,7 @@ import type { RequestContext } from "../http/request-context";
 import type { RequestContexts } from "../http/elysia";
 import { operation } from "../http/operation";
 import { splitUrl } from "../http/request-url";
-import { OneOf, Text } from "../kernel/schema";
+import { OneOf, Text } from "../base/schema";
 import { HTML_ANSWER, htmlRepresentation, MOVED } from "./answers";
 import { createDocuments } from "./documents";
 import { createRowCache } from "./row-cache";

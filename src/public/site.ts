@@ -1,5 +1,5 @@
 import type { Ctx } from "../context";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Snapshots } from "../features/status/snapshots";
@@ -8,7 +8,7 @@ import { findCurrentSession } from "../http/session-cookie";
 import { movedTo, sendHtml, type SentPage } from "../http/answers";
 import { NO_STORE, Representation, representOnce } from "../http/representation";
 import { PUBLIC_CACHE } from "../http/cdn";
-import { runInSlices } from "../kernel/in-slices";
+import { runInSlices } from "../base/in-slices";
 import { htmlRepresentation } from "./answers";
 import { versionOf } from "./version";
 

@@ -1,5 +1,4 @@
-import type { ComponentStatus } from "../domain/component-status";
-import { IMPACT_TONES, type Tone } from "../domain/tone";
+import { type ComponentStatus, IMPACT_TONES, type Tone } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/model";
 import { State } from "../ui/labels";

@@ -1,4 +1,4 @@
-import { WHOLE_TURN } from "../kernel/in-slices";
+import { WHOLE_TURN } from "../base/in-slices";
 import type { Reader } from "../db/statements";
 import type { Sparkline } from "../features/monitors/sparklines";
 import {
@@ -13,7 +13,7 @@ import {
   readPastEntries,
 } from "../features/status/history";
 import type { Snapshot } from "../features/status/snapshot";
-import { DAY_MS, MINUTE_MS } from "../kernel/time";
+import { DAY_MS, MINUTE_MS } from "../base/time";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
 import { Banner } from "./banner";
 import { Components, rowPropsOf, shownComponents } from "./component-list";

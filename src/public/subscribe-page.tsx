@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { StatusDocument } from "../features/status/model";
-import { lazy } from "../kernel/lazy";
+import { lazy } from "../base/lazy";
 import type { AssetSource } from "../ui/assets";
 import type { HtmlDocument } from "../ui/documents";
 import { Icon, type IconName } from "../ui/icons";

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { parseMailAddress } from "../domain/mail-address";
-import { type FieldError, notFound } from "../errors/problem";
+import { parseMailAddress } from "../base/mail-address";
+import { type FieldError, notFound } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
 import { mailReadiness } from "../features/mail/settings";
 import { relayTakesUtf8 } from "../features/mail/relay-offers";

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../domain/mail";
-import type { FieldError } from "../errors/problem";
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../base/mail-address";
+import type { FieldError } from "../base/errors";
 import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers/choices";
 import type { Form } from "../http/form-body";
-import { OneOf } from "../kernel/schema";
+import { OneOf } from "../base/schema";
 import { Icon } from "../ui/icons";
 
 /** Labels of the kinds of messages. */

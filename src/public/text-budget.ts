@@ -1,4 +1,4 @@
-import { beginningOf, plainText, renderingWork } from "../domain/markdown";
+import { beginningOf, plainText, renderingWork } from "../base/markdown";
 import type { RenderText } from "./markdown-cache";
 
 /** Length of the excerpt of a text that does not fit, in code points. */

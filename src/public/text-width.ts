@@ -1,4 +1,4 @@
-import { lazy } from "../kernel/lazy";
+import { lazy } from "../base/lazy";
 
 /**
  * Widths of characters of Verdana in hundredths of an em. Similar fonts differ little, and `textLength`

@@ -1,4 +1,4 @@
-import { renderMarkdown } from "../domain/markdown";
+import { renderMarkdown } from "../base/markdown";
 import type { ShownText } from "./text-budget";
 
 /** User text in Markdown, with headings from `topHeading` down. */

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
-import { notFound } from "../errors/problem";
+import { notFound } from "../base/errors";
 import type { ReadRecords } from "../features/incidents/records";
 import type { Snapshots } from "../features/status/snapshots";
 import type { RequestContext } from "../http/request-context";

@@ -1,6 +1,6 @@
 import type { Snapshot } from "../features/status/snapshot";
-import { sha256Hex } from "../kernel/hash";
-import { MINUTE_MS } from "../kernel/time";
+import { sha256Hex } from "../base/hash";
+import { MINUTE_MS } from "../base/time";
 
 /** Time after which an unchanged page has another version, since response times change with time. */
 const VERSION_MS = 5 * MINUTE_MS;

@@ -1,6 +1,6 @@
-import type { Impact, IncidentStatus, MaintenanceStatus } from "../domain/incident-status";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";
-import { plural } from "../kernel/text";
+import type { Impact, IncidentStatus, MaintenanceStatus } from "../base/status";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time";
+import { plural } from "../base/text";
 import { duration } from "../ui/times";
 
 export const INCIDENT_WORDS: Record<IncidentStatus, string> = {

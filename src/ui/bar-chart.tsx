@@ -1,5 +1,5 @@
-import type { Tone } from "../domain/tone";
-import { sum } from "../kernel/numbers";
+import type { Tone } from "../base/status";
+import { sum } from "../base/numbers";
 import { ChartFrame, ChartSlot, HEIGHT, STEP, ticksFor } from "./chart-frame";
 
 interface BarChartProps {

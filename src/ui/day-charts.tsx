@@ -1,4 +1,4 @@
-import { STATUS_TONES, type Tone } from "../domain/tone";
+import { STATUS_TONES, type Tone } from "../base/status";
 import { type DayEntry, type DayRun, runsOf, type StatusDay } from "./day-runs";
 import { safeHref } from "./safe-href";
 

@@ -1,4 +1,4 @@
-import { COMPONENT_STATUSES, type ComponentStatus } from "../domain/component-status";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../base/status";
 import { STATUS_WORDS } from "./labels";
 import { duration, longDay } from "./times";
 

@@ -1,5 +1,5 @@
 import { renderToString } from "preact-render-to-string";
-import { sha256Base64 } from "../kernel/hash";
+import { sha256Base64 } from "../base/hash";
 import strip from "./css/demo-strip.css" with { type: "text" };
 import type { HtmlDocument } from "./documents";
 import { minifyCss } from "./style-sheet";

@@ -1,4 +1,4 @@
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 
 const HEIGHT = 20;
 /** Bars are three units wide, with a gap of one. */

@@ -1,4 +1,4 @@
-import { isUtcZone } from "../kernel/time";
+import { isUtcZone } from "../base/time";
 import { controlAttributes, Field, fieldId, type FieldProps } from "./field";
 import { Icon } from "./icons";
 import { zoneTime } from "./times";

@@ -1,7 +1,12 @@
 import type { ComponentChildren } from "preact";
-import type { ComponentStatus } from "../domain/component-status";
-import type { CheckOutcome, MonitorState } from "../domain/monitor-state";
-import { MONITOR_TONES, STATUS_TONES, type Tone } from "../domain/tone";
+import {
+  type CheckOutcome,
+  type ComponentStatus,
+  MONITOR_TONES,
+  type MonitorState,
+  STATUS_TONES,
+  type Tone,
+} from "../base/status";
 
 /** Names of component statuses. */
 export const STATUS_WORDS: Record<ComponentStatus, string> = {

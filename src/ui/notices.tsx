@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { errorSuffix, fieldId } from "./field";
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 import { Icon, type IconName } from "./icons";
 import { safeHref } from "./safe-href";
 

@@ -1,5 +1,5 @@
 import { renderToString } from "preact-render-to-string";
-import { type Tone, TONE_FILLS } from "../domain/tone";
+import { type Tone, TONE_FILLS } from "../base/status";
 import { safeHref } from "./safe-href";
 
 /** Name of the product after its mark, a ring with a gap. */

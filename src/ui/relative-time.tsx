@@ -1,4 +1,4 @@
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 import { clockTime, exactTime, isToday, relativeTime, secondTime, shortDay } from "./times";
 
 interface RelativeTimeProps {

@@ -1,4 +1,4 @@
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 
 /** Least width of a bar, in percent, so that a short step is visible. */
 const WIDTH_MIN = 0.5;

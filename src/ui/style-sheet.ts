@@ -1,5 +1,5 @@
-import { sha256Base64 } from "../kernel/hash";
-import { lazy } from "../kernel/lazy";
+import { sha256Base64 } from "../base/hash";
+import { lazy } from "../base/lazy";
 import analytics from "./css/analytics.css" with { type: "text" };
 import base from "./base.css" with { type: "text" };
 import blocks from "./css/blocks.css" with { type: "text" };

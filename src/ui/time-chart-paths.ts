@@ -1,4 +1,4 @@
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 
 /** Height of the plot. */
 export const CHART_HEIGHT = 220;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Tone } from "../domain/tone";
+import type { Tone } from "../base/status";
 import { Shape } from "./labels";
 import { ClockTime, EventTime } from "./relative-time";
 

@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
-import { plural } from "../kernel/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../base/time";
+import { plural } from "../base/text";
 
 const MONTHS = [
   "January",

@@ -1,6 +1,6 @@
-import { percent } from "../kernel/numbers";
-import { plural } from "../kernel/text";
-import { toIso } from "../kernel/time";
+import { percent } from "../base/numbers";
+import { plural } from "../base/text";
+import { toIso } from "../base/time";
 import { pathThrough, round, runsOf } from "./time-chart-paths";
 import { PLOT_WIDTH, PlotSlot, TimeFrame } from "./time-frame";
 import { shortDay } from "./times";

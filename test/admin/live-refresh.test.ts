@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { countChanges } from "../../src/db/change-count";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { countChanges } from "../../src/db/statements";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { deleteComponent } from "../../src/features/components/service";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { KEYS, NEW_KEY, openForm, sendKeyForm, USERS } from "../support/dashboard";

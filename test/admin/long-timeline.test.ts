@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db/statements";
 import { addUpdate } from "../../src/features/incidents/incidents";
 import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { Answer, TestApp } from "../support/app";
 import { readHtml } from "../support/html";
 import { createIncidentDashboard, incidentScreen } from "../support/incident-dashboard";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { MINUTE_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { createDeliverySite } from "../support/delivery-site";
 import { readHtml } from "../support/html";

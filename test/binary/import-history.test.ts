@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportReport } from "../../src/domain/import-report";
-import { DAY_MS } from "../../src/kernel/time";
+import type { ImportReport } from "../../src/base/import-report";
+import { DAY_MS } from "../../src/base/time";
 import {
   createInstallation,
   executable,

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { writeConfig } from "../../src/config/transfer";
-import { CLI_ACTOR, userActor } from "../../src/domain/actor";
-import { IMPORT_COMMAND, type SourceKind } from "../../src/domain/import-sources";
+import { writeConfig } from "../../src/base/config/load";
+import { CLI_ACTOR, userActor } from "../../src/base/actor";
+import { IMPORT_COMMAND, type SourceKind } from "../../src/base/import-sources";
 import type { ImportRequest, ImportResult } from "../../src/features/imports/request";
 import { importInProcess } from "../../src/features/imports/process";
 import { createUser } from "../../src/features/users/service";
 import { type Installation, openForCommand } from "../../src/installation";
-import { systemClock } from "../../src/kernel/clock";
+import { systemClock } from "../../src/base/clock";
 import { testConfig } from "../support/app";
 import { executable, PROCESS_TEST_MS } from "../support/binary";
 import { temporaryFolder } from "../support/temporary-folder";

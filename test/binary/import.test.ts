@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportReport } from "../../src/domain/import-report";
+import type { ImportReport } from "../../src/base/import-report";
 import {
   createInstallation,
   executable,

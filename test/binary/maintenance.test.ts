@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { SECOND_MS } from "../../src/kernel/time";
+import { SECOND_MS } from "../../src/base/time";
 import { createInstallation, holds, PROCESS_TEST_MS, type Server } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { CHECK_OUTCOMES, SUPPORTED_TYPES } from "../../src/domain/monitor-state";
+import { CHECK_OUTCOMES, SUPPORTED_TYPES } from "../../src/base/status";
 import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 import { readExposition } from "../support/exposition";
 

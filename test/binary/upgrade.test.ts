@@ -3,9 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "../../src/db/migrate";
-import { MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
+import { MIGRATIONS, SCHEMA_VERSION, schemaVersion } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
-import { schemaVersion } from "../../src/db/schema-history";
 import { createInstallation, type Installation, PROCESS_TEST_MS } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { findMailKey, tokenOf } from "../../src/features/mail/tokens";
 import { setMailSettings } from "../../src/features/mail/settings";
 import { createWebhook } from "../../src/features/webhooks/create";

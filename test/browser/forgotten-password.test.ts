@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { readMailSettings, setMailSettings } from "../../src/features/mail/settings";
 import { startUserMails } from "../../src/features/users/mail-worker";
 import { USER_TEMPLATES } from "../../src/features/users/templates";
-import type { Timer } from "../../src/kernel/clock";
+import type { Timer } from "../../src/base/clock";
 import { joinPath, written } from "../support/account-mail";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";

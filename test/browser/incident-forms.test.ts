@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { getIncident } from "../../src/features/incidents/records";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { setMailSettings } from "../../src/features/mail/settings";
 import type { TestApp } from "../support/app";
 import { describeInBrowser, describeWithBrowser } from "../support/browser";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { planMaintenance } from "../../src/features/maintenance/plan";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { describeInBrowser } from "../support/browser";
 
 describeInBrowser("planning maintenance in a browser", (site) => {

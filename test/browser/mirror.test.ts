@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { AXE_ROUTE, runAxe } from "../support/axe";
 import { describeWithBrowser } from "../support/browser";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";

@@ -4,8 +4,8 @@ import { getMonitorRecord } from "../../src/features/monitors/records";
 import { updateComponent } from "../../src/features/components/service";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { MINUTE_MS } from "../../src/base/time";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { deleteComponent } from "../../src/features/components/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { arrange, COMPONENTS, outlineOf } from "../support/grouped-site";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite, type Visit, type VisitOptions } from "../support/browser-site";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { updateGroup } from "../../src/features/components/service";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";

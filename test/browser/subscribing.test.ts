@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { setMailSettings } from "../../src/features/mail/settings";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { startSignUps } from "../../src/features/subscribers/sign-up-worker";
-import type { Timer } from "../../src/kernel/clock";
+import type { Timer } from "../../src/base/clock";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";
 import { listSubscribers } from "../support/mail-rows";

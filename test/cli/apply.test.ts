@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { configFileSchema } from "../../src/features/apply/schema";
 import { setPublicAddress } from "../../src/features/settings/service";
 import { openForCommand } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { testConfig } from "../support/app";
 import { commandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -8,7 +8,7 @@ import { readApplyFile } from "../../src/features/apply/file";
 import { setPublicAddress } from "../../src/features/settings/service";
 import { createSamplePage } from "../../src/features/sample";
 import { createWebhook } from "../../src/features/webhooks/create";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";

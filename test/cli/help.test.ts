@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { COMMANDS } from "../../src/cli/commands";
-import { OPTIONS } from "../../src/config/options";
+import { OPTIONS } from "../../src/base/config/options";
 import { commandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 

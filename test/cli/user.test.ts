@@ -11,7 +11,7 @@ import { acceptLink, issueSetUpLink } from "../../src/features/users/invitations
 import { authenticate } from "../../src/features/users/sign-in";
 import type { UserResource } from "../../src/features/users/model";
 import { type Installation, openForCommand } from "../../src/installation";
-import { CLI_ACTOR, userActor } from "../../src/domain/actor";
+import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import { testConfig } from "../support/app";
 import { client } from "../support/auth-installation";
 import {

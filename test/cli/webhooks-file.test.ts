@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { setAllowedNetworks } from "../../src/features/settings/allowed-networks";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { keepKey } from "../../src/features/compat/store";
-import { readGoDuration } from "../../src/kernel/go-duration";
+import { readGoDuration } from "../../src/base/go-duration";
 import type { PageInput } from "../../src/features/pages/model";
 import { chargeOf } from "../support/app";
 import { createCompatSite } from "../support/compat-site";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { HOUR_MS } from "../../src/kernel/time";
+import { HOUR_MS } from "../../src/base/time";
 import { setCertificateExpiry } from "../support/certificate-expiry";
 import { createCompatSite, type CompatSite } from "../support/compat-site";
 

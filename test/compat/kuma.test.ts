@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { keepNumber } from "../../src/features/compat/store";
 import { updateComponent } from "../../src/features/components/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { HOUR_MS, toIso } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { HOUR_MS, toIso } from "../../src/base/time";
 import { createCompatSite, type CompatSite } from "../support/compat-site";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";

@@ -4,7 +4,7 @@ import { listSignals } from "../../src/features/monitors/heartbeat-store";
 import { tokensOf } from "../../src/features/monitors/tokens";
 import { listChecksBefore } from "../../src/features/monitors/checks-store";
 import { findMonitor } from "../../src/features/monitors/store";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { MINUTE_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
 import { giveImportedTokens } from "../support/imported-jobs";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type GivenFlags, loadConfig } from "../../src/config/load";
+import { type GivenFlags, loadConfig } from "../../src/base/config/load";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const PURGE = { ALLCLEAR_CDN: "600", ALLCLEAR_PURGE_URL: "https://purge.example/v1?zone=1" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseDockerHosts } from "../../src/config/docker-hosts";
+import { parseDockerHosts } from "../../src/base/config/network";
 
 describe("the option of Docker hosts", () => {
   test("Docker hosts are socket files and addresses, each with a name", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { loadConfig } from "../../src/config/load";
+import { loadConfig } from "../../src/base/config/load";
 
 test("the address of a store in which someone wrote credentials is refused and never repeated", () => {
   const url = "s3://AKIA1:s3cret@bucket/fleet";

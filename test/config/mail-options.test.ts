@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type GivenFlags, loadConfig } from "../../src/config/load";
+import { type GivenFlags, loadConfig } from "../../src/base/config/load";
 import { readMailSettings } from "../../src/features/mail/settings";
 import { createTestApp } from "../support/app";
 import { certificateText } from "../support/raw-server";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadConfig } from "../../src/config/load";
-import { readConfig, writeConfig } from "../../src/config/transfer";
+import { loadConfig, readConfig, writeConfig } from "../../src/base/config/load";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const KEYS = { ALLCLEAR_MIRROR_KEY_ID: "AKIA1", ALLCLEAR_MIRROR_SECRET: "hidden-secret" };

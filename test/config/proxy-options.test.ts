@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type GivenFlags, loadConfig } from "../../src/config/load";
+import { type GivenFlags, loadConfig } from "../../src/base/config/load";
 
 function problemsOf(env: Record<string, string>, flags: GivenFlags = {}): string[] {
   const loaded = loadConfig(flags, env);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Config } from "../../src/config/options";
-import { loadConfig } from "../../src/config/load";
+import type { Config } from "../../src/base/config/options";
+import { loadConfig } from "../../src/base/config/load";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const STORE = { ALLCLEAR_FLEET_STORE: "s3://bucket/fleet" };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readConfig, writeConfig } from "../../src/config/transfer";
+import { readConfig, writeConfig } from "../../src/base/config/load";
 import { testConfig } from "../support/app";
 
 test("settings reach another process as they are", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type GivenFlags, loadConfig } from "../../src/config/load";
+import { type GivenFlags, loadConfig } from "../../src/base/config/load";
 
 const STORE = {
   ALLCLEAR_FLEET_STORE: "file:///var/log",

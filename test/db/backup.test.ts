@@ -14,7 +14,7 @@ import { OperatorError } from "../../src/db/errors";
 import { copyDatabase } from "../../src/db/backup";
 import { migrate } from "../../src/db/migrate";
 import { isSound, openSqlite, pragma } from "../../src/db/open";
-import { isAllclearDatabase } from "../../src/db/schema-history";
+import { isAllclearDatabase } from "../../src/db/migrations";
 import { startChild } from "../support/child";
 import { createTestClock } from "../support/clock";
 import { NOTES_SQL } from "../support/database";

@@ -2,10 +2,15 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { createFollowedDb, isNotReadable } from "../../src/db/followed-database";
-import { isPreparedFollowed, prepareFollowed, readTxid } from "../../src/db/followed-files";
+import {
+  createFollowedDb,
+  isNotReadable,
+  isPreparedFollowed,
+  prepareFollowed,
+  readTxid,
+} from "../../src/db/followed-database";
 import { closeSqlite } from "../../src/db/open";
-import { Problem } from "../../src/errors/problem";
+import { Problem } from "../../src/base/errors";
 import { createTestClock, settle, TEST_START } from "../support/clock";
 import { createFile, followedFile, listNumbers } from "../support/followed-file";
 import { rejectionOf } from "../support/rejection";

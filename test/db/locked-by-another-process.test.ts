@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { systemClock } from "../../src/kernel/clock";
+import { systemClock } from "../../src/base/clock";
 import { startChild } from "../support/child";
 import { createTestClock, settle } from "../support/clock";
 import { addNote, committedNotes, notesOf, openNotes, outcomesOf } from "../support/database";

@@ -5,9 +5,15 @@ import { join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
 import { type DataDirectory, openDataDirectory } from "../../src/db/data-directory";
 import { migrate } from "../../src/db/migrate";
-import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
+import {
+  isAllclearDatabase,
+  type Migration,
+  MIGRATIONS,
+  readApplied,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from "../../src/db/migrations";
 import { isSound, openSqlite, pragma } from "../../src/db/open";
-import { isAllclearDatabase, readApplied, schemaVersion } from "../../src/db/schema-history";
 import { startChild } from "../support/child";
 import { temporaryFolder } from "../support/temporary-folder";
 

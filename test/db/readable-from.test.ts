@@ -4,8 +4,8 @@ import { connect } from "../../src/db/connection";
 import { migrate } from "../../src/db/migrate";
 import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
-import { unreadableSchema } from "../../src/db/readable-schema";
-import { createLog } from "../../src/kernel/log";
+import { unreadableSchema } from "../../src/db/schema-guard";
+import { createLog } from "../../src/base/log";
 
 /** Number of migrations before the first one after which older replicas could go on. */
 const FIRST_FOLLOWED = 20;

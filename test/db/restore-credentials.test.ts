@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CREDENTIAL_TABLES, type CredentialTable } from "../../src/db/credential-tables";
+import { CREDENTIAL_TABLES, type CredentialTable } from "../../src/db/credentials";
 import { copyDatabase } from "../../src/db/backup";
 import { openDataDirectory } from "../../src/db/data-directory";
 import { migrate } from "../../src/db/migrate";
@@ -13,7 +13,7 @@ import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys/serv
 import { changePassword } from "../../src/features/users/sign-in";
 import { createUser, disableUser, enableUser, setRole } from "../../src/features/users/service";
 import { inviteUser } from "../../src/features/users/invitations";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { backedUpSite } from "../support/restored-app";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -4,7 +4,7 @@ import { migrate } from "../../src/db/migrate";
 import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { guardSchema } from "../../src/db/schema-guard";
-import { unavailable } from "../../src/errors/problem";
+import { unavailable } from "../../src/base/errors";
 import { readPublicAddress } from "../../src/features/settings/service";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";

@@ -7,11 +7,12 @@ import {
   insertAllInto,
   insertInto,
   mutate,
+  mutateByIds,
+  selectByIds,
   selectMany,
   selectOne,
   updateById,
 } from "../../src/db/statements";
-import { mutateByIds, selectByIds } from "../../src/db/by-ids";
 import { openSqlite } from "../../src/db/open";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";

@@ -7,7 +7,7 @@ import {
   listUpdateSummaries,
 } from "../../src/features/incidents/records";
 import { timelineOf } from "../../src/features/incidents/rules";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { MINUTE_MS } from "../../src/base/time";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { sha256Hex } from "../../src/kernel/hash";
+import { sha256Hex } from "../../src/base/hash";
 import { readAllTables } from "../support/database-dump";
 import { emptyTables, expectSound, openOldDatabase } from "../support/old-database";
 import { temporaryFolder } from "../support/temporary-folder";

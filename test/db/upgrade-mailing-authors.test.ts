@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { DAY_MS, SECOND_MS } from "../../src/kernel/time";
+import { DAY_MS, SECOND_MS } from "../../src/base/time";
 import { readAllTables } from "../support/database-dump";
 import { expectSound, openOldDatabase } from "../support/old-database";
 import { temporaryFolder } from "../support/temporary-folder";

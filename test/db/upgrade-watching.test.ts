@@ -4,8 +4,7 @@ import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeat-
 import { findMonitor, findMonitorState } from "../../src/features/monitors/store";
 import { listSpans } from "../../src/features/monitors/checks-store";
 import { createContext } from "../../src/installation";
-import { sha256Hex } from "../../src/kernel/hash";
-import { systemRandom } from "../../src/kernel/random";
+import { sha256Hex, systemRandom } from "../../src/base/hash";
 import { testConfig } from "../support/app";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { fillDemo } from "../../src/demo/fill";
-import { SUPPORTED_TYPES } from "../../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../../src/base/status";
 import { selectMany } from "../../src/db/statements";
 import { monitorRollups } from "../../src/db/tables/monitors";
-import { DAY_MS, HOUR_MS, startOfDay } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, startOfDay } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
 

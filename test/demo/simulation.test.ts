@@ -9,11 +9,11 @@ import {
   refuseImport,
   startJobs,
 } from "../../src/demo/simulation";
-import { Fault } from "../../src/egress/fault";
+import { Fault } from "../../src/egress/model";
 import { type IncidentRecord, listIncidents } from "../../src/features/incidents/records";
 import { readOutages } from "../../src/features/incidents/wire";
 import { createMonitoring } from "../../src/features/monitors/engine";
-import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
 import { createTestClock, settle } from "../support/clock";
 import { fieldErrorsOn } from "../support/html";

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { crons } from "../../src/domain/cron";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { crons } from "../../src/base/cron";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 
 const { errorOf, read } = crons();
 

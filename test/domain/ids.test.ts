@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createIdFactory } from "../../src/domain/ids";
-import { systemRandom } from "../../src/kernel/random";
+import { createIdFactory } from "../../src/base/ids";
+import { systemRandom } from "../../src/base/hash";
 import { createTestClock, TEST_START } from "../support/clock";
 
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { changeValueInWords, typeInWords } from "../../src/domain/import-report";
+import { changeValueInWords, typeInWords } from "../../src/base/import-report";
 
 test("typeInWords returns the types of sources in words", () => {
   expect(typeInWords("status_page")).toEqual(["status page", "status pages"]);

@@ -5,8 +5,8 @@ import {
   maskAddress,
   parseMailAddress,
   parseMailbox,
-} from "../../src/domain/mail-address";
-import { parseSender } from "../../src/config/mail-options";
+} from "../../src/base/mail-address";
+import { parseSender } from "../../src/base/config/mail";
 import { emailError } from "../../src/features/users/rules";
 import { mailtoOf, parseMailto } from "../../src/features/webhooks/recipient";
 import { createSubscribingSite } from "../support/subscribing";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { plainText, renderMarkdown } from "../../src/domain/markdown";
+import { plainText, renderMarkdown } from "../../src/base/markdown";
 import { readHtml } from "../support/html";
 
 const REL = "nofollow noopener ugc";

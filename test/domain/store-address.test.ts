@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseStoreAddress } from "../../src/domain/store-address";
+import { parseStoreAddress } from "../../src/base/store-address";
 
 describe("the address of a store", () => {
   test("a bucket has a path, a region and an endpoint", () => {

@@ -5,7 +5,7 @@ import {
   TONE_FILLS,
   TONES,
   worstTone,
-} from "../../src/domain/tone";
+} from "../../src/base/status";
 import { contrast } from "../../src/public/accent";
 import tokens from "../../src/ui/tokens.css" with { type: "text" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { DnsRecordType } from "../../src/egress/model";
-import { parseResolver } from "../../src/egress/host";
+import { parseResolver } from "../../src/egress/policy";
 import {
   type DnsReply,
   dnsName,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Fault } from "../../src/egress/fault";
+import { Fault } from "../../src/egress/model";
 import { HttpReader, type ReadAnswer } from "../../src/egress/http-reader";
 
 const MAX_BYTES = 32;

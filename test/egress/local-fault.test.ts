@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createEgress } from "../../src/egress/egress";
-import { Fault } from "../../src/egress/fault";
+import { Fault } from "../../src/egress/model";
 import { createMonitoring } from "../../src/features/monitors/engine";
 import { createTestApp } from "../support/app";
 import { createTestClock } from "../support/clock";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Fault } from "../../src/egress/fault";
-import type { HttpAnswer } from "../../src/egress/model";
+import type { Fault, HttpAnswer } from "../../src/egress/model";
 import { createDeliverySite } from "../support/delivery-site";
 import { createTestEgress, faultOf, successOf } from "../support/egress";
 import { startProxy } from "../support/proxy";

@@ -2,16 +2,12 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import type { NetworkInterfaceInfo } from "node:os";
 import { join } from "node:path";
-import {
-  type MonitorType,
-  SUPPORTED_TYPES,
-  type SupportedType,
-} from "../../src/domain/monitor-state";
+import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../src/base/status";
 import type { Contact } from "../../src/egress/model";
 import { OutsideAnswers } from "../../src/egress/outside";
 import { outsideAddressOf } from "../../src/egress/policy";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { MINUTE_MS } from "../../src/base/time";
 import { PROCESS_TEST_MS } from "../support/binary";
 import { createTestClock } from "../support/clock";
 import { createTestEgress, patience } from "../support/egress";

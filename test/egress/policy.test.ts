@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseNetworks } from "../../src/config/parse";
-import { hostError } from "../../src/egress/host";
-import { mailPolicy, monitorPolicy, webhookPolicy } from "../../src/egress/policy";
+import { parseNetworks } from "../../src/base/config/parse";
+import { hostError, mailPolicy, monitorPolicy, webhookPolicy } from "../../src/egress/policy";
 
 const METADATA_SPELLINGS = [
   "169.254.169.254",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { boundedLookup, type Lookup, systemLookup } from "../../src/egress/lookup";
-import { systemClock } from "../../src/kernel/clock";
+import { boundedLookup, type Lookup, systemLookup } from "../../src/egress/dns";
+import { systemClock } from "../../src/base/clock";
 import { createTestClock, settle } from "../support/clock";
 import { createTestEgress, faultOf, patience, successOf } from "../support/egress";
 import { answering, httpAnswer, startRawServer } from "../support/raw-server";

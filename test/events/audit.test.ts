@@ -4,7 +4,7 @@ import { selectMany } from "../../src/db/statements";
 import { auditLog } from "../../src/db/tables/events";
 import { recordAudits } from "../../src/events/audit";
 import { createPage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
 import { outcomesOf } from "../support/database";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { authorsOf } from "../../src/events/authors";
+import { authorsOf } from "../../src/events/audit-search";
 import { recordAudits } from "../../src/events/audit";
-import type { Actor } from "../../src/domain/actor";
+import type { Actor } from "../../src/base/actor";
 import { createTestApp, type TestApp } from "../support/app";
 
 const NOON = Date.parse("2026-03-10T12:00:00Z");

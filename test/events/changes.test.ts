@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createIncident } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/service";
 import { createMonitor } from "../../src/features/monitors/create";

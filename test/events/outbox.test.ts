@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db/statements";
 import type { EventGroup, RecordedEvent } from "../../src/events/outbox";
 import { recordAudits } from "../../src/events/audit";
-import { SYSTEM_ACTOR } from "../../src/domain/actor";
+import { SYSTEM_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { outcomesOf } from "../support/database";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { loadConfig } from "../../src/config/load";
+import { loadConfig } from "../../src/base/config/load";
 import { type FleetStore, probeStore } from "../../src/fleet/fleet-store";
-import { systemRandom } from "../../src/kernel/random";
+import { systemRandom } from "../../src/base/hash";
 import { createMemoryStore } from "../support/fleet/memory-store";
 import { createTestLog } from "../support/log";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadConfig } from "../../src/config/load";
+import { loadConfig } from "../../src/base/config/load";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { nodeHealthRoutes } from "../../src/fleet/health-routes";
 import { createReadiness } from "../../src/features/health/readiness";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { toIso } from "../../src/kernel/time";
+import { toIso } from "../../src/base/time";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { type FleetNode, startNode } from "../support/fleet/nodes";

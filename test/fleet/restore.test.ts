@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createKey } from "../../src/features/keys/service";
 import { writeLeader } from "../../src/fleet/leader/record";
 import { type Replication, startReplication } from "../../src/fleet/log/replication";
 import { openForCommand } from "../../src/installation";
-import { systemClock } from "../../src/kernel/clock";
-import { toIso } from "../../src/kernel/time";
+import { systemClock } from "../../src/base/clock";
+import { toIso } from "../../src/base/time";
 import { testConfig } from "../support/app";
 import { commandLine, jsonOf } from "../support/command-line";
 import { describeWithPrograms } from "../support/fleet/describe";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { KEYS_PATH } from "../../src/admin/paths";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { startSession } from "../../src/features/auth/sessions";
 import { revokeKey } from "../../src/features/keys/service";
 import { createUser } from "../../src/features/users/service";

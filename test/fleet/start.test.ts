@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { usesFleet } from "../../src/config/options";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { usesFleet } from "../../src/base/config/options";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createAlarms } from "../../src/features/alarms/alarms";
 import { createKey } from "../../src/features/keys/service";
 import { openForCommand } from "../../src/installation";

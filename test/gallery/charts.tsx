@@ -1,5 +1,5 @@
-import type { ComponentStatus } from "../../src/domain/component-status";
-import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
+import type { ComponentStatus } from "../../src/base/status";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { BarChart } from "../../src/ui/bar-chart";
 import { Card, Facts, Section } from "../../src/ui/blocks";
 import { DayBars } from "../../src/ui/day-charts";

@@ -1,4 +1,4 @@
-import { MINUTE_MS, toIso } from "../../src/kernel/time";
+import { MINUTE_MS, toIso } from "../../src/base/time";
 import { Card, Section } from "../../src/ui/blocks";
 import { Flash, Notice } from "../../src/ui/notices";
 import { Timeline } from "../../src/ui/timeline";

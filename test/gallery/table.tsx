@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/base/time";
 import { Cell, CellNote, Row, RowLink, Table } from "../../src/ui/table";
 import { Chip, Chips } from "../../src/ui/labels";
 import { Day, RelativeTime } from "../../src/ui/relative-time";

@@ -1,6 +1,5 @@
-import { COMPONENT_STATUSES } from "../../src/domain/component-status";
-import { CHECK_OUTCOMES, MONITOR_STATES } from "../../src/domain/monitor-state";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/kernel/time";
+import { CHECK_OUTCOMES, COMPONENT_STATUSES, MONITOR_STATES } from "../../src/base/status";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/base/time";
 import { Actions } from "../../src/ui/form";
 import { Button, ButtonLink } from "../../src/ui/buttons";
 import { Card, Facts, Section } from "../../src/ui/blocks";

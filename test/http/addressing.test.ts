@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 import { createMonitorApi } from "../support/monitor-api";
 

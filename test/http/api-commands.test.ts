@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { makeReportToken } from "../../src/features/mail/reports/token";
 import { setMailSettings } from "../../src/features/mail/settings";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Problem } from "../../src/errors/problem";
+import { Problem } from "../../src/base/errors";
 import { createBearerReader } from "../../src/http/bearer";
 import { createCredentials } from "../../src/http/credentials";
 import { createTestApp, expectProblem } from "../support/app";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { updatePage } from "../../src/features/pages/service";
 import type { Route } from "../../src/http/route-table";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";
 import { createRouteSite } from "../support/route-site";

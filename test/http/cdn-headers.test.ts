@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createApp } from "../../src/app";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { visit } from "../support/domains";
 import { createRouteSite } from "../support/route-site";
 import { shareSite } from "../support/shared-site";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { revokeKey } from "../../src/features/keys/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem } from "../support/app";
 
 /** A JSON body that is on its way until it is let in. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../src/features/components/service";
 import { createPage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { encodeCursor } from "../../src/http/pagination";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 

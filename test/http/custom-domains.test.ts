@@ -4,7 +4,7 @@ import { createDomains } from "../../src/features/pages/custom-domains";
 import { createPage, touchPage, updatePage } from "../../src/features/pages/service";
 import type { PageInput } from "../../src/features/pages/model";
 import { setPublicAddress } from "../../src/features/settings/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createContext } from "../../src/installation";
 import { createTestApp, type TestApp } from "../support/app";
 import { counted } from "../support/counted-transaction";

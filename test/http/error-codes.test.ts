@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ERROR_CODES, type ErrorCode, ERRORS } from "../../src/errors/catalog";
+import { ERROR_CODES, type ErrorCode, ERRORS } from "../../src/base/errors";
 import { revokeKey } from "../../src/features/keys/service";
 import { errorsOf } from "../../src/http/openapi/operation";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { anotherProcess } from "../support/second-connection";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 import { temporaryFolder } from "../support/temporary-folder";

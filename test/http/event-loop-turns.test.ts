@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { makeInSlices, runInSlices } from "../../src/kernel/in-slices";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { makeInSlices, runInSlices } from "../../src/base/in-slices";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { listNumbers } from "../../src/features/compat/store";
 import { createIncidentCache } from "../../src/features/incidents/records";
 import { deletePage } from "../../src/features/page-deletion/delete";

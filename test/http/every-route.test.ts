@@ -3,7 +3,7 @@ import { Kind } from "@sinclair/typebox";
 import { type Scope, SCOPE_NAMES } from "../../src/features/keys/scopes";
 import type { Route } from "../../src/http/route-table";
 import { FORM_KIND } from "../../src/http/declared-body";
-import { ROLES } from "../../src/domain/role";
+import { ROLES } from "../../src/base/actor";
 import { type CallOptions, createTestApp, expectProblem, type TestApp } from "../support/app";
 
 interface Site extends AsyncDisposable {

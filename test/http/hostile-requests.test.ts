@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { redactUrl } from "../../src/domain/redact";
+import { redactUrl } from "../../src/base/secrets";
 import { createTestApp, expectProblem } from "../support/app";
 import { streamOf } from "../support/streamed-body";
 

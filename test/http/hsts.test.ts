@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { setPublicAddress } from "../../src/features/settings/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys/service";
 import { openApiSteps } from "../../src/http/openapi/document";
-import { runInSlices } from "../../src/kernel/in-slices";
+import { runInSlices } from "../../src/base/in-slices";
 import { EVENT_DATA } from "../../src/public/event-data";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { DAY_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { DAY_MS } from "../../src/base/time";
 import { createTestApp, expectProblem } from "../support/app";
 import { createCreatingApi, TAKEN } from "../support/creating-api";
 

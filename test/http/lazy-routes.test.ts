@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Background } from "../../src/background";
 import { createApp } from "../../src/app";
 import { createIdleBackground } from "../../src/background";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { revokeKey } from "../../src/features/keys/service";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 

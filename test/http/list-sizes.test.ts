@@ -7,8 +7,8 @@ import { listMaintenance } from "../../src/features/maintenance/lists";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import { buildSnapshot } from "../../src/features/status/snapshot";
 import { readPastEntries } from "../../src/features/status/history";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { HOUR_MS, toIso } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { HOUR_MS, toIso } from "../../src/base/time";
 import { counted } from "../support/counted-transaction";
 import { createLargePage, type LargePage } from "../support/large-page";
 

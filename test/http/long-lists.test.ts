@@ -1,8 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { examine } from "../../src/errors/examine";
-import { FieldErrors } from "../../src/errors/field-errors";
-import { Text } from "../../src/kernel/schema";
+import { examine, FieldErrors } from "../../src/base/validation";
+import { Text } from "../../src/base/schema";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 
 interface Listed {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Problem } from "../../src/errors/problem";
+import { Problem } from "../../src/base/errors";
 import { formBody } from "../../src/http/form-body";
 import { createTestApp, expectProblem } from "../support/app";
 import { asUpload, multipart, type Part } from "../support/multipart";

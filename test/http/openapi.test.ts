@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { ERROR_CODES, ERRORS } from "../../src/errors/catalog";
-import { EVENTS } from "../../src/events/catalog";
+import { ERROR_CODES, ERRORS } from "../../src/base/errors";
+import { EVENTS } from "../../src/events/outbox";
 import { SCOPE_NAMES, SCOPES } from "../../src/features/keys/scopes";
-import { yamlSteps } from "../../src/kernel/yaml-steps";
-import { toRef } from "../../src/kernel/text";
+import { yamlSteps } from "../../src/base/yaml";
+import { toRef } from "../../src/base/text";
 import { chargeOf, createTestApp } from "../support/app";
 
 describe("GET /openapi.json", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { updateComponent } from "../../src/features/components/service";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "../support/app";
 import { createIncidentSite } from "../support/incident-site";
 import { createMonitorApi } from "../support/monitor-api";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db/statements";
-import { CLI_ACTOR as actor } from "../../src/domain/actor";
-import type { Imported, ImportItem, ImportReport } from "../../src/domain/import-report";
+import { CLI_ACTOR as actor } from "../../src/base/actor";
+import type { Imported, ImportItem, ImportReport } from "../../src/base/import-report";
 import {
   deleteComponent,
   deleteGroup,
@@ -26,7 +26,7 @@ import { findPage } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/service";
 import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/update";
 import { findWebhook } from "../../src/features/webhooks/store";
-import { HOUR_MS } from "../../src/kernel/time";
+import { HOUR_MS } from "../../src/base/time";
 import type { TestApp } from "../support/app";
 import { listCausesOfPage } from "../support/causes";
 import {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { mutate } from "../../src/db/statements";
 import { importRefs } from "../../src/db/tables/imports";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { findTokenOwner } from "../../src/features/monitors/heartbeat-tokens";
 import { updateMonitor } from "../../src/features/monitors/update";
 import { listAllPages } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/service";
-import { sha256 } from "../../src/kernel/hash";
+import { sha256 } from "../../src/base/hash";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 
 const [FIRST, SECOND, THIRD] = UUIDS;

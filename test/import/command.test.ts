@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDataDirectory, tryImportLock } from "../../src/db/data-directory";
-import type { ImportReport } from "../../src/domain/import-report";
+import type { ImportReport } from "../../src/base/import-report";
 import { type CommandLine, installedCommandLine, jsonOf } from "../support/command-line";
 import { dumpOf } from "../support/database-dump";
 import { checkOf, UUIDS } from "../support/import-site";

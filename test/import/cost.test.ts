@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { findImportCause } from "../../src/features/components/cause-store";
 import { importFound } from "../../src/features/imports/import";
 import { type Found, keyOf } from "../../src/features/imports/source";

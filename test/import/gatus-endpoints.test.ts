@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CreateMonitorBody } from "../../src/features/monitors/bodies";
-import { schemaErrors } from "../../src/errors/examine";
+import { schemaErrors } from "../../src/base/validation";
 import { thresholdsOf } from "../../src/features/imports/gatus/alerts";
 import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/features/imports/gatus/document";
 import { Notes } from "../../src/features/imports/gatus/notes";

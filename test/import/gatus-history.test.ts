@@ -7,7 +7,7 @@ import { importPast } from "../support/past-source";
 import { readGatus } from "../../src/features/imports/gatus/read";
 import { timeOf } from "../../src/features/imports/gatus/history-rows";
 import { BEAT, type ForeignKey, type FoundHistory } from "../../src/features/imports/source";
-import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import {
   GATUS_CONFIG,
   GATUS_HOUR as HOUR,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ImportReport } from "../../src/domain/import-report";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ImportReport } from "../../src/base/import-report";
 import { updateComponent } from "../../src/features/components/service";
 import { readSource } from "../../src/features/imports/importers";
 import { createIdleMonitoring, type Heartbeat } from "../../src/features/monitors/monitoring";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { MINUTE_MS } from "../../src/base/time";
 import { createTestApp, testConfig, type TestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
 import { commandLine, jsonOf } from "../support/command-line";

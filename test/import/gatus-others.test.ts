@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { schemaErrors } from "../../src/errors/examine";
+import { schemaErrors } from "../../src/base/validation";
 import { CONFIG } from "../../src/features/imports/gatus/document";
 import { OTHER_PROVIDERS, PROVIDERS } from "../../src/features/imports/gatus/receivers";
 import { CreateScheduleBody } from "../../src/features/maintenance/schedules/model";

@@ -7,7 +7,7 @@ import { OperatorError } from "../../src/db/errors";
 import { BEAT, type HistoryRange } from "../../src/features/imports/source";
 import { openKumaDatabase } from "../../src/features/imports/uptime-kuma/database";
 import { type KumaHistory, openKumaHistory } from "../../src/features/imports/uptime-kuma/history";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import { createKumaDatabase } from "../support/kuma-database";
 import { writeLargeKuma } from "../support/large-kuma";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportReport } from "../../src/domain/import-report";
+import type { ImportReport } from "../../src/base/import-report";
 import { installedCommandLine, jsonOf } from "../support/command-line";
 import { dumpOf } from "../support/database-dump";
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportReport } from "../../src/domain/import-report";
+import type { ImportReport } from "../../src/base/import-report";
 import { createInstallation, holds, type Installation } from "../support/binary";
 import {
   badgeDifferences,

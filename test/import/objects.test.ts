@@ -5,8 +5,8 @@ import { listAllPages } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/service";
 import { type ImportedToken, ofPostOnly } from "../../src/features/monitors/heartbeat-tokens";
 import { tokensOf } from "../../src/features/monitors/tokens";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ImportReport } from "../../src/domain/import-report";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ImportReport } from "../../src/base/import-report";
 import type { Found } from "../../src/features/imports/source";
 import {
   foundComponent,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { sha256 } from "../../src/kernel/hash";
+import { sha256 } from "../../src/base/hash";
 import { installedCommandLine } from "../support/command-line";
 import { dumpOf } from "../support/database-dump";
 import { foundMonitor, foundWebhook, heldMonitor } from "../support/found-objects";

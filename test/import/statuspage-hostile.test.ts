@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { createEgress } from "../../src/egress/egress";
-import { parseNetworks } from "../../src/config/parse";
+import { parseNetworks } from "../../src/base/config/parse";
 import { readStatuspage } from "../../src/features/imports/statuspage/read";
 import { createTestClock } from "../support/clock";
 import { createImportSite } from "../support/import-site";

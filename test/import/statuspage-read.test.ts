@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportReport } from "../../src/domain/import-report";
+import type { ImportReport } from "../../src/base/import-report";
 import type { Found } from "../../src/features/imports/source";
 import { readStatuspage } from "../../src/features/imports/statuspage/read";
 import { RAILS_TIME_ZONES } from "../../src/features/imports/statuspage/time-zones";
 import { isTimeZone } from "../../src/features/pages/rules";
-import { sha256Hex } from "../../src/kernel/hash";
+import { sha256Hex } from "../../src/base/hash";
 import {
   API_KEY,
   componentOf,

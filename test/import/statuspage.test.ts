@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportReport } from "../../src/domain/import-report";
+import type { ImportReport } from "../../src/base/import-report";
 import { requireWritable, writeOutputFiles } from "../../src/cli/import-files";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { readImportFile } from "../../src/features/subscribers/import-file";
 import { readStatuspage } from "../../src/features/imports/statuspage/read";
-import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import { listCausesOfPage } from "../support/causes";
 import { installedCommandLine, jsonOf } from "../support/command-line";
 import { dumpOf } from "../support/database-dump";

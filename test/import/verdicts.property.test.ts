@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { VERDICTS } from "../../src/domain/import-report";
+import { VERDICTS } from "../../src/base/import-report";
 import { PROCESS_TEST_MS } from "../support/binary";
 import { checkItems, checkOf, createImportSite, UUIDS } from "../support/import-site";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { startImport } from "../../src/features/imports/start";
 import { listAllWebhooks } from "../../src/features/webhooks/store";
 import { updateWebhook } from "../../src/features/webhooks/update";

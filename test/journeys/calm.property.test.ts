@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import {
   type Behaviour,
   type CalmReceiver,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { exportFile, writeApplyFile } from "../../src/features/apply/export";
 import { findMailKey, type LinkPurpose } from "../../src/features/mail/tokens";
 import { makeReportToken } from "../../src/features/mail/reports/token";
@@ -15,7 +15,7 @@ import { startUserMails } from "../../src/features/users/mail-worker";
 import { USER_TEMPLATES } from "../../src/features/users/templates";
 import { ALERT_TEMPLATES } from "../../src/features/webhooks/alerts/templates";
 import { startDelivering } from "../../src/features/webhooks/deliver/deliverer";
-import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { Answer, CallOptions } from "../support/app";
 import { createTestClock, settle } from "../support/clock";
 import { openForm, userWithPassword, USERS } from "../support/dashboard";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMonitoring } from "../../src/features/monitors/engine";
-import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
 import { settle } from "../support/clock";
 import { startTarget } from "../support/target";

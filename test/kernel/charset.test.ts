@@ -3,7 +3,7 @@
  * way to declare a character set, or bytes that were read wrongly, is one more row.
  */
 import { describe, expect, test } from "bun:test";
-import { charsetOf, decodeText, UNREAD_CHARSET } from "../../src/kernel/charset";
+import { charsetOf, decodeText, UNREAD_CHARSET } from "../../src/base/charset";
 import type { Assertion } from "../../src/features/monitors/assertions/model";
 import { checkHttp } from "../support/http-check";
 import { startRawServer } from "../support/raw-server";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseClientAddress } from "../../src/kernel/client-address";
+import { parseClientAddress } from "../../src/base/client-address";
 
 describe("a client address", () => {
   test.each([

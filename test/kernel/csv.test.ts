@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parse } from "csv-parse/sync";
-import { guarded, toCsvLine, unguarded } from "../../src/kernel/csv";
+import { guarded, toCsvLine, unguarded } from "../../src/base/csv";
 
 test("every guarded cell is read back as it was, and none is taken for a formula", () => {
   const part = fc.constantFrom("'", "=", "+", "-", "@", " ", "\t", "＝", "a", '"', ",", "\n", ";");

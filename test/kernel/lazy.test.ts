@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { once } from "../../src/kernel/lazy";
+import { once } from "../../src/base/lazy";
 
 describe("an initialisation that runs once", () => {
   test("concurrent callers share one initialisation, and later ones do not wait", async () => {

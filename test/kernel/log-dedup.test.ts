@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { deduplicateLog } from "../../src/kernel/log-dedup";
+import { deduplicateLog } from "../../src/base/log";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
-import { redactText } from "../../src/domain/redact";
+import { redactText } from "../../src/base/secrets";
 
 const MINUTE = 60_000;
 

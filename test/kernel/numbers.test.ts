@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatBytes, percent } from "../../src/kernel/numbers";
+import { formatBytes, percent } from "../../src/base/numbers";
 
 describe("a formatted share", () => {
   for (const { share, digits, text } of [

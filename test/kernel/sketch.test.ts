@@ -8,7 +8,7 @@ import {
   sketchFromBytes,
   sketchOf,
   sketchToBytes,
-} from "../../src/kernel/sketch";
+} from "../../src/base/sketch";
 
 const latencies = fc.array(fc.integer({ min: 1, max: 86_400_000 }), {
   minLength: 1,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { schemaErrors } from "../../src/errors/examine";
-import { NameText } from "../../src/domain/texts";
-import { ByTag } from "../../src/kernel/schema";
+import { schemaErrors } from "../../src/base/validation";
+import { NameText } from "../../src/base/texts";
+import { ByTag } from "../../src/base/schema";
 
 const strict = { additionalProperties: false };
 const Shape = ByTag<unknown>("kind", {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseJson } from "../../src/kernel/text";
+import { parseJson } from "../../src/base/text";
 
 test("a JSON text has its value, and any other text has none", () => {
   expect(parseJson('{"a":[1,null]}')).toEqual({ a: [1, null] });

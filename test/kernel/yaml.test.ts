@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseYamlText, YAML_DEPTH_MAX, YamlTooLarge } from "../../src/kernel/yaml";
+import { parseYamlText, YAML_DEPTH_MAX, YamlTooLarge } from "../../src/base/yaml";
 
 const parse = (text: string) => parseYamlText(text, { prettyErrors: false, logLevel: "silent" });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createAlarms } from "../../src/features/alarms/alarms";
 import { deleteIncident } from "../../src/features/incidents/incidents";
-import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { startMirror } from "../../src/mirror/mirror";
 import { createTestApp } from "../support/app";
 import { createMirrorSite, createTestStore, type MirrorSite } from "../support/mirror-site";

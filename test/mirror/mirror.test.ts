@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { updatePage } from "../../src/features/pages/service";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestClock } from "../support/clock";
 import { readHtml } from "../support/html";
 import { createMirrorSite, type MirrorSite, type TestStore } from "../support/mirror-site";

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { putLogo } from "../../src/features/pages/logo";
 import { updatePage } from "../../src/features/pages/service";
-import { SECOND_MS } from "../../src/kernel/time";
+import { SECOND_MS } from "../../src/base/time";
 import { readAllTables } from "../support/database-dump";
 import { demoClock, fillDemoData } from "../support/demo-data";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { startSession } from "../../src/features/auth/sessions";
 import { createKey } from "../../src/features/keys/service";
 import { createPage } from "../../src/features/pages/service";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TlsOptions } from "node:tls";
-import { schemaErrors } from "../../src/errors/examine";
+import { schemaErrors } from "../../src/base/validation";
 import { probeOf } from "../../src/features/monitors/probes";
 import { checkContainer, type DockerState, startDocker } from "../support/docker";
 import {

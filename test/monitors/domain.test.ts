@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Egress } from "../../src/egress/egress";
-import { Fault } from "../../src/egress/fault";
-import type { HttpAnswer, HttpRequest } from "../../src/egress/model";
+import { Fault, type HttpAnswer, type HttpRequest } from "../../src/egress/model";
 import { RdapClient } from "../../src/features/monitors/probes/checks/rdap";
 import { validateDomain } from "../../src/features/monitors/probes/domain";
 import {
@@ -9,7 +8,7 @@ import {
   parseRdapList,
   rdapBaseOf,
 } from "../../src/features/monitors/probes/rdap-list";
-import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { createTestClock, TEST_START } from "../support/clock";
 import { faultOf, patience } from "../support/egress";

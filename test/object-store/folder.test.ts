@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { tryFileLock } from "../../src/db/file-lock";
+import { tryFileLock } from "../../src/db/file-access";
 import { openObjectStore } from "../../src/object-store/open";
-import { systemClock } from "../../src/kernel/clock";
+import { systemClock } from "../../src/base/clock";
 import { createTestClock } from "../support/clock";
 import { describeStoreContract } from "../support/fleet/store-contract";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectStore } from "../../src/object-store/model";
 import { openObjectStore } from "../../src/object-store/open";
-import type { Clock } from "../../src/kernel/clock";
+import type { Clock } from "../../src/base/clock";
 import { createTestClock, TEST_START } from "../support/clock";
 import {
   answering,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openObjectStore } from "../../src/object-store/open";
-import { systemClock } from "../../src/kernel/clock";
+import { systemClock } from "../../src/base/clock";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { S3_SERVERS, type S3Server, startS3 } from "../support/fleet/s3";
 import { changed, describeStoreContract } from "../support/fleet/store-contract";

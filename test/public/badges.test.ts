@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { COMPONENT_STATUSES } from "../../src/domain/component-status";
-import { STATUS_TONES } from "../../src/domain/tone";
+import { COMPONENT_STATUSES, STATUS_TONES } from "../../src/base/status";
 import { renderBadge } from "../../src/public/badges";
 import { expectProblem } from "../support/app";
 import { createFollowedPage, parseXml } from "../support/feed-site";

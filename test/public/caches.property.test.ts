@@ -1,16 +1,20 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Tx } from "../../src/db/statements";
-import { Problem } from "../../src/errors/problem";
+import { Problem } from "../../src/base/errors";
 import { deleteComponent, updateComponent } from "../../src/features/components/service";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/service";
 import { buildSnapshot } from "../../src/features/status/snapshot";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../src/domain/component-status";
-import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/incident-status";
-import { MINUTE_MS, toIso } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import {
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+} from "../../src/base/status";
+import { MINUTE_MS, toIso } from "../../src/base/time";
 import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS, type V2Document } from "../../src/public/v2/documents";
 import { versionOf } from "../../src/public/version";

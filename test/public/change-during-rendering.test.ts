@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import type { PageInput } from "../../src/features/pages/model";
 import { updatePage } from "../../src/features/pages/service";
-import { MINUTE_MS, toIso } from "../../src/kernel/time";
+import { MINUTE_MS, toIso } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { settle } from "../support/clock";
 import { createPublicSite, type PublicSite } from "../support/public-site";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../src/features/components/service";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { saveNoData } from "../../src/features/monitors/checks-store";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { MINUTE_MS } from "../../src/base/time";
 import { readHtml } from "../support/html";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 

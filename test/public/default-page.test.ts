@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { anotherProcess } from "../support/second-connection";
 import { createTestApp, expectProblem } from "../support/app";
 import { readHtml } from "../support/html";

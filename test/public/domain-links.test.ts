@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { PageInput } from "../../src/features/pages/model";
 import { putLogo } from "../../src/features/pages/logo";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { readHtml } from "../support/html";
 import { png } from "../support/pictures";
 import { createPublicSite, type PublicSite } from "../support/public-site";

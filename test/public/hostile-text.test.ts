@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { HOUR_MS } from "../../src/kernel/time";
+import { HOUR_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
 import { readHtml } from "../support/html";
 

@@ -3,7 +3,7 @@ import { deleteLogo, putLogo } from "../../src/features/pages/logo";
 import { logoPath } from "../../src/features/pages/address";
 import type { PageRow } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createContext } from "../../src/installation";
 import { createTestApp, expectMissingPart, expectProblem, type TestApp } from "../support/app";
 import { visit } from "../support/domains";

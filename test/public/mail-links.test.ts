@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { DAY_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { DAY_MS } from "../../src/base/time";
 import { type Answer, chargeOf, expectProblem } from "../support/app";
 import { visit } from "../support/domains";
 import { readHtml, typedIn } from "../support/html";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import { readHtml } from "../support/html";
 import { fails, openEngineSite } from "../support/engine-site";
 

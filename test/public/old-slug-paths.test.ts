@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
 
 describe("a path below a slug that a page had before", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createSubscribingSite } from "../support/subscribing";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";

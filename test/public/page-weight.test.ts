@@ -8,9 +8,9 @@ import {
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { saveRollup } from "../../src/features/monitors/rollups-store";
 import { listAllPages } from "../../src/features/pages/store";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { COMPONENT_STATUSES } from "../../src/domain/component-status";
-import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { COMPONENT_STATUSES } from "../../src/base/status";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { readHtml } from "../support/html";
 import { addMonitor } from "../support/monitor-store";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createPageTimes } from "../../src/public/page-times";
-import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
 

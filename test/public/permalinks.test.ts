@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../src/features/incidents/incidents";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { HOUR_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { HOUR_MS } from "../../src/base/time";
 import { expectMissingPart } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";

@@ -3,7 +3,7 @@ import { noteRelayOffers } from "../../src/features/mail/relay-offers";
 import { mutate } from "../../src/db/statements";
 import { mailRequests } from "../../src/db/tables/mail";
 import { insertRequest } from "../../src/features/subscribers/request-store";
-import { HOUR_MS } from "../../src/kernel/time";
+import { HOUR_MS } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { readHtml, typedIn } from "../support/html";
 import { anotherProcess } from "../support/second-connection";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { updateComponent } from "../../src/features/components/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, toIso } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, toIso } from "../../src/base/time";
 import { readHtml } from "../support/html";
 import { createTestApp } from "../support/app";
 import { createPublicSite, type PublicSite } from "../support/public-site";

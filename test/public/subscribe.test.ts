@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updatePage } from "../../src/features/pages/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";

@@ -6,7 +6,7 @@ import { openSqlite } from "../../src/db/open";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { guardSchema } from "../../src/db/schema-guard";
 import { createContext } from "../../src/installation";
-import { HOUR_MS } from "../../src/kernel/time";
+import { HOUR_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
 import { temporaryFolder } from "../support/temporary-folder";
 

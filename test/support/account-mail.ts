@@ -1,4 +1,4 @@
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComposedMail } from "../../src/features/mail/compose";
 import type { MailRow } from "../../src/features/mail/queue-store";
 import {

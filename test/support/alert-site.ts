@@ -1,6 +1,6 @@
 import { mails, suppressions } from "../../src/db/tables/mail";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { SuppressionReason } from "../../src/domain/mail";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { SuppressionReason } from "../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import type { MailSender } from "../../src/features/mail/sending/model";
 import { startSending } from "../../src/features/mail/sending/sender";

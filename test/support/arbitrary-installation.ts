@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Tx } from "../../src/db/statements";
-import { Problem } from "../../src/errors/problem";
+import { Problem } from "../../src/base/errors";
 import {
   createComponent,
   createGroup,
@@ -26,8 +26,8 @@ import { createPage, updatePage } from "../../src/features/pages/service";
 import { listAllPages } from "../../src/features/pages/store";
 import { deleteWebhook } from "../../src/features/webhooks/update";
 import { listStoredWebhooks } from "../../src/features/webhooks/apply-plan";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { DescriptionText, NameText } from "../../src/domain/texts";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { DescriptionText, NameText } from "../../src/base/texts";
 import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";
 import { textOf } from "./arbitrary-text";
 import { arbitraryWebhook } from "./arbitrary-webhook";

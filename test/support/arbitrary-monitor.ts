@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
-import { MonitorGroup, TagText } from "../../src/domain/tags";
-import { NameText } from "../../src/domain/texts";
-import { Text } from "../../src/kernel/schema";
-import { SUPPORTED_TYPES, type SupportedType } from "../../src/domain/monitor-state";
+import { MonitorGroup, TagText } from "../../src/base/tags";
+import { NameText } from "../../src/base/texts";
+import { Text } from "../../src/base/schema";
+import { SUPPORTED_TYPES, type SupportedType } from "../../src/base/status";
 import { textOf } from "./arbitrary-text";
 
 /** Secret of monitors that no output may contain. */

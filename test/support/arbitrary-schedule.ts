@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Tx } from "../../src/db/statements";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { NameText } from "../../src/domain/texts";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { NameText } from "../../src/base/texts";
 import { listComponentsOfPage } from "../../src/features/components/store";
 import {
   createSchedule,

@@ -10,10 +10,9 @@ import {
 import { TEMPLATE_NAME_MAX } from "../../src/features/incident-templates/wire";
 import { listAllPages } from "../../src/features/pages/store";
 import { UpdateText } from "../../src/features/timeline/updates";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { NAMED_STATUSES } from "../../src/domain/component-status";
-import { IMPACTS, OPEN_INCIDENT_STATUSES } from "../../src/domain/incident-status";
-import { LineText, NameText } from "../../src/domain/texts";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { IMPACTS, NAMED_STATUSES, OPEN_INCIDENT_STATUSES } from "../../src/base/status";
+import { LineText, NameText } from "../../src/base/texts";
 import { textOf } from "./arbitrary-text";
 import type { TestApp } from "./app";
 

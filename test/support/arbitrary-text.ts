@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import fc from "fast-check";
-import { schemaErrors } from "../../src/errors/examine";
+import { schemaErrors } from "../../src/base/validation";
 
 // Texts with a meaning in YAML at the beginning, at the end or within a value.
 const AWKWARD = [

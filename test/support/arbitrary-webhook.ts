@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { EVENTS, type EventType } from "../../src/events/catalog";
+import { EVENTS, type EventType } from "../../src/events/outbox";
 import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
-import { DescriptionText } from "../../src/domain/texts";
-import type { WebhookFormat } from "../../src/domain/webhook";
+import { DescriptionText } from "../../src/base/texts";
+import type { WebhookFormat } from "../../src/base/webhook";
 import { textOf } from "./arbitrary-text";
 
 /** Secret of webhooks that no file may contain. */

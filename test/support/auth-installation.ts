@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { loadConfig } from "../../src/config/load";
+import { loadConfig } from "../../src/base/config/load";
 import type { Ctx } from "../../src/context";
 import { createDb } from "../../src/db/database";
 import { insertInto } from "../../src/db/statements";
@@ -8,8 +8,8 @@ import { openSqlite } from "../../src/db/open";
 import { users } from "../../src/db/tables/users";
 import { startSession } from "../../src/features/auth/sessions";
 import { createContext } from "../../src/installation";
-import type { ClientAddress } from "../../src/kernel/client-address";
-import { systemRandom } from "../../src/kernel/random";
+import type { ClientAddress } from "../../src/base/client-address";
+import { systemRandom } from "../../src/base/hash";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { sessionCookie } from "../../src/http/session-cookie";
-import { systemClock } from "../../src/kernel/clock";
+import { systemClock } from "../../src/base/clock";
 import { AXE_ROUTE, runAxe } from "./axe";
 import type { TestClock } from "./clock";
 import { type ServedApp, type ServeOptions, serveApp } from "./served-app";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import type { Browser } from "playwright-core";
-import { lazy } from "../../src/kernel/lazy";
+import { lazy } from "../../src/base/lazy";
 import { type BrowserSite, launchBrowser, missingBrowser, openSite } from "./browser-site";
 
 /** The browser of all tests in this process. It ends with the process. */

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { startBackground } from "../../src/background";
 import type { Egress } from "../../src/egress/egress";
-import { Fault } from "../../src/egress/fault";
-import type { HttpAnswer, HttpRequest } from "../../src/egress/model";
+import { Fault, type HttpAnswer, type HttpRequest } from "../../src/egress/model";
 import type { ProbeResult } from "../../src/features/monitors/probe";
-import type { WebhookFormat } from "../../src/domain/webhook";
+import type { WebhookFormat } from "../../src/base/webhook";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { temporaryFolder } from "./temporary-folder";

@@ -1,6 +1,6 @@
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
-import type { MonitorType } from "../../src/domain/monitor-state";
+import type { MonitorType } from "../../src/base/status";
 import { probe } from "./probe";
 
 /** Name of which the tests' certificate `other` is not. All names resolve to this machine. */

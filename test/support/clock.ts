@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../src/kernel/clock";
+import type { Clock, Timer } from "../../src/base/clock";
 
 /** A clock that only the test moves. */
 export interface TestClock extends Clock {

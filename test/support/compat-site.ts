@@ -4,8 +4,8 @@ import { listAllMonitors } from "../../src/features/monitors/store";
 import { findPageBySlug, type PageRow } from "../../src/features/pages/store";
 import { getPage, updatePage } from "../../src/features/pages/service";
 import type { PageInput } from "../../src/features/pages/model";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { MINUTE_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { MINUTE_MS } from "../../src/base/time";
 import { createMonitorApi, type MonitorApi } from "./monitor-api";
 import { check } from "./monitor-store";
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../src/context";
-import { conflict } from "../../src/errors/problem";
+import { conflict } from "../../src/base/errors";
 import { createSessions } from "../../src/features/auth/sessions";
 import { createKey, listAllKeys } from "../../src/features/keys/service";
 import { createKeyDirectory } from "../../src/features/keys/directory";
@@ -16,9 +16,9 @@ import { createOnce } from "../../src/http/create-once";
 import { createRouteTable } from "../../src/http/route-table";
 import { jsonBody } from "../../src/http/json-body";
 import { operation, scope } from "../../src/http/operation";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { NameText } from "../../src/domain/texts";
-import { Nullable } from "../../src/kernel/schema";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { NameText } from "../../src/base/texts";
+import { Nullable } from "../../src/base/schema";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
 const ThingBody = Type.Object({ name: NameText }, { additionalProperties: false });

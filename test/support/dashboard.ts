@@ -3,8 +3,7 @@ import { listAllKeys } from "../../src/features/keys/service";
 import { createUser, findUserByEmail, listUsers } from "../../src/features/users/service";
 import { issueSetUpLink } from "../../src/features/users/invitations";
 import type { UserResource } from "../../src/features/users/model";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { Role } from "../../src/domain/role";
+import { CLI_ACTOR, type Role } from "../../src/base/actor";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { readHtml, typedIn } from "./html";
 

@@ -6,8 +6,8 @@ import { createDb, type Db } from "../../src/db/database";
 import { insertInto, type Reader, selectMany, type Tx } from "../../src/db/statements";
 import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
-import { Problem } from "../../src/errors/problem";
-import type { Clock } from "../../src/kernel/clock";
+import { Problem } from "../../src/base/errors";
+import type { Clock } from "../../src/base/clock";
 import { createTestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 

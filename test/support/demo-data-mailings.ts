@@ -1,9 +1,9 @@
 import { insertAllInto, insertInto } from "../../src/db/statements";
 import { mailings, mails, suppressions } from "../../src/db/tables/mail";
-import { MAIL_HOLDS_SETTING, type MailHold } from "../../src/domain/mail";
+import { MAIL_HOLDS_SETTING, type MailHold } from "../../src/base/mail-address";
 import { listIncidents } from "../../src/features/incidents/records";
 import { putSetting } from "../../src/features/settings/store";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { DemoPage } from "../../src/demo/pages";
 import type { TestApp } from "./app";
 import { mailingRow, mailRow } from "./mail-rows";

@@ -4,8 +4,8 @@ import { createSchedule } from "../../src/features/maintenance/schedules/service
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import type { Entry } from "../../src/demo/diary";
 import type { DemoPage } from "../../src/demo/pages";
-import type { Actor } from "../../src/domain/actor";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import type { Actor } from "../../src/base/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
 
 interface Plan {

@@ -19,10 +19,10 @@ import {
   saveCertificate,
   saveHeartbeat,
 } from "../../src/features/monitors/store";
-import type { Actor } from "../../src/domain/actor";
-import type { MonitorState } from "../../src/domain/monitor-state";
-import { sha256 } from "../../src/kernel/hash";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import type { Actor } from "../../src/base/actor";
+import type { MonitorState } from "../../src/base/status";
+import { sha256 } from "../../src/base/hash";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import type { DemoPage } from "../../src/demo/pages";
 import type { TestApp } from "./app";
 import { clientCertificate } from "./raw-server";

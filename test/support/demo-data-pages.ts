@@ -1,8 +1,8 @@
 import { addPage, type PagePlan } from "../../src/demo/pages";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import { updatePage } from "../../src/features/pages/service";
-import type { Actor } from "../../src/domain/actor";
-import { DAY_MS } from "../../src/kernel/time";
+import type { Actor } from "../../src/base/actor";
+import { DAY_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
 
 const SHOP: PagePlan = {

@@ -9,9 +9,8 @@ import {
 import { authenticate, signIn } from "../../src/features/users/sign-in";
 import { disableUser } from "../../src/features/users/service";
 import type { UserResource } from "../../src/features/users/model";
-import type { Actor } from "../../src/domain/actor";
-import type { Role } from "../../src/domain/role";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import type { Actor, Role } from "../../src/base/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
 import { settle } from "./clock";
 

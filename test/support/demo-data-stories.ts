@@ -1,7 +1,7 @@
 import type { DemoIncident } from "../../src/demo/diary";
 import type { DemoPage } from "../../src/demo/pages";
-import type { Actor } from "../../src/domain/actor";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import type { Actor } from "../../src/base/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 
 const CARDS_POSTMORTEM = `## What happened
 

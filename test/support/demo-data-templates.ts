@@ -1,5 +1,5 @@
 import { createTemplate } from "../../src/features/incident-templates/templates";
-import type { Actor } from "../../src/domain/actor";
+import type { Actor } from "../../src/base/actor";
 import type { TestApp } from "./app";
 
 /** Names of the templates in the demo data. */

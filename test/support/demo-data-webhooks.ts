@@ -9,8 +9,8 @@ import { recordTry } from "../../src/features/webhooks/deliver/recorder";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
 import type { Entry } from "../../src/demo/diary";
 import type { DemoPage } from "../../src/demo/pages";
-import type { Actor } from "../../src/domain/actor";
-import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
+import type { Actor } from "../../src/base/actor";
+import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
 
 export interface DemoWebhooks {

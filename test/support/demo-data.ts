@@ -1,8 +1,8 @@
 import { revokeKey, rotateKey } from "../../src/features/keys/service";
 import { issuePasswordLink } from "../../src/features/users/invitations";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { type Entry, incidentEntries } from "../../src/demo/diary";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { type DemoKey, makeKeys, useKeys } from "./demo-data-keys";

@@ -3,7 +3,7 @@ import { startSession } from "../../src/features/auth/sessions";
 import { setPublicAddress } from "../../src/features/settings/service";
 import { createUser } from "../../src/features/users/service";
 import { issueSetUpLink } from "../../src/features/users/invitations";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
 import { type BrowserSite, openSite } from "./browser-site";
 import { fillDemoData, type DemoData, demoClock } from "./demo-data";

@@ -1,7 +1,6 @@
 import { createEgress } from "../../src/egress/egress";
-import { Fault } from "../../src/egress/fault";
-import type { HttpAnswer, HttpRequest } from "../../src/egress/model";
-import { parseNetworks } from "../../src/config/parse";
+import { Fault, type HttpAnswer, type HttpRequest } from "../../src/egress/model";
+import { parseNetworks } from "../../src/base/config/parse";
 import { testConfig } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { certificateText } from "./raw-server";

@@ -21,8 +21,8 @@ import {
 } from "../../src/features/monitors/checks-store";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import type { MonitorRow } from "../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { Clock } from "../../src/kernel/clock";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { Clock } from "../../src/base/clock";
 import { createTestApp, type TestApp } from "./app";
 import { eventErrors } from "./webhook-events";
 import { listCausesOfPage } from "./causes";

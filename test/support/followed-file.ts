@@ -3,7 +3,7 @@ import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { selectMany } from "../../src/db/statements";
-import { prepareFollowed, txidFileOf, formatTxid } from "../../src/db/followed-files";
+import { formatTxid, prepareFollowed, txidFileOf } from "../../src/db/followed-database";
 import { APPLICATION_ID, closeSqlite } from "../../src/db/open";
 import { TEST_START } from "./clock";
 

@@ -3,7 +3,7 @@ import { listComponentsOfPage, listGroups } from "../../src/features/components/
 import { createMonitor } from "../../src/features/monitors/create";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { createUser } from "../../src/features/users/service";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { Answer, TestApp } from "./app";
 import type { Fields } from "./dashboard";
 import { createIncidentSite } from "./incident-site";

@@ -1,11 +1,10 @@
-import type { EventType } from "../../src/events/catalog";
-import type { OutboxEvent, RecordedEvent } from "../../src/events/outbox";
-import { NEWEST } from "../../src/domain/ids";
+import type { EventType, OutboxEvent, RecordedEvent } from "../../src/events/outbox";
+import { NEWEST } from "../../src/base/ids";
 import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
 import { listDeliveries } from "../../src/features/webhooks/deliveries";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
 import type { GatheredEvents } from "../../src/features/webhooks/formats/format";
-import { SECOND_MS, toIso } from "../../src/kernel/time";
+import { SECOND_MS, toIso } from "../../src/base/time";
 import { TEST_START } from "./clock";
 import { createDeliverySite, type DeliverySite } from "./delivery-site";
 import { type Receiver, startReceiver } from "./receiver";

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { createComponent, createGroup } from "../../src/features/components/service";
 import { createPage } from "../../src/features/pages/service";
 import type { PageRow } from "../../src/features/pages/store";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { readHtml } from "./html";
 

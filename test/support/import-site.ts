@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ImportItem, ImportReport } from "../../src/domain/import-report";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ImportItem, ImportReport } from "../../src/base/import-report";
 import type { ImportOptions } from "../../src/features/imports/run";
 import { performImport } from "../../src/features/imports/perform";
 import { importFound } from "../../src/features/imports/import";

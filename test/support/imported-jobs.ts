@@ -1,7 +1,7 @@
 import type { Ctx } from "../../src/context";
 import type { ImportedToken } from "../../src/features/monitors/heartbeat-tokens";
 import { insertMonitorToken } from "../../src/features/monitors/store";
-import { sha256 } from "../../src/kernel/hash";
+import { sha256 } from "../../src/base/hash";
 import type { MonitorApi } from "./monitor-api";
 
 /** Creates a push monitor with tokens of other products and returns its id. */

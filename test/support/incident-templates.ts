@@ -8,8 +8,8 @@ import {
   presentTemplate,
   type TemplateInput,
 } from "../../src/features/incident-templates/wire";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ApplyMetadata } from "../../src/domain/refs";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ApplyMetadata } from "../../src/base/ids";
 import type { TestApp } from "./app";
 
 /** Valid fields of an incident template for all pages. */

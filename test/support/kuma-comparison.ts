@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { KumaBadge, KumaBeat, KumaReadings } from "./kuma-readings";
 
 /*

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 
 /** Status of a heartbeat in Uptime Kuma. */
 const [DOWN, UP, PENDING] = [0, 1, 2];

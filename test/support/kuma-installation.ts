@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../src/kernel/time";
+import { MINUTE_MS } from "../../src/base/time";
 import type { RunningKuma } from "../import/fixtures/uptime-kuma/start";
 
 /** Servers on this machine that the monitors check. */

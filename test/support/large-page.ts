@@ -1,8 +1,8 @@
 import { createIncident } from "../../src/features/incidents/incidents";
 import { planMaintenance } from "../../src/features/maintenance/plan";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ComponentStatus } from "../../src/domain/component-status";
-import { HOUR_MS, toIso } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ComponentStatus } from "../../src/base/status";
+import { HOUR_MS, toIso } from "../../src/base/time";
 import { createTestApp, type TestApp, type TestPage } from "./app";
 
 /** An app with a page of 1,000 components. */

@@ -1,6 +1,6 @@
 import pino from "pino";
-import { redactText } from "../../src/domain/redact";
-import { createSerializers, type Log, type LogLevel } from "../../src/kernel/log";
+import { redactText } from "../../src/base/secrets";
+import { createSerializers, type Log, type LogLevel } from "../../src/base/log";
 
 /** One line of the log, parsed. */
 export type LogLine = Record<string, unknown> & { msg: string };

@@ -1,5 +1,5 @@
 import type { Found } from "../../src/features/imports/source";
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../src/base/time";
 import { type Beat, foundPast, pastMonitor, pastSource, regularBeats } from "./past-source";
 
 /** Monitors of `longFound`. */

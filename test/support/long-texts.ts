@@ -1,6 +1,6 @@
 import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { toIso } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { toIso } from "../../src/base/time";
 import type { TestApp } from "./app";
 
 /** Returns a text of the greatest length of an update, with a unique first word. */

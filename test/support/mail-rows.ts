@@ -2,7 +2,7 @@ import { asc } from "drizzle-orm";
 import { selectMany } from "../../src/db/statements";
 import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/mail";
 import type { SubscriberRow } from "../../src/features/subscribers/store";
-import { DAY_MS } from "../../src/kernel/time";
+import { DAY_MS } from "../../src/base/time";
 
 type MailingRow = typeof mailings.$inferSelect;
 type MailRow = typeof mails.$inferSelect;

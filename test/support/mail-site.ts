@@ -1,14 +1,13 @@
 import { insertInto, selectOne } from "../../src/db/statements";
 import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/mail";
-import type { MailingState } from "../../src/domain/mail";
-import { parseMailAddress } from "../../src/domain/mail-address";
+import { type MailingState, parseMailAddress } from "../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { enqueueMails, type NewMail } from "../../src/features/mail/queue";
 import type { MailSender } from "../../src/features/mail/sending/model";
 import { startSending } from "../../src/features/mail/sending/sender";
 import type { Templates } from "../../src/features/mail/templates";
 import type { LoadThrottle } from "../../src/features/outgoing/load-throttle";
-import { DAY_MS } from "../../src/kernel/time";
+import { DAY_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";

@@ -9,13 +9,13 @@ import {
   subscriberChoices,
   subscribers,
 } from "../../src/db/tables/mail";
-import type { MailStatus } from "../../src/domain/mail";
+import type { MailStatus } from "../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { sql } from "drizzle-orm";
 import { findPage } from "../../src/features/pages/store";
 import { consentText } from "../../src/features/subscribers/confirm";
 import type { SubscriberRow } from "../../src/features/subscribers/store";
-import { DAY_MS } from "../../src/kernel/time";
+import { DAY_MS } from "../../src/base/time";
 import { mailingRow, mailRow, subscriberRow } from "./mail-rows";
 
 const insertSubscriber = insertInto(subscribers);

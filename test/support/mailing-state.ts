@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import type { Ctx } from "../../src/context";
 import { mutate } from "../../src/db/statements";
 import { mailings } from "../../src/db/tables/mail";
-import type { MailingState } from "../../src/domain/mail";
+import type { MailingState } from "../../src/base/mail-address";
 import { wakeSender } from "../../src/features/mail/queue";
 
 const setState = mutate((orm, $: { id: string; state: MailingState }) =>

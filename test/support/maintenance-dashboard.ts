@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Role } from "../../src/domain/role";
+import type { Role } from "../../src/base/actor";
 import type { Answer } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { createMaintenanceSite, type MaintenanceSite } from "./maintenance-site";

@@ -3,7 +3,7 @@ import { selectMany } from "../../src/db/statements";
 import { componentCauses } from "../../src/db/tables/components";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import type { PageRow } from "../../src/features/pages/store";
-import type { Timer } from "../../src/kernel/clock";
+import type { Timer } from "../../src/base/clock";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { settle, type TestClock } from "./clock";
 

@@ -2,7 +2,7 @@ import type { Heartbeat, Monitoring } from "../../src/features/monitors/monitori
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { findMonitor, listAllMonitors } from "../../src/features/monitors/store";
 import type { Ctx } from "../../src/context";
-import { notFound } from "../../src/errors/problem";
+import { notFound } from "../../src/base/errors";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
 /** An app whose monitors are checked on demand only, and a key that manages them. */

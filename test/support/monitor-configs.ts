@@ -1,5 +1,5 @@
 import type { MonitorConfig } from "../../src/features/monitors/probes";
-import type { SupportedType } from "../../src/domain/monitor-state";
+import type { SupportedType } from "../../src/base/status";
 import { clientCertificate } from "./raw-server";
 
 const CLIENT = await clientCertificate("good");

@@ -17,9 +17,9 @@ import {
 import { recordState } from "../../src/features/monitors/engine/transitions";
 import { createPage } from "../../src/features/pages/service";
 import { createContext } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import { systemRandom } from "../../src/kernel/random";
-import { HOUR_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { systemRandom } from "../../src/base/hash";
+import { HOUR_MS } from "../../src/base/time";
 import { testConfig } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";

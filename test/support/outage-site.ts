@@ -1,6 +1,6 @@
 import { mutate } from "../../src/db/statements";
 import { pages } from "../../src/db/tables/pages";
-import { SECOND_MS } from "../../src/kernel/time";
+import { SECOND_MS } from "../../src/base/time";
 import { listCausesOfPage } from "./causes";
 import { answers, fails, openEngineSite } from "./engine-site";
 

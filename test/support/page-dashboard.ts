@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { findPageBySlug, listAllPages, type PageRow } from "../../src/features/pages/store";
 import { getPage } from "../../src/features/pages/service";
-import type { Role } from "../../src/domain/role";
+import type { Role } from "../../src/base/actor";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { readHtml, typedIn } from "./html";

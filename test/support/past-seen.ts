@@ -7,7 +7,7 @@ import {
 } from "../../src/features/monitors/checks-store";
 import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
 import { listAllPages } from "../../src/features/pages/store";
-import { toIso } from "../../src/kernel/time";
+import { toIso } from "../../src/base/time";
 import type { TestApp } from "./app";
 import { listCausesOfPage } from "./causes";
 import { listRollupRows } from "./rollups";

@@ -1,5 +1,5 @@
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { ImportReport } from "../../src/domain/import-report";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { ImportReport } from "../../src/base/import-report";
 import { performHistory, performImport } from "../../src/features/imports/perform";
 import type { HistoryStep } from "../../src/features/imports/history/write";
 import type { ImportOptions } from "../../src/features/imports/run";

@@ -1,7 +1,7 @@
 import { AssertionEvaluator } from "../../src/features/monitors/assertions/evaluator";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes";
-import type { MonitorType } from "../../src/domain/monitor-state";
+import type { MonitorType } from "../../src/base/status";
 import { createTestEgress, patience } from "./egress";
 
 /** Validates a configuration and runs one check of it. All names resolve to this machine. */

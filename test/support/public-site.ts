@@ -3,7 +3,7 @@ import type { PageInput } from "../../src/features/pages/model";
 import { createSnapshots } from "../../src/features/status/snapshots";
 import { type HistoryEntry, readPastEntries } from "../../src/features/status/history";
 import type { Snapshot } from "../../src/features/status/snapshot";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 
 /** An app with one page: the components API and Web in a group, and Docs without a group. */

@@ -1,4 +1,4 @@
-import { Problem } from "../../src/errors/problem";
+import { Problem } from "../../src/base/errors";
 
 /** Returns the Problem of a rejected change. Throws if the change succeeds. */
 export async function rejectionOf(change: Promise<unknown>): Promise<Problem> {

@@ -1,4 +1,4 @@
-import type { Role } from "../../src/domain/role";
+import type { Role } from "../../src/base/actor";
 import type { Answer, CallOptions } from "./app";
 import type { Fields } from "./dashboard";
 import { createIncidentSite, type IncidentSite } from "./incident-site";

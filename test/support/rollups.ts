@@ -3,7 +3,7 @@ import { type Reader, selectMany } from "../../src/db/statements";
 import { monitorRollups } from "../../src/db/tables/monitors";
 import type { CheckRow } from "../../src/features/monitors/checks-store";
 import { rollUp } from "../../src/features/monitors/rollup";
-import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import type { MonitorStore } from "./monitor-store";
 
 /** Times for which tests keep results and rollups, in milliseconds. */

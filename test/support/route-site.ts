@@ -2,7 +2,7 @@ import { logoPath } from "../../src/features/pages/address";
 import { putLogo } from "../../src/features/pages/logo";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import type { Route } from "../../src/http/route-table";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { type CompatSite, createCompatSite } from "./compat-site";
 import { type HostAnswer, visit } from "./domains";
 import { png } from "./pictures";

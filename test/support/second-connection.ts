@@ -3,7 +3,7 @@ import type { Ctx } from "../../src/context";
 import { createDb } from "../../src/db/database";
 import { openSqlite } from "../../src/db/open";
 import { createContext } from "../../src/installation";
-import { systemRandom } from "../../src/kernel/random";
+import { systemRandom } from "../../src/base/hash";
 import { settle } from "./clock";
 import type { TestApp } from "./app";
 

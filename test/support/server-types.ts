@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Egress } from "../../src/egress/egress";
-import { Fault } from "../../src/egress/fault";
+import { Fault } from "../../src/egress/model";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
-import type { MonitorType } from "../../src/domain/monitor-state";
+import type { MonitorType } from "../../src/base/status";
 import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";
 import { probe } from "./probe";

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import {
-  type ComponentStatus,
   COMPONENT_STATUSES,
+  type ComponentStatus,
+  INCIDENT_STATUSES,
+  type IncidentStatus,
   worstStatus,
-} from "../../src/domain/component-status";
-import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/incident-status";
+} from "../../src/base/status";
 
 /** Statuses by component. */
 type Causes = Partial<Record<string, ComponentStatus>>;

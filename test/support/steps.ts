@@ -2,7 +2,7 @@ import { OutsideAnswers } from "../../src/egress/outside";
 import { type Step, StepRecorder } from "../../src/egress/steps";
 import { Prober } from "../../src/features/monitors/engine/prober";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
-import type { SupportedType } from "../../src/domain/monitor-state";
+import type { SupportedType } from "../../src/base/status";
 import { testConfig } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { testContext } from "./context";

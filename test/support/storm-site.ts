@@ -5,10 +5,9 @@ import { getMonitorRecord } from "../../src/features/monitors/records";
 import { pauseMonitor } from "../../src/features/monitors/update";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
-import { CLI_ACTOR } from "../../src/domain/actor";
-import type { MonitorState } from "../../src/domain/monitor-state";
-import type { OpenIncident } from "../../src/domain/monitor-state";
-import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { CLI_ACTOR } from "../../src/base/actor";
+import type { MonitorState, OpenIncident } from "../../src/base/status";
+import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import type { TestApp, TestPage } from "./app";
 
 /** Monitors that fail one after the other, and the incident that they share. */

@@ -3,7 +3,7 @@ import { asc, eq } from "drizzle-orm";
 import { mutate, selectMany } from "../../src/db/statements";
 import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tables/mail";
 import { settings } from "../../src/db/tables/settings";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { findMailKey, type LinkPurpose, tokenOf } from "../../src/features/mail/tokens";
 import { setMailSettings } from "../../src/features/mail/settings";
 import type { StoredMailSettings } from "../../src/features/mail/stored-settings";

@@ -1,6 +1,6 @@
 import { type IncidentTemplate, presentTemplate } from "../../src/features/incident-templates/wire";
 import { listAllTemplates } from "../../src/features/incident-templates/templates";
-import type { Role } from "../../src/domain/role";
+import type { Role } from "../../src/base/actor";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import type { Fields } from "./dashboard";
 import { typedIn } from "./html";

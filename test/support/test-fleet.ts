@@ -1,7 +1,7 @@
 import type { Alarm } from "../../src/features/alarms/alarms";
 import { type AlarmKind, ALARMS } from "../../src/features/alarms/kinds";
 import type { Fleet } from "../../src/features/alarms/fleet";
-import { IMPACT_TONES } from "../../src/domain/tone";
+import { IMPACT_TONES } from "../../src/base/status";
 
 /** A fleet whose parts and alarms a test sets. */
 export interface TestFleet extends Fleet {

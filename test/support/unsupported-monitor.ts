@@ -2,7 +2,7 @@ import {
   createUnsupportedMonitor,
   type UnsupportedMonitor,
 } from "../../src/features/monitors/unsupported";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
 
 /** Creates a monitor that this version cannot check, as an import does, and returns its id. */

@@ -6,7 +6,7 @@ import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
 import { deleteWebhook, rotateSecret, updateWebhook } from "../../src/features/webhooks/update";
 import { listStoredWebhooks } from "../../src/features/webhooks/apply-plan";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
 
 /** Actions on webhooks. Their objects are selected by an index modulo the number of objects. */

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { listAllWebhooks, type WebhookRow } from "../../src/features/webhooks/store";
-import type { Role } from "../../src/domain/role";
+import type { Role } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { typedIn } from "./html";

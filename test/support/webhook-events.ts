@@ -1,13 +1,12 @@
 import { expect } from "bun:test";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { schemaErrors } from "../../src/errors/examine";
-import type { EventType } from "../../src/events/catalog";
-import type { RecordedEvent } from "../../src/events/outbox";
+import { schemaErrors } from "../../src/base/validation";
+import type { EventType, RecordedEvent } from "../../src/events/outbox";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
-import { CLI_ACTOR } from "../../src/domain/actor";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { EVENT_DATA } from "../../src/public/event-data";
-import { HOUR_MS } from "../../src/kernel/time";
+import { HOUR_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "./app";
 import { TEST_START } from "./clock";
 

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from "../../src/events/outbox";
 import type { FormatContext, Message } from "../../src/features/webhooks/formats/format";
 import { FORMATS } from "../../src/features/webhooks/formats";
-import type { WebhookFormat } from "../../src/domain/webhook";
+import type { WebhookFormat } from "../../src/base/webhook";
 
 /** Example destination of each format, with a URL as in the service's documentation. */
 export const DESTINATIONS: Record<WebhookFormat, Pick<FormatContext, "url" | "settings">> = {

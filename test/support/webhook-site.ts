@@ -1,4 +1,4 @@
-import type { WebhookFormat } from "../../src/domain/webhook";
+import type { WebhookFormat } from "../../src/base/webhook";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
 export const WEBHOOKS = "/api/v1/webhooks";

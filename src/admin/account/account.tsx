@@ -1,8 +1,8 @@
 import type { LiveSession } from "../../features/auth/sessions";
 import type { Theme } from "../../http/theme-cookie";
 import type { UserResource } from "../../features/users/model";
-import { NAME_MAX } from "../../domain/texts";
-import { toIso } from "../../kernel/time";
+import { NAME_MAX } from "../../base/texts";
+import { toIso } from "../../base/time";
 import { Actions, Form } from "../../ui/form";
 import { Button, PostButton } from "../../ui/buttons";
 import { Cell, Row, Table } from "../../ui/table";
@@ -18,7 +18,7 @@ import { checkboxField } from "../forms/choice-fields";
 import { passwordField, textField } from "../forms/text-fields";
 import { ACCOUNT_PATH } from "../paths";
 import { ThemeForm } from "./theme";
-import { capitalised } from "../../kernel/text";
+import { capitalised } from "../../base/text";
 
 const COLUMNS = [
   { label: "Device" },

@@ -1,4 +1,4 @@
-import type { FieldError } from "../../errors/problem";
+import type { FieldError } from "../../base/errors";
 import { listSessionsOf } from "../../features/auth/sessions";
 import { passwordError } from "../../features/auth/passwords";
 import {

@@ -1,5 +1,5 @@
 import { type Theme, THEMES } from "../../http/theme-cookie";
-import { capitalised } from "../../kernel/text";
+import { capitalised } from "../../base/text";
 import { Button } from "../../ui/buttons";
 import { safeHref } from "../../ui/safe-href";
 import { ACCOUNT_PATH } from "../paths";

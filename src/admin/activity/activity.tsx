@@ -1,6 +1,6 @@
 import type { AuditRow } from "../../events/audit-search";
-import type { ActorKind } from "../../domain/actor";
-import { toIso } from "../../kernel/time";
+import type { ActorKind } from "../../base/actor";
+import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
 import { EmptyState } from "../../ui/blocks";

@@ -5,8 +5,8 @@ import {
   type AuditRow,
   searchAudit,
 } from "../../events/audit-search";
-import { toCsv, toCsvLine } from "../../kernel/csv";
-import { toIso } from "../../kernel/time";
+import { toCsv, toCsvLine } from "../../base/csv";
+import { toIso } from "../../base/time";
 
 /** Number of entries read at a time, which limits memory. */
 const ROWS_PER_BATCH = 500;

@@ -5,7 +5,7 @@ import {
   type AuditRow,
   searchAudit,
 } from "../../events/audit-search";
-import { DAY_MS, parseDay } from "../../kernel/time";
+import { DAY_MS, parseDay } from "../../base/time";
 import { ACTIVITY_PATH } from "../paths";
 
 export const ACTIVITY_FILE_PATH = `${ACTIVITY_PATH}.csv`;

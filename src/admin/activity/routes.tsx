@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { NO_STORE } from "../../http/representation";
 import { operation, session } from "../../http/operation";
 import { sessionOf } from "../../http/request-context";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import type { AdminDependencies } from "../dependencies";
 import { ACTIVITY_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";

@@ -12,8 +12,8 @@ import { findPage } from "../../features/pages/store";
 import { findSubscriber } from "../../features/subscribers/store";
 import { findUser } from "../../features/users/store";
 import { findWebhook } from "../../features/webhooks/store";
-import { MAIL_HOLDS_SETTING } from "../../domain/mail";
-import { type Role, roleAllows } from "../../domain/role";
+import { MAIL_HOLDS_SETTING } from "../../base/mail-address";
+import { type Role, roleAllows } from "../../base/actor";
 import {
   componentPath,
   FLEET_PATH,

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from "../../features/status/history";
-import { IMPACT_TONES, type Tone } from "../../domain/tone";
-import { toIso } from "../../kernel/time";
+import { IMPACT_TONES, type Tone } from "../../base/status";
+import { toIso } from "../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
 import { Chip, Shape } from "../../ui/labels";
 import { DetailCard, DetailRow } from "../../ui/detail";

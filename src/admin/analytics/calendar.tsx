@@ -1,8 +1,8 @@
 import { METHODS } from "../../features/analytics/model";
-import { STATUS_TONES } from "../../domain/tone";
-import { percent } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { startOfDay } from "../../kernel/time";
+import { STATUS_TONES } from "../../base/status";
+import { percent } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { startOfDay } from "../../base/time";
 import { DetailCard } from "../../ui/detail";
 import { EmptyState } from "../../ui/blocks";
 import { Shape, STATUS_WORDS } from "../../ui/labels";

@@ -4,7 +4,7 @@ import type { MonitorName } from "../../features/analytics/subjects";
 import { readPeriod } from "../../features/analytics/period";
 import type { Span } from "../../features/components/history";
 import { type LatencyTogether, latencyTogether } from "../../features/monitors/latency";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import { periodInput, type Selection } from "./selection";
 
 /** Monitors whose response times are shown at most. The API returns those of others. */

@@ -1,10 +1,10 @@
 import { METHODS } from "../../features/analytics/model";
 import type { Span } from "../../features/components/history";
 import type { LatencyFigures } from "../../features/monitors/latency";
-import type { Tone } from "../../domain/tone";
-import { percent } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { DAY_MS, toIso } from "../../kernel/time";
+import type { Tone } from "../../base/status";
+import { percent } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { DAY_MS, toIso } from "../../base/time";
 import { Cell, Row, Table } from "../../ui/table";
 import { DetailCard, Numbers } from "../../ui/detail";
 import { EmptyState } from "../../ui/blocks";

@@ -7,7 +7,7 @@ import { countKeys } from "../../features/keys/listing";
 import { NO_STORE, Representation } from "../../http/representation";
 import { session } from "../../http/operation";
 import { sessionOf } from "../../http/request-context";
-import { roleAllows } from "../../domain/role";
+import { roleAllows } from "../../base/actor";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
 import type { PeriodInput } from "../../features/analytics/period";
 import type { PageRow } from "../../features/pages/store";
-import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
+import { DAY_MS, startOfDay, toIso } from "../../base/time";
 import { ANALYTICS_PATH } from "../paths";
 import { choosePage, readPages } from "../page-choice";
 

@@ -1,6 +1,6 @@
-import { percent } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { percent } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { DayChart } from "../../ui/day-charts";
 import { DetailCard, Numbers } from "../../ui/detail";
 import { runsOf } from "../../ui/day-runs";

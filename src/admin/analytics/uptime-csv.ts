@@ -6,7 +6,7 @@ import { readPeriod } from "../../features/analytics/period";
 import { uptimeByComponent, uptimeByMonitor } from "../../features/analytics/uptime";
 import { listComponentsOfPage } from "../../features/components/store";
 import { listMonitorsOfPage } from "../../features/monitors/store";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { periodInput, type Selection } from "./selection";
 import { COMPONENTS_MAX, onPage } from "./uptime-view";
 

@@ -10,7 +10,7 @@ import { listComponentsOfPage } from "../../features/components/store";
 import { uptimeOfDays } from "../../features/components/rules";
 import { listMonitorsOfPage } from "../../features/monitors/store";
 import type { PageRow } from "../../features/pages/store";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import { drawDays } from "../../public/component-row";
 import type { StatusDay } from "../../ui/day-runs";
 import type { UptimePoint } from "../../ui/uptime-chart";

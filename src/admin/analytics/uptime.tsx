@@ -1,7 +1,7 @@
 import { METHODS, type UptimeFigures } from "../../features/analytics/model";
-import { percent } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { DAY_MS, toIso } from "../../kernel/time";
+import { percent } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { DAY_MS, toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { Cell, CellNote, Row, Table } from "../../ui/table";
 import { EmptyState, Section } from "../../ui/blocks";

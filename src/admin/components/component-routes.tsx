@@ -13,7 +13,7 @@ import { listChanges } from "../../features/components/cause-store";
 import { nextPosition } from "../../features/components/order";
 import { presentChange, UpdateComponentBody } from "../../features/components/model";
 import { setManualStatuses } from "../../features/components/set-status";
-import { validate } from "../../errors/examine";
+import { validate } from "../../base/validation";
 import { getPage } from "../../features/pages/service";
 import { sessionOf } from "../../http/request-context";
 import { Button } from "../../ui/buttons";

@@ -17,7 +17,7 @@ import {
   readComponentHistories,
   UPTIME_DAYS,
 } from "../../features/status/component-histories";
-import { DAY_MS, HOUR_MS, toIso } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../base/time";
 
 const MONITORS_SHOWN = 25;
 const EVENTS_SHOWN = 8;

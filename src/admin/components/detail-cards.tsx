@@ -1,7 +1,6 @@
-import { COMPONENT_STATUSES } from "../../domain/component-status";
-import { MONITOR_TONES, STATUS_TONES } from "../../domain/tone";
-import { percent } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
+import { COMPONENT_STATUSES, MONITOR_TONES, STATUS_TONES } from "../../base/status";
+import { percent } from "../../base/numbers";
+import { plural } from "../../base/text";
 import { drawDays } from "../../public/component-row";
 import { DayBars } from "../../ui/day-charts";
 import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../ui/dense-table";

@@ -1,10 +1,10 @@
 import type { ComponentChange } from "../../features/components/model";
 import type { ComponentRow } from "../../features/components/store";
 import type { PageRow } from "../../features/pages/store";
-import { type Role, roleAllows } from "../../domain/role";
-import { STATUS_TONES } from "../../domain/tone";
-import { capitalised } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { type Role, roleAllows } from "../../base/actor";
+import { STATUS_TONES } from "../../base/status";
+import { capitalised } from "../../base/text";
+import { toIso } from "../../base/time";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
 import { Columns, Facts, Section } from "../../ui/blocks";

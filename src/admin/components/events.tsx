@@ -1,7 +1,6 @@
 import type { ComponentChange } from "../../features/components/model";
-import type { MaintenanceStatus } from "../../domain/incident-status";
-import { IMPACT_TONES, STATUS_TONES } from "../../domain/tone";
-import { toIso } from "../../kernel/time";
+import { IMPACT_TONES, type MaintenanceStatus, STATUS_TONES } from "../../base/status";
+import { toIso } from "../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
 import { Chip, Shape, STATUS_WORDS } from "../../ui/labels";
 import { DetailCard, DetailRow } from "../../ui/detail";

@@ -6,11 +6,11 @@ import {
 } from "../../features/components/model";
 import type { ComponentRow, GroupRow } from "../../features/components/store";
 import type { Static } from "@sinclair/typebox";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../base/status";
 import { STATUS_WORDS } from "../../ui/labels";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
-import { invalidFields } from "../../errors/problem";
-import { toRef } from "../../kernel/text";
+import { invalidFields } from "../../base/errors";
+import { toRef } from "../../base/text";
 import { type Field, InvalidInput, nullable, optional } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { tagsField } from "../forms/tags-field";

@@ -1,7 +1,7 @@
 import type { ComponentRow, GroupRow } from "../../features/components/store";
 import type { PageRow } from "../../features/pages/store";
-import { type Role, roleAllows } from "../../domain/role";
-import { plural } from "../../kernel/text";
+import { type Role, roleAllows } from "../../base/actor";
+import { plural } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
 import { EmptyState } from "../../ui/blocks";
 import { ListToolbar } from "../../ui/list-tools";

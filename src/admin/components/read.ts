@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { notFound } from "../../errors/problem";
+import { notFound } from "../../base/errors";
 import { listComponentsOfPage, listGroups } from "../../features/components/store";
 import { listNamedCausesOfPage } from "../../features/components/cause-store";
 import { findPageBySlugOrId } from "../../features/pages/service";

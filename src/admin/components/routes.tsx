@@ -1,11 +1,11 @@
 import type { Tx } from "../../db/statements";
-import { conflict, invalidFields } from "../../errors/problem";
+import { conflict, invalidFields } from "../../base/errors";
 import { getComponentRow, getGroupRow } from "../../features/components/service";
 import { orderComponents } from "../../features/components/order";
 import { getPage } from "../../features/pages/service";
 import type { Form as SentForm } from "../../http/form-body";
 import { sessionOf } from "../../http/request-context";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import type { AdminDependencies } from "../dependencies";
 import { NoPageYet } from "../no-page";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context";
 import { createComponent } from "../../features/components/service";
 import { listComponentsOfPage, listGroups } from "../../features/components/store";
 import { nextPosition } from "../../features/components/order";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { Button } from "../../ui/buttons";
 import type { Area } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";

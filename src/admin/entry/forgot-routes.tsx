@@ -8,8 +8,8 @@ import {
 import { formBody } from "../../http/form-body";
 import { seeOther } from "../../http/answers";
 import { unlessUnavailable } from "../../http/problems";
-import { plural } from "../../kernel/text";
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
 import { screenOperation } from "../screen-operation";

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Reader } from "../../db/statements";
-import type { FieldError } from "../../errors/problem";
+import type { FieldError } from "../../base/errors";
 import { findLink, type OneTimeLink } from "../../features/auth/links";
 import { passwordError } from "../../features/auth/passwords";
 import { setPublicAddress, validatePublicAddress } from "../../features/settings/service";
@@ -11,7 +11,7 @@ import type { UserResource } from "../../features/users/model";
 import { findCurrentSession, sessionCookie } from "../../http/session-cookie";
 import { formBody } from "../../http/form-body";
 import { seeOther } from "../../http/answers";
-import { userActor } from "../../domain/actor";
+import { userActor } from "../../base/actor";
 import { browserOrigin, sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";

@@ -1,4 +1,4 @@
-import { NAME_MAX } from "../../domain/texts";
+import { NAME_MAX } from "../../base/texts";
 import { FORGOT_PATH } from "../../features/users/forgot";
 import { SIGN_IN_PATH } from "../../http/authorisation";
 import { Actions, Form } from "../../ui/form";

@@ -1,5 +1,5 @@
-import { containsKeyShape } from "../../domain/key-shape";
-import { WEBHOOK_FORMATS } from "../../domain/webhook";
+import { containsKeyShape } from "../../base/ids";
+import { WEBHOOK_FORMATS } from "../../base/webhook";
 import { PRIVATE_KEY } from "../../features/monitors/probes/client-certificate";
 import { FORMATS } from "../../features/webhooks/formats";
 import type { Form as SentForm } from "../../http/form-body";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Problem } from "../../errors/problem";
+import type { Problem } from "../../base/errors";
 import { isHttps } from "../../features/auth/rules";
 import type { Sessions } from "../../features/auth/sessions";
 import { canResetByMail } from "../../features/users/forgot";

@@ -1,6 +1,6 @@
 import { FORGOT_PATH } from "../../features/users/forgot";
 import { SIGN_IN_PATH } from "../../http/authorisation";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { Actions, Form } from "../../ui/form";
 import { Button } from "../../ui/buttons";
 import { Notice } from "../../ui/notices";

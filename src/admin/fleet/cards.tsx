@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { CdnState, FleetState, MirrorState } from "../../features/alarms/fleet";
-import { capitalised } from "../../kernel/text";
-import { MINUTE_MS, toIso } from "../../kernel/time";
+import { capitalised } from "../../base/text";
+import { MINUTE_MS, toIso } from "../../base/time";
 import { DetailCard } from "../../ui/detail";
 import { Facts } from "../../ui/blocks";
 import { RelativeTime } from "../../ui/relative-time";

@@ -1,6 +1,6 @@
 import type { Alarm } from "../../features/alarms/alarms";
 import type { Fleet } from "../../features/alarms/fleet";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Columns } from "../../ui/blocks";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { PageHead } from "../../ui/navigation";

@@ -1,6 +1,6 @@
 import type { FleetNode } from "../../features/alarms/fleet";
-import { capitalised } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { capitalised } from "../../base/text";
+import { toIso } from "../../base/time";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { Icon } from "../../ui/icons";
 import { RelativeTime } from "../../ui/relative-time";

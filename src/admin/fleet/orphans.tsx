@@ -1,5 +1,5 @@
 import { type SetAside, setAsideId } from "../../features/alarms/orphans";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { Button } from "../../ui/buttons";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { Icon } from "../../ui/icons";

@@ -1,4 +1,4 @@
-import { roleAllows } from "../../domain/role";
+import { roleAllows } from "../../base/actor";
 import { dismissOrphans, setAsideId } from "../../features/alarms/orphans";
 import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../dependencies";

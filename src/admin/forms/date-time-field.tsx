@@ -1,4 +1,4 @@
-import { parseInstant } from "../../kernel/time";
+import { parseInstant } from "../../base/time";
 import { DateTimeField } from "../../ui/inputs";
 import type { Field } from "./field";
 

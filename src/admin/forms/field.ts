@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { FieldError } from "../../errors/problem";
+import type { FieldError } from "../../base/errors";
 import type { Form as SentForm } from "../../http/form-body";
 
 /** Error messages of a form by input name. */

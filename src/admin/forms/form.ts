@@ -1,4 +1,4 @@
-import { type FieldError, invalidFields, Problem } from "../../errors/problem";
+import { type FieldError, invalidFields, Problem } from "../../base/errors";
 import type { Form as SentForm } from "../../http/form-body";
 import { type Field, type FormErrors, InvalidInput, NO_ERRORS } from "./field";
 

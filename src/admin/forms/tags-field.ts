@@ -1,4 +1,4 @@
-import { TAG_MAX, TAGS_MAX } from "../../domain/tags";
+import { TAG_MAX, TAGS_MAX } from "../../base/tags";
 import type { Field } from "./field";
 import { textAreaField } from "./text-fields";
 

@@ -1,4 +1,4 @@
-import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
+import { DESCRIPTION_MAX, NAME_MAX } from "../../base/texts";
 import { UPDATE_TEXT_MAX } from "../../features/timeline/updates";
 import { TextArea, TextField } from "../../ui/inputs";
 import type { Field } from "./field";

@@ -1,13 +1,13 @@
-import type { Tone } from "../../domain/tone";
+import type { Tone } from "../../base/status";
 import { DEFAULT_RATE_LIMIT } from "../../features/keys/model";
 import { DOMAINS_MAX } from "../../features/pages/address";
 import { LOGO_MAX_BYTES } from "../../features/pages/logo";
 import { UPDATES_MAX } from "../../features/timeline/updates";
 import { BODY_MAX_BYTES } from "../../http/declared-body";
 import type { Theme } from "../../http/theme-cookie";
-import { formatBytes, percent } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
+import { formatBytes, percent } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../base/time";
 import { Button } from "../../ui/buttons";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { duration, shortDay } from "../../ui/times";

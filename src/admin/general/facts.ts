@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
-import type { DiskSpace } from "../../db/disk";
+import type { DiskSpace } from "../../db/storage-watch";
 import { SCHEMA_VERSION } from "../../db/migrations";
 import { type LastBackup, readLastBackup } from "../../features/backups/last-backup";
 import { countStatuses } from "../../features/components/store";
 import { countMonitorsByState } from "../../features/monitors/store";
-import { sum } from "../../kernel/numbers";
+import { sum } from "../../base/numbers";
 
 /** Facts about the installation and its server. Times are in unix ms, sizes in bytes. */
 export interface InstallationFacts {

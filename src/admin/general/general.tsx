@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { setterOf } from "../../config/options";
+import { setterOf } from "../../base/config/options";
 import type { Theme } from "../../http/theme-cookie";
 import { Actions, Form } from "../../ui/form";
 import { Button } from "../../ui/buttons";

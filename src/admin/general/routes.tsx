@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
-import { formatNetwork } from "../../config/parse";
-import { MAIL_OPTION_NAMES } from "../../config/mail-options";
-import { type OptionName, setterOf } from "../../config/options";
-import { conflict, type FieldError } from "../../errors/problem";
+import { formatNetwork } from "../../base/config/parse";
+import { MAIL_OPTION_NAMES } from "../../base/config/mail";
+import { type OptionName, setterOf } from "../../base/config/options";
+import { conflict, type FieldError } from "../../base/errors";
 import { endSession, startSession } from "../../features/auth/sessions";
 import { isHttps } from "../../features/auth/rules";
 import { recordBackup } from "../../features/backups/last-backup";

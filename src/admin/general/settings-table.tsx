@@ -1,11 +1,16 @@
 import { resolve } from "node:path";
 import type { ComponentChildren } from "preact";
-import { type Config, type OptionName, setterOf } from "../../config/options";
-import { formatHost, formatNetwork, type ListenAddress, type Network } from "../../config/parse";
-import { formatMailbox } from "../../domain/mail-address";
-import { describeStore } from "../../domain/store-address";
+import { type Config, type OptionName, setterOf } from "../../base/config/options";
+import {
+  formatHost,
+  formatNetwork,
+  type ListenAddress,
+  type Network,
+} from "../../base/config/parse";
+import { formatMailbox } from "../../base/mail-address";
+import { describeStore } from "../../base/store-address";
 import type { MailSettings } from "../../features/mail/settings";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { DenseRow, DenseTable, TextCell } from "../../ui/dense-table";
 import { DetailCard } from "../../ui/detail";
 

@@ -1,8 +1,8 @@
-import type { ImportSource, OptionValues, SourceOption } from "../../domain/import-sources";
+import type { ImportSource, OptionValues, SourceOption } from "../../base/import-sources";
 import { IMPORT_PARTS } from "../../features/imports/run";
 import type { ImportJob } from "../../features/imports/jobs";
 import type { OfferedFile } from "../../features/imports/files";
-import { formatBytes } from "../../kernel/numbers";
+import { formatBytes } from "../../base/numbers";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
 import { FileField, TextField } from "../../ui/inputs";

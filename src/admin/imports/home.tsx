@@ -1,10 +1,10 @@
-import { type ImportReport, PRODUCTS } from "../../domain/import-report";
-import { IMPORT_SOURCES } from "../../domain/import-sources";
+import { type ImportReport, PRODUCTS } from "../../base/import-report";
+import { IMPORT_SOURCES } from "../../base/import-sources";
 import type { ImportJob } from "../../features/imports/jobs";
 import type { listImports } from "../../features/imports/store";
 import { verdictsInWords } from "../../features/imports/words";
-import { capitalised } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { capitalised } from "../../base/text";
+import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
 import { DetailCard, DetailRow } from "../../ui/detail";

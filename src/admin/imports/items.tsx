@@ -4,8 +4,8 @@ import {
   type ImportItem,
   typeInWords,
   VERDICT_MEANINGS,
-} from "../../domain/import-report";
-import { capitalised, plural } from "../../kernel/text";
+} from "../../base/import-report";
+import { capitalised, plural } from "../../base/text";
 import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
 import { EmptyState } from "../../ui/blocks";
 import { FilterSelect } from "../../ui/filters";

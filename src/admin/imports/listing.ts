@@ -1,4 +1,4 @@
-import type { ImportItem, ImportReport, Verdict } from "../../domain/import-report";
+import type { ImportItem, ImportReport, Verdict } from "../../base/import-report";
 import { listPath } from "../../features/timeline/screens/list";
 import { byVerdict, VERDICT_ORDER } from "./verdicts";
 

@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
-import type { Actor } from "../../domain/actor";
-import type { ImportSource } from "../../domain/import-sources";
-import { type FieldError, invalidFields } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import type { ImportSource } from "../../base/import-sources";
+import { type FieldError, invalidFields } from "../../base/errors";
 import type { ImportJob, ImportJobs, JobPlace } from "../../features/imports/jobs";
 import { parseOptions } from "../../features/imports/options";
 import { validateOptions } from "../../features/imports/importers";
-import { within } from "../../kernel/within";
+import { within } from "../../base/clock";
 import { FILE_MAX_BYTES, type ImportBody, optionValues } from "./form";
 
 /** Time after which the answer does not wait for a plan or an import. Many proxies wait for half a minute. */

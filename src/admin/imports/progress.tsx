@@ -1,6 +1,6 @@
 import type { ImportJob } from "../../features/imports/jobs";
-import { capitalised } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { capitalised } from "../../base/text";
+import { toIso } from "../../base/time";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { HeadFact, HeadFacts } from "../../ui/detail";
 import { Notice } from "../../ui/notices";

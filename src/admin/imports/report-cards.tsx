@@ -1,5 +1,5 @@
-import type { ImportHistory, ImportReport } from "../../domain/import-report";
-import { plural } from "../../kernel/text";
+import type { ImportHistory, ImportReport } from "../../base/import-report";
+import { plural } from "../../base/text";
 import { DetailCard } from "../../ui/detail";
 import { Facts } from "../../ui/blocks";
 import { shortDay } from "../../ui/times";

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { type ImportReport, PRODUCTS } from "../../domain/import-report";
+import { type ImportReport, PRODUCTS } from "../../base/import-report";
 import { hasWork, verdictsInWords } from "../../features/imports/words";
 import type { ImportJob } from "../../features/imports/jobs";
-import { capitalised, plural } from "../../kernel/text";
+import { capitalised, plural } from "../../base/text";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { DialogForm } from "../../ui/form";
 import { HeadFact, HeadFacts } from "../../ui/detail";

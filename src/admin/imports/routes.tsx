@@ -1,6 +1,6 @@
-import type { ImportReport } from "../../domain/import-report";
-import { findImportSource, type ImportSource } from "../../domain/import-sources";
-import { invalidFields, notFound } from "../../errors/problem";
+import type { ImportReport } from "../../base/import-report";
+import { findImportSource, type ImportSource } from "../../base/import-sources";
+import { invalidFields, notFound } from "../../base/errors";
 import {
   countPaused,
   type Started,

@@ -1,5 +1,5 @@
-import type { ImportItem, Verdict } from "../../domain/import-report";
-import type { Tone } from "../../domain/tone";
+import type { ImportItem, Verdict } from "../../base/import-report";
+import type { Tone } from "../../base/status";
 
 interface VerdictWords {
   label: string;

@@ -6,8 +6,8 @@ import {
 import { EXPIRY_DAYS, expiryOfChoice, type Overlap } from "../../features/keys/rules";
 import { KEY_PRESETS, type Scope, SCOPE_NAMES, SCOPES } from "../../features/keys/scopes";
 import type { Form as SentForm } from "../../http/form-body";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { CheckboxList, ChoiceField } from "../../ui/choices";
 import { TextField } from "../../ui/inputs";
 import { type Field, InvalidInput } from "../forms/field";

@@ -1,7 +1,7 @@
 import type { KeyCounts, KeyListing } from "../../features/keys/listing";
 import type { KeyFilter } from "../../features/keys/rules";
-import { sum } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
+import { sum } from "../../base/numbers";
+import { plural } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
 import { EmptyState, StatCard, StatCards } from "../../ui/blocks";

@@ -1,6 +1,6 @@
 import { describeExpiry, isExpiringSoon } from "../../features/keys/rules";
 import type { KeyListing, KeyUsageSummary } from "../../features/keys/listing";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { CellNote, OneLine } from "../../ui/table";
 import { Chip, Chips, State } from "../../ui/labels";
 import { RelativeTime } from "../../ui/relative-time";

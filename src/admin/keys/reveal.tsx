@@ -1,7 +1,7 @@
 import { describeExpiry } from "../../features/keys/rules";
 import type { RevealedKey } from "../../features/keys/service";
 import { type Scope, SCOPE_NAMES, SCOPES } from "../../features/keys/scopes";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
 import { CodeBlock, Secret, TestKey } from "../../ui/code-block";
 import { HeadFact, HeadFacts } from "../../ui/detail";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { formatMailbox, parseMailAddress } from "../../domain/mail-address";
+import { formatMailbox, parseMailAddress } from "../../base/mail-address";
 import { describeMissing } from "../../features/mail/test-mail";
 import type { MailReadiness, MailSettings } from "../../features/mail/settings";
 import { STEP_NAMES } from "../../features/mail/smtp/reply";

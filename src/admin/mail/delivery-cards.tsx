@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
-import type { MailClass } from "../../domain/mail";
+import type { MailClass } from "../../base/mail-address";
 import type { RelayRecord } from "../../features/mail/relay-record";
 import type { WaitingMails } from "../../features/mail/delivery";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { Facts } from "../../ui/blocks";

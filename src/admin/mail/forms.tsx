@@ -1,4 +1,4 @@
-import { CONNECTIONS_MAX, TLS_MODES, type TlsMode } from "../../config/mail-options";
+import { CONNECTIONS_MAX, TLS_MODES, type TlsMode } from "../../base/config/mail";
 import type { MailSettingsInput } from "../../features/mail/settings";
 import type { StoredMailSettings } from "../../features/mail/stored-settings";
 import { TextField } from "../../ui/inputs";

@@ -1,5 +1,5 @@
 import type { listUnmatched, ReportRow } from "../../features/mail/reports/store";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Card, EmptyState, Facts } from "../../ui/blocks";
 import { Cell, Row, RowLink, Table } from "../../ui/table";
 import { CodeBlock } from "../../ui/code-block";

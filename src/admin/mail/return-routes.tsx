@@ -1,4 +1,4 @@
-import { parseStoredAddress } from "../../domain/mail-address";
+import { parseStoredAddress } from "../../base/mail-address";
 import { findReport, listUnmatched } from "../../features/mail/reports/store";
 import {
   findReportToken,
@@ -12,7 +12,7 @@ import {
   suppressionsOfAddress,
   undoSuppression,
 } from "../../features/mail/undo";
-import { notFound } from "../../errors/problem";
+import { notFound } from "../../base/errors";
 import type { Form } from "../../http/form-body";
 import { DialogForm } from "../../ui/form";
 import { TextArea } from "../../ui/inputs";

@@ -1,7 +1,7 @@
-import type { SuppressionReason } from "../../domain/mail";
+import type { SuppressionReason } from "../../base/mail-address";
 import { ALERTS_AS_PAGE } from "../../features/mail/alert-stop-store";
 import type { ListedSuppression } from "../../features/mail/undo";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
 import { Card, EmptyState } from "../../ui/blocks";

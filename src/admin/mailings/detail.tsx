@@ -1,7 +1,7 @@
-import type { MailHold } from "../../domain/mail";
+import type { MailHold } from "../../base/mail-address";
 import { listFailedMails } from "../../features/mailings/list-store";
 import { waitingOf } from "../../features/mailings/lists";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { Cell, CellNote, Row, Table } from "../../ui/table";
 import { Columns, Facts } from "../../ui/blocks";

@@ -1,5 +1,5 @@
 import { waitingOf } from "../../features/mailings/lists";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
 import { EmptyState } from "../../ui/blocks";
 import { ListCard, ListToolbar } from "../../ui/list-tools";

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { MailHold } from "../../domain/mail";
+import type { MailHold } from "../../base/mail-address";
 import { listMailings, nameOfSubject } from "../../features/mailings/lists";
 import type { MailingRow } from "../../features/mailings/store";
 import { type ListQuery, readListQuery } from "../../features/timeline/screens/list";

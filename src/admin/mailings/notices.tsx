@@ -1,10 +1,10 @@
 import type { Reader } from "../../db/statements";
-import type { MailHold } from "../../domain/mail";
+import type { MailHold } from "../../base/mail-address";
 import { findMailHold, listMailHolds, suppressionsOfHold } from "../../features/mail/hold";
 import { countHeldByPage } from "../../features/mailings/list-store";
 import { limitsInWords } from "../../features/mailings/rules";
-import { plural } from "../../kernel/text";
-import { DAY_MS, toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { DAY_MS, toIso } from "../../base/time";
 import { Notice } from "../../ui/notices";
 import { PostButton } from "../../ui/buttons";
 import { RelativeTime } from "../../ui/relative-time";

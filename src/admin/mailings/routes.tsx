@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { conflict, notFound } from "../../errors/problem";
+import { conflict, notFound } from "../../base/errors";
 import {
   findMailHold,
   listMailHolds,
@@ -11,7 +11,7 @@ import { getMailing, nameOfSubject } from "../../features/mailings/lists";
 import { listFailedMails } from "../../features/mailings/list-store";
 import { releaseHeldMailings, releaseMailing, stopMailing } from "../../features/mailings/control";
 import { findPage } from "../../features/pages/store";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import type { AdminDependencies } from "../dependencies";
 import { MAILINGS_PATH, mailingPath } from "../paths";
 import type { Screen } from "../render";

@@ -1,6 +1,6 @@
-import type { MailHold } from "../../domain/mail";
+import type { MailHold } from "../../base/mail-address";
 import type { CausedSuppression } from "../../features/mail/suppression-store";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Actions, Form } from "../../ui/form";
 import { Button } from "../../ui/buttons";
 import { CheckboxList } from "../../ui/choices";

@@ -1,9 +1,9 @@
-import type { MailHold } from "../../domain/mail";
-import type { Tone } from "../../domain/tone";
+import type { MailHold } from "../../base/mail-address";
+import type { Tone } from "../../base/status";
 import { limitReason } from "../../features/mailings/rules";
 import { type MailingProgress, progressOf } from "../../features/mailings/lists";
 import type { MailingRow } from "../../features/mailings/store";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { RelativeTime } from "../../ui/relative-time";
 import { State } from "../../ui/labels";
 import { componentPath, incidentPath, maintenancePath } from "../paths";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
 import { listPlannedBetween } from "../../features/maintenance/list-store";
-import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
+import { DAY_MS, startOfDay, toIso } from "../../base/time";
 import { monthNameOf } from "../../public/month";
 import { MAINTENANCE_TONES } from "../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";

@@ -1,4 +1,4 @@
-import { conflict } from "../../errors/problem";
+import { conflict } from "../../base/errors";
 import { addMaintenanceUpdate } from "../../features/maintenance/progress";
 import { isEnded } from "../../features/maintenance/rules";
 import { updateMaintenance } from "../../features/maintenance/plan";

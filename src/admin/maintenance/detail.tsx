@@ -1,5 +1,5 @@
-import type { MaintenanceStatus } from "../../domain/incident-status";
-import { type Role, roleAllows } from "../../domain/role";
+import type { MaintenanceStatus } from "../../base/status";
+import { type Role, roleAllows } from "../../base/actor";
 import { isEnded, isUnderWay } from "../../features/maintenance/rules";
 import { pathsOf } from "../../public/page-paths";
 import { MAINTENANCE_TONES, MaintenanceState } from "../../public/state";

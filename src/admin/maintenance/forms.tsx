@@ -1,4 +1,4 @@
-import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../domain/incident-status";
+import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../base/status";
 import type {
   AddMaintenanceUpdateBody,
   PlanMaintenanceBody,

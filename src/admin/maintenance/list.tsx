@@ -1,8 +1,8 @@
-import type { Role } from "../../domain/role";
+import type { Role } from "../../base/actor";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import type { PageRow } from "../../features/pages/store";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { MAINTENANCE_TONES } from "../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";
 import { ButtonLink } from "../../ui/buttons";

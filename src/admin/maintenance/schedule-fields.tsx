@@ -1,5 +1,5 @@
-import { plural } from "../../kernel/text";
-import { DAY_MS, MINUTE_MS } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { DAY_MS, MINUTE_MS } from "../../base/time";
 import { ChoiceField } from "../../ui/choices";
 import { duration } from "../../ui/times";
 import { SelectField } from "../../ui/selects";

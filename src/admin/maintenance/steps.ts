@@ -1,6 +1,6 @@
 import { isUnderWay } from "../../features/maintenance/rules";
 import type { Maintenance } from "../../features/maintenance/model";
-import type { MaintenanceStatus } from "../../domain/incident-status";
+import type { MaintenanceStatus } from "../../base/status";
 
 /** Steps of a maintenance that are taken with a button and a confirmation. */
 export const STEP_NAMES = ["start", "finish", "cancel"] as const;

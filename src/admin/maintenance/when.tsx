@@ -1,4 +1,4 @@
-import { isUtcZone } from "../../kernel/time";
+import { isUtcZone } from "../../base/time";
 import { zoneSpan } from "../../ui/times";
 
 interface WhenProps {

@@ -1,5 +1,5 @@
 import type { Step, StepName } from "../../egress/steps";
-import { sum } from "../../kernel/numbers";
+import { sum } from "../../base/numbers";
 import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";
 import { DetailCard } from "../../ui/detail";
 import { State } from "../../ui/labels";

@@ -1,8 +1,8 @@
 import { uptimeOf } from "../../features/monitors/spans";
-import { EXPIRES_SOON_MS } from "../../domain/expiry";
-import { type Role, roleAllows } from "../../domain/role";
-import { percent } from "../../kernel/numbers";
-import { toIso } from "../../kernel/time";
+import { EXPIRES_SOON_MS } from "../../base/secrets";
+import { type Role, roleAllows } from "../../base/actor";
+import { percent } from "../../base/numbers";
+import { toIso } from "../../base/time";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { Columns } from "../../ui/blocks";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu, Numbers } from "../../ui/detail";

@@ -1,8 +1,8 @@
 import { Fragment } from "preact";
-import { PRODUCTS } from "../../domain/import-report";
-import type { OpenIncident } from "../../domain/monitor-state";
-import { SECOND_MS, toIso } from "../../kernel/time";
-import { plural } from "../../kernel/text";
+import { PRODUCTS } from "../../base/import-report";
+import type { OpenIncident } from "../../base/status";
+import { SECOND_MS, toIso } from "../../base/time";
+import { plural } from "../../base/text";
 import { DetailCard } from "../../ui/detail";
 import { Facts } from "../../ui/blocks";
 import { RelativeTime } from "../../ui/relative-time";

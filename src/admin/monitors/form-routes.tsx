@@ -11,10 +11,10 @@ import { listSelectiveWebhooks, selectWebhooksOfMonitor } from "../../features/w
 import { webhookName } from "../../features/webhooks/changes";
 import type { Reader } from "../../db/statements";
 import { StepRecorder } from "../../egress/steps";
-import { conflict } from "../../errors/problem";
+import { conflict } from "../../base/errors";
 import type { Form as SentForm } from "../../http/form-body";
 import { sessionOf } from "../../http/request-context";
-import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
+import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { readMonitorChoices } from "../forms/monitors-field";

@@ -4,8 +4,8 @@ import {
   type MonitorType,
   SUPPORTED_TYPES,
   type SupportedType,
-} from "../../domain/monitor-state";
-import { toIso } from "../../kernel/time";
+} from "../../base/status";
+import { toIso } from "../../base/time";
 import { Button } from "../../ui/buttons";
 import { longDay, zoneTime } from "../../ui/times";
 import { Notice } from "../../ui/notices";

@@ -2,8 +2,8 @@ import type { CreateMonitorBody, UpdateMonitorBody } from "../../features/monito
 import { defaultSettings } from "../../features/monitors/settings";
 import type { Monitor } from "../../features/monitors/model";
 import { probeOf } from "../../features/monitors/probes";
-import type { MonitorType, SupportedType } from "../../domain/monitor-state";
-import { NAME_MAX } from "../../domain/texts";
+import type { MonitorType, SupportedType } from "../../base/status";
+import { NAME_MAX } from "../../base/texts";
 import { defineForm, type FormDefinition } from "../forms/form";
 import type { AssertionsContext } from "./assertion-field";
 import { type FieldsContext, fieldsOf, type MonitorFields } from "./monitor-fields";

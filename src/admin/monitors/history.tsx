@@ -1,6 +1,6 @@
 import type { CheckRow } from "../../features/monitors/checks-store";
-import { MONITOR_TONES } from "../../domain/tone";
-import { toIso } from "../../kernel/time";
+import { MONITOR_TONES } from "../../base/status";
+import { toIso } from "../../base/time";
 import { CheckLabel, State } from "../../ui/labels";
 import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";
 import { DetailCard } from "../../ui/detail";

@@ -1,8 +1,7 @@
 import type { MonitorToken } from "../../features/monitors/tokens";
 import type { SignalRow } from "../../features/monitors/heartbeat-store";
-import type { SignalKind, TokenKind } from "../../domain/monitor-state";
-import type { Tone } from "../../domain/tone";
-import { toIso } from "../../kernel/time";
+import type { SignalKind, TokenKind, Tone } from "../../base/status";
+import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { Card } from "../../ui/blocks";
 import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";

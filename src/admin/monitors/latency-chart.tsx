@@ -1,7 +1,7 @@
 import type { StateTimes } from "../../features/monitors/spans";
 import type { Span } from "../../features/components/history";
-import { MONITOR_TONES, type Tone } from "../../domain/tone";
-import { DAY_MS, toIso } from "../../kernel/time";
+import { MONITOR_TONES, type Tone } from "../../base/status";
+import { DAY_MS, toIso } from "../../base/time";
 import { shortDay } from "../../ui/times";
 import { type TimeBand, TimeChart, type TimePoint } from "../../ui/time-chart";
 import type { MonitorView } from "./monitor-view";

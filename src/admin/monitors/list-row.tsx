@@ -1,10 +1,10 @@
 import type { MonitorRecord } from "../../features/monitors/records";
 import type { PeriodState, RecentTimes } from "../../features/monitors/overview";
-import { EXPIRES_SOON_MS } from "../../domain/expiry";
-import { MONITOR_TONES, type Tone } from "../../domain/tone";
-import { percent } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { EXPIRES_SOON_MS } from "../../base/secrets";
+import { MONITOR_TONES, type Tone } from "../../base/status";
+import { percent } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { DenseRow, FigureCell, NameCell, PickCell, TextCell } from "../../ui/dense-table";
 import { HalfHourBars } from "../../ui/half-hour-bars";
 import { MONITOR_WORDS } from "../../ui/labels";

@@ -1,7 +1,6 @@
 import { WORST_FIRST } from "../../features/monitors/overview-store";
-import { MONITOR_TYPES, type MonitorState } from "../../domain/monitor-state";
-import { MONITOR_TONES } from "../../domain/tone";
-import { plural } from "../../kernel/text";
+import { MONITOR_TONES, MONITOR_TYPES, type MonitorState } from "../../base/status";
+import { plural } from "../../base/text";
 import { FilterSelect } from "../../ui/filters";
 import { ListToolbar } from "../../ui/list-tools";
 import { MONITOR_WORDS, Shape } from "../../ui/labels";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { type Role, roleAllows } from "../../domain/role";
+import { type Role, roleAllows } from "../../base/actor";
 import { BulkBar, ListCard } from "../../ui/list-tools";
 import { Button, ButtonLink } from "../../ui/buttons";
 import { DenseTable } from "../../ui/dense-table";

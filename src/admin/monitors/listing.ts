@@ -14,8 +14,8 @@ import {
   MONITOR_TYPES,
   type MonitorState,
   type MonitorType,
-} from "../../domain/monitor-state";
-import { sum } from "../../kernel/numbers";
+} from "../../base/status";
+import { sum } from "../../base/numbers";
 import { type ListQuery, readListQuery, readSearch } from "../../features/timeline/screens/list";
 
 const PAGE_SIZE = 25;

@@ -1,13 +1,8 @@
 import { defaultSettings } from "../../features/monitors/settings";
 import { intervalsOf, PARENTS_MAX } from "../../features/monitors/bodies";
 import { probeOf } from "../../features/monitors/probes";
-import {
-  type MonitorType,
-  ON_DOWN,
-  type OnDown,
-  type OpenIncident,
-} from "../../domain/monitor-state";
-import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
+import { type MonitorType, ON_DOWN, type OnDown, type OpenIncident } from "../../base/status";
+import { DESCRIPTION_MAX, NAME_MAX } from "../../base/texts";
 import { STATUS_WORDS } from "../../ui/labels";
 import { TextField } from "../../ui/inputs";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";

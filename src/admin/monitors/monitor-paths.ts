@@ -1,4 +1,4 @@
-import type { MonitorType } from "../../domain/monitor-state";
+import type { MonitorType } from "../../base/status";
 import { MONITORS_PATH, monitorPath } from "../paths";
 
 export const NEW_MONITOR_PATH = `${MONITORS_PATH}/new`;

@@ -25,12 +25,12 @@ import {
   troublesOf,
 } from "../../features/monitors/spans";
 import { WORST_FIRST } from "../../features/monitors/overview-store";
-import { ANY_EVENT, matchesMonitor } from "../../domain/webhook";
+import { ANY_EVENT, matchesMonitor } from "../../base/webhook";
 import { findPausedUntil } from "../../features/webhooks/records";
 import { listAllWebhooks, type WebhookRow } from "../../features/webhooks/store";
 import { listSelectiveWebhooks } from "../../features/webhooks/monitors";
-import type { ComponentStatus } from "../../domain/component-status";
-import { SECOND_MS } from "../../kernel/time";
+import type { ComponentStatus } from "../../base/status";
+import { SECOND_MS } from "../../base/time";
 import type { Range } from "./range";
 
 const CHECKS_SHOWN = 15;

@@ -1,5 +1,5 @@
 import type { Span } from "../../features/components/history";
-import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant, toIso } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant, toIso } from "../../base/time";
 import { shortDay } from "../../ui/times";
 import { listPath } from "../../features/timeline/screens/list";
 

@@ -1,7 +1,6 @@
 import { webhookName } from "../../features/webhooks/changes";
-import type { MonitorState } from "../../domain/monitor-state";
-import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES } from "../../domain/tone";
-import { toIso } from "../../kernel/time";
+import { IMPACT_TONES, MONITOR_TONES, type MonitorState, STATUS_TONES } from "../../base/status";
+import { toIso } from "../../base/time";
 import { INCIDENT_WORDS } from "../../public/words";
 import { Chip, MONITOR_WORDS, Shape, STATUS_WORDS } from "../../ui/labels";
 import { DetailCard, DetailRow } from "../../ui/detail";

@@ -9,7 +9,7 @@ import { seeOther } from "../../http/answers";
 import { session } from "../../http/operation";
 import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../dependencies";
-import { SECOND_MS, toIso } from "../../kernel/time";
+import { SECOND_MS, toIso } from "../../base/time";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { deletedText } from "../screens/action-routes";

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { TagText } from "../../domain/tags";
-import { examine } from "../../errors/examine";
+import { TagText } from "../../base/tags";
+import { examine } from "../../base/validation";
 import { listWebhooksOnlyFor } from "../../features/webhooks/monitors";
-import { OneOf } from "../../kernel/schema";
+import { OneOf } from "../../base/schema";
 import { actorOf, sessionOf } from "../../http/request-context";
 import { type Form as SentForm, formBody } from "../../http/form-body";
 import { seeOther } from "../../http/answers";

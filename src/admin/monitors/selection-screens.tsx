@@ -1,7 +1,7 @@
 import type { MonitorRow } from "../../features/monitors/store";
 import type { WebhookRow } from "../../features/webhooks/store";
-import { plural } from "../../kernel/text";
-import { TAG_MAX } from "../../domain/tags";
+import { plural } from "../../base/text";
+import { TAG_MAX } from "../../base/tags";
 import { DialogForm } from "../../ui/form";
 import { choiceField } from "../forms/choice-fields";
 import { defineForm, type StateOf } from "../forms/form";

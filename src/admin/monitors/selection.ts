@@ -7,11 +7,11 @@ import {
 import { findMonitor, type MonitorRow } from "../../features/monitors/store";
 import type { Monitoring } from "../../features/monitors/monitoring";
 import type { Ctx } from "../../context";
-import type { Actor } from "../../domain/actor";
-import { TAGS_MAX, withoutTag, withTag } from "../../domain/tags";
-import type { Tone } from "../../domain/tone";
+import type { Actor } from "../../base/actor";
+import { TAGS_MAX, withoutTag, withTag } from "../../base/tags";
+import type { Tone } from "../../base/status";
 import type { Reader, Tx } from "../../db/statements";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 
 /** Maximum number of monitors that one form can change. */
 export const SELECTION_MAX = 1_000;

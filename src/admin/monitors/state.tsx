@@ -1,6 +1,6 @@
 import type { CheckRow } from "../../features/monitors/checks-store";
 import type { MonitorRecord } from "../../features/monitors/records";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { CheckLabel } from "../../ui/labels";
 import { exactTime } from "../../ui/times";
 import { RelativeTime } from "../../ui/relative-time";

@@ -1,5 +1,5 @@
 import { probeOf, storedField } from "../../features/monitors/probes";
-import type { MonitorType } from "../../domain/monitor-state";
+import type { MonitorType } from "../../base/status";
 import type { Form as SentForm } from "../../http/form-body";
 import { readText } from "./secret-texts";
 import { readRows } from "./secret-values";

@@ -1,6 +1,6 @@
 import type { Monitor } from "../../features/monitors/model";
 import { type MonitorConfig, occurrencesOf, scheduleOf } from "../../features/monitors/probes";
-import { invalidFields } from "../../errors/problem";
+import { invalidFields } from "../../base/errors";
 import { choiceField } from "../forms/choice-fields";
 import type { Field } from "../forms/field";
 

@@ -1,7 +1,7 @@
 import type { NewMonitor } from "../../features/monitors/create";
 import { scheduleOf } from "../../features/monitors/probes";
 import type { Ctx } from "../../context";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 import { Actions } from "../../ui/form";
 import { ButtonLink } from "../../ui/buttons";
 import { Card } from "../../ui/blocks";

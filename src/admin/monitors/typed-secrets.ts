@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../../context";
-import { MINUTE_MS } from "../../kernel/time";
+import { MINUTE_MS } from "../../base/time";
 
 /** Typed secrets, which no page shows again. */
 export interface Secrets {

@@ -1,8 +1,8 @@
 import type { MonitorRecord } from "../../features/monitors/records";
 import { type MonitorConfig, originOf, probeOf, scheduleOf } from "../../features/monitors/probes";
-import type { MonitorType } from "../../domain/monitor-state";
+import type { MonitorType } from "../../base/status";
 import type { Range } from "./range";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /** Returns the label of a monitor type. */
 export function typeLabel(type: MonitorType): string {

@@ -1,5 +1,5 @@
-import { roleAllows } from "../../domain/role";
-import { STATUS_TONES, worstTone } from "../../domain/tone";
+import { roleAllows } from "../../base/actor";
+import { STATUS_TONES, worstTone } from "../../base/status";
 import type { CauseRow } from "../../features/components/cause-store";
 import type { OpenIncident } from "../../features/incidents/store";
 import { findMonitor } from "../../features/monitors/store";

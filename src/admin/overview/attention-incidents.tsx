@@ -1,6 +1,5 @@
-import type { MonitorState } from "../../domain/monitor-state";
-import { roleAllows } from "../../domain/role";
-import { IMPACT_TONES } from "../../domain/tone";
+import { IMPACT_TONES, type MonitorState } from "../../base/status";
+import { roleAllows } from "../../base/actor";
 import type { OpenIncident } from "../../features/incidents/store";
 import { INCIDENT_WORDS } from "../../public/words";
 import { pathsOfIncident } from "../../features/incidents/screens/paths";

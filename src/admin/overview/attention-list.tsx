@@ -1,6 +1,6 @@
-import { sum } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { worstTone } from "../../domain/tone";
+import { sum } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { worstTone } from "../../base/status";
 import { ButtonLink } from "../../ui/buttons";
 import { Icon } from "../../ui/icons";
 import { Shape } from "../../ui/labels";

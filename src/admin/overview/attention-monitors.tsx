@@ -1,10 +1,15 @@
-import type { MonitorState } from "../../domain/monitor-state";
-import { roleAllows } from "../../domain/role";
-import { EXPIRES_SOON_MS } from "../../domain/expiry";
-import { MONITOR_TONES, STATUS_TONES, type Tone, worstTone } from "../../domain/tone";
+import {
+  MONITOR_TONES,
+  type MonitorState,
+  STATUS_TONES,
+  type Tone,
+  worstTone,
+} from "../../base/status";
+import { roleAllows } from "../../base/actor";
+import { EXPIRES_SOON_MS } from "../../base/secrets";
 import { getMonitorRecord, type MonitorRecord } from "../../features/monitors/records";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { Day } from "../../ui/relative-time";
 import { relativeTime } from "../../ui/times";
 import { STATUS_WORDS } from "../../ui/labels";

@@ -1,8 +1,8 @@
-import { EXPIRES_SOON_MS } from "../../domain/expiry";
-import { roleAllows } from "../../domain/role";
+import { EXPIRES_SOON_MS } from "../../base/secrets";
+import { roleAllows } from "../../base/actor";
 import { listKeyPage } from "../../features/keys/listing";
 import { lastFailure } from "../../features/webhooks/health";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { Day } from "../../ui/relative-time";
 import { relativeTime } from "../../ui/times";
 import { keyPath, webhookPath } from "../paths";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Reader } from "../../db/statements";
-import type { Role } from "../../domain/role";
-import type { Tone } from "../../domain/tone";
+import type { Role } from "../../base/actor";
+import type { Tone } from "../../base/status";
 import type { CauseRow } from "../../features/components/cause-store";
 import type { listFailingWithoutIncident } from "../../features/incidents/outage-store";
 import type { OpenIncident } from "../../features/incidents/store";

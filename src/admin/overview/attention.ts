@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
-import { EXPIRES_SOON_MS } from "../../domain/expiry";
-import type { Role } from "../../domain/role";
-import { TONES } from "../../domain/tone";
+import { EXPIRES_SOON_MS } from "../../base/secrets";
+import type { Role } from "../../base/actor";
+import { TONES } from "../../base/status";
 import { listOpenCausesOf } from "../../features/components/cause-store";
 import { listFailingWithoutIncident } from "../../features/incidents/outage-store";
 import {
@@ -10,7 +10,7 @@ import {
   listTroubledMonitors,
 } from "../../features/monitors/trouble-store";
 import { SERVER_OFFLINE } from "../../features/monitors/engine/liveness";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import { componentRows } from "./attention-components";
 import { draftRows, incidentRows } from "./attention-incidents";
 import { certificateRows, monitorRows, offlineRows } from "./attention-monitors";

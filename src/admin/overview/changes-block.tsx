@@ -1,5 +1,5 @@
 import type { AuditRow } from "../../events/audit-search";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Icon, type IconName } from "../../ui/icons";
 import { RelativeTime } from "../../ui/relative-time";
 import { ACTIVITY_PATH } from "../paths";

@@ -1,9 +1,9 @@
-import { IMPACT_TONES } from "../../domain/tone";
+import { IMPACT_TONES } from "../../base/status";
 import type { IncidentRecord } from "../../features/incidents/records";
 import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
-import { plural } from "../../kernel/text";
-import { DAY_MS, toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { DAY_MS, toIso } from "../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../public/words";
 import { Chip, Shape } from "../../ui/labels";
 import { RelativeTime } from "../../ui/relative-time";

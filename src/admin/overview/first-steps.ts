@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { type Role, roleAllows } from "../../domain/role";
+import { type Role, roleAllows } from "../../base/actor";
 import { countKeys } from "../../features/keys/listing";
 import type { PageRow } from "../../features/pages/store";
 import { areFirstStepsHidden } from "../../features/settings/switches";

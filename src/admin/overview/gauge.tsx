@@ -1,4 +1,4 @@
-import { type Tone, TONES, worstTone } from "../../domain/tone";
+import { type Tone, TONES, worstTone } from "../../base/status";
 
 /** Radius of an arc of operational components. */
 const RADIUS = 43;

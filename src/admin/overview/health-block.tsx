@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { type Role, roleAllows } from "../../domain/role";
-import { type Tone, TONES } from "../../domain/tone";
-import { percent, sum } from "../../kernel/numbers";
-import { plural } from "../../kernel/text";
-import { MINUTE_MS, toIso } from "../../kernel/time";
+import { type Role, roleAllows } from "../../base/actor";
+import { type Tone, TONES } from "../../base/status";
+import { percent, sum } from "../../base/numbers";
+import { plural } from "../../base/text";
+import { MINUTE_MS, toIso } from "../../base/time";
 import { duration, shortDay } from "../../ui/times";
 import { State } from "../../ui/labels";
 import { ANALYTICS_PATH, INCIDENTS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "../paths";

@@ -1,12 +1,17 @@
 import type { Reader } from "../../db/statements";
-import type { MonitorState } from "../../domain/monitor-state";
-import { STATUS_TONES, type Tone, worstTone, IMPACT_TONES } from "../../domain/tone";
+import {
+  IMPACT_TONES,
+  type MonitorState,
+  STATUS_TONES,
+  type Tone,
+  worstTone,
+} from "../../base/status";
 import { type TotalUptime, totalUptime } from "../../features/analytics/total-uptime";
 import { findLastTrouble } from "../../features/components/trouble-store";
 import { findLastIncidentStart } from "../../features/incidents/store";
 import { countMonitorsByState } from "../../features/monitors/store";
 import { countAttempts } from "../../features/webhooks/health";
-import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
+import { DAY_MS, MINUTE_MS, startOfDay } from "../../base/time";
 import type { CurrentState } from "./current-state";
 import type { GaugePart } from "./gauge";
 

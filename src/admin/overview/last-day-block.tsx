@@ -1,5 +1,5 @@
-import { plural } from "../../kernel/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../base/time";
 import { duration } from "../../ui/times";
 import { COMPONENTS_PATH, componentPath } from "../paths";
 import type { Lane, LastDay } from "./last-day";

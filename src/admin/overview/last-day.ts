@@ -1,10 +1,14 @@
 import type { Reader } from "../../db/statements";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
-import { STATUS_TONES, type Tone } from "../../domain/tone";
+import {
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+  STATUS_TONES,
+  type Tone,
+} from "../../base/status";
 import { foldSpans, type Span } from "../../features/components/history";
 import { listCausesBetween, listTroubledComponents } from "../../features/components/trouble-store";
-import { sum } from "../../kernel/numbers";
-import { DAY_MS, MINUTE_MS } from "../../kernel/time";
+import { sum } from "../../base/numbers";
+import { DAY_MS, MINUTE_MS } from "../../base/time";
 import type { CurrentState, ShownComponent } from "./current-state";
 
 /** Maximum number of lanes; the other components are counted. */

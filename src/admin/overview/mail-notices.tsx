@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
-import { type Role, roleAllows } from "../../domain/role";
+import { type Role, roleAllows } from "../../base/actor";
 import { findRelayRecord, type RelayRecord } from "../../features/mail/relay-record";
 import { mailReadiness } from "../../features/mail/settings";
 import { countSubscribers } from "../../features/subscribers/store";
 import { listCrowdedPages } from "../../features/subscribers/sign-up";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { Notice } from "../../ui/notices";
 import { RelativeTime } from "../../ui/relative-time";
 import {

@@ -1,5 +1,5 @@
 import type { StorageState } from "../../db/storage-watch";
-import { type Role, roleAllows } from "../../domain/role";
+import { type Role, roleAllows } from "../../base/actor";
 import type { AuditRow } from "../../events/audit-search";
 import type { Alarm } from "../../features/alarms/alarms";
 import { ButtonLink } from "../../ui/buttons";

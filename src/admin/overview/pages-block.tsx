@@ -1,5 +1,5 @@
 import { headlineText, toneOf } from "../../features/status/rules";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { Icon } from "../../ui/icons";
 import { Shape } from "../../ui/labels";
 import { PAGES_PATH, pagePath } from "../paths";

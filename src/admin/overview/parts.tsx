@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import { lasting } from "../../public/words";
 import { exactTime } from "../../ui/times";
 

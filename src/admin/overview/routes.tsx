@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Reader } from "../../db/statements";
-import { type Role, roleAllows } from "../../domain/role";
+import { type Role, roleAllows } from "../../base/actor";
 import { searchAudit } from "../../events/audit-search";
 import { createIncidentCache } from "../../features/incidents/records";
 import type { Alarm } from "../../features/alarms/alarms";

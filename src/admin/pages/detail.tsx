@@ -1,8 +1,8 @@
 import { logoPath, logoSize } from "../../features/pages/address";
 import type { OldSlug } from "../../features/pages/slugs";
 import type { PageRow } from "../../features/pages/store";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { Card, Facts } from "../../ui/blocks";
 import { Logo, Swatch } from "../../ui/pictures";
 import { RelativeTime } from "../../ui/relative-time";

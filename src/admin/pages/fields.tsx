@@ -1,8 +1,8 @@
-import { COMPAT_PRODUCTS, type CompatProduct } from "../../domain/compat";
+import { COMPAT_PRODUCTS, type CompatProduct } from "../../base/compat";
 import { DOMAINS_MAX, toDomain } from "../../features/pages/address";
 import { LOGO_MAX_BYTES } from "../../features/pages/logo";
 import type { PageRow } from "../../features/pages/store";
-import { toRef } from "../../kernel/text";
+import { toRef } from "../../base/text";
 import { CheckboxList } from "../../ui/choices";
 import { FileField, TextArea, TextField } from "../../ui/inputs";
 import { checkboxField } from "../forms/choice-fields";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { type Role, roleAllows } from "../../domain/role";
+import { type Role, roleAllows } from "../../base/actor";
 import type { PageRow } from "../../features/pages/store";
 import { ButtonLink } from "../../ui/buttons";
 import { Icon } from "../../ui/icons";

@@ -1,6 +1,6 @@
 import type { PageRow } from "../../features/pages/store";
-import { type Role, roleAllows } from "../../domain/role";
-import { toIso } from "../../kernel/time";
+import { type Role, roleAllows } from "../../base/actor";
+import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
 import { Chip, Chips } from "../../ui/labels";

@@ -1,4 +1,4 @@
-import { roleAllows } from "../../domain/role";
+import { roleAllows } from "../../base/actor";
 import { mailReadiness } from "../../features/mail/settings";
 import { getPage, updatePageMail } from "../../features/pages/service";
 import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../../features/pages/mail";

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { FieldError } from "../../errors/problem";
+import type { FieldError } from "../../base/errors";
 import { findPageBySlug } from "../../features/pages/store";
 import { hostNameOf, toDomain } from "../../features/pages/address";
 import type { PageInput } from "../../features/pages/model";

@@ -1,4 +1,4 @@
-import { invalidFields } from "../../errors/problem";
+import { invalidFields } from "../../base/errors";
 import { belongingsOf, deletePage } from "../../features/page-deletion/delete";
 import { createPage, getPage, updatePage } from "../../features/pages/service";
 import { findNextDefaultPage } from "../../features/pages/remove";

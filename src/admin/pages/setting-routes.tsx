@@ -1,7 +1,6 @@
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { roleAllows } from "../../domain/role";
-import { invalidFields } from "../../errors/problem";
+import { type Actor, roleAllows } from "../../base/actor";
+import { invalidFields } from "../../base/errors";
 import { deleteLogo, putLogo } from "../../features/pages/logo";
 import { getPage, updatePage } from "../../features/pages/service";
 import { listOldSlugs } from "../../features/pages/slugs";

@@ -1,6 +1,6 @@
 import type { OldSlug } from "../../features/pages/slugs";
 import type { PageRow } from "../../features/pages/store";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink, PostButton } from "../../ui/buttons";
 import { Cell, Row, Table } from "../../ui/table";

@@ -1,4 +1,4 @@
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import type { Db } from "../../db/database";
 import type { Tx } from "../../db/statements";
 import { actorOf } from "../../http/request-context";

@@ -1,7 +1,7 @@
-import type { Role } from "../../domain/role";
+import type { Role } from "../../base/actor";
 import type { Tx } from "../../db/statements";
 import type { Form as SentForm } from "../../http/form-body";
-import { invalidFields } from "../../errors/problem";
+import { invalidFields } from "../../base/errors";
 import type { FormDefinition, FormState, Parsed, ValuesOf } from "../forms/form";
 import { keptNotice } from "../forms/kept";
 import { createPreview, type Previewed } from "../preview";

@@ -1,4 +1,4 @@
-import type { Role } from "../../domain/role";
+import type { Role } from "../../base/actor";
 import type { AdminDependencies } from "../dependencies";
 import {
   type Action,

@@ -1,6 +1,6 @@
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import type { Reader, Tx } from "../../db/statements";
-import { invalidFields, Problem } from "../../errors/problem";
+import { invalidFields, Problem } from "../../base/errors";
 import { actorOf } from "../../http/request-context";
 import { type ValuesOf, versionInput, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";

@@ -1,4 +1,4 @@
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import type { Reader, Tx } from "../../db/statements";
 import { actorOf } from "../../http/request-context";
 import { newFormToken } from "../write-as";

@@ -1,4 +1,4 @@
-import { Problem } from "../../errors/problem";
+import { Problem } from "../../base/errors";
 import { type FormErrors, NO_ERRORS } from "../forms/field";
 import type { FormDefinition, ValuesOf } from "../forms/form";
 

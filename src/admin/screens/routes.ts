@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Role } from "../../domain/role";
+import type { Role } from "../../base/actor";
 import { type Form as SentForm, formBody } from "../../http/form-body";
 import { seeOther } from "../../http/answers";
 import { session } from "../../http/operation";

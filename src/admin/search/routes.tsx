@@ -1,6 +1,6 @@
-import { roleAllows } from "../../domain/role";
+import { roleAllows } from "../../base/actor";
 import { sessionOf } from "../../http/request-context";
-import { runInSlices } from "../../kernel/in-slices";
+import { runInSlices } from "../../base/in-slices";
 import type { AdminDependencies } from "../dependencies";
 import { navigationFor } from "../navigation";
 import { SEARCH_PATH, SHORTCUTS_PATH } from "../paths";

@@ -1,4 +1,4 @@
-import type { SuppressionReason } from "../../domain/mail";
+import type { SuppressionReason } from "../../base/mail-address";
 import type { SubscriberRow } from "../../features/subscribers/store";
 import { DialogForm } from "../../ui/form";
 import type { StateOf } from "../forms/form";

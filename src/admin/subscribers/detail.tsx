@@ -5,7 +5,7 @@ import type { ShownSuppression } from "../../features/subscribers/reactivate";
 import type { SubscriberMail } from "../../features/subscribers/subscriber-mails";
 import type { SubscriberRow } from "../../features/subscribers/store";
 import { EVENT_LABELS } from "../../public/subscription-fields";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../ui/detail";
 import { Facts } from "../../ui/blocks";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../domain/mail";
-import { invalidFields } from "../../errors/problem";
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../base/mail-address";
+import { invalidFields } from "../../base/errors";
 import type { PageRow } from "../../features/pages/store";
 import { type Choosable, parseChoices, readChoosable } from "../../features/subscribers/choices";
 import { NOTE_MAX } from "../../features/subscribers/reactivate";

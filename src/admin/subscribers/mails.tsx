@@ -1,6 +1,6 @@
 import type { ListPart } from "../../features/subscribers/list-parts";
 import type { SubscriberMail } from "../../features/subscribers/subscriber-mails";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Cell, CellNote, Row, Table } from "../../ui/table";
 import { Pagination } from "../../ui/navigation";
 import { PostButton } from "../../ui/buttons";

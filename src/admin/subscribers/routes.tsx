@@ -1,6 +1,6 @@
-import { parseMailAddress } from "../../domain/mail-address";
-import { roleAllows } from "../../domain/role";
-import { invalidFields, Problem } from "../../errors/problem";
+import { parseMailAddress } from "../../base/mail-address";
+import { roleAllows } from "../../base/actor";
+import { invalidFields, Problem } from "../../base/errors";
 import { mailReadiness } from "../../features/mail/settings";
 import { relayTakesUtf8 } from "../../features/mail/relay-offers";
 import type { PageRow } from "../../features/pages/store";

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import { Problem } from "../../errors/problem";
+import { Problem } from "../../base/errors";
 import { relayTakesUtf8 } from "../../features/mail/relay-offers";
 import { getPage } from "../../features/pages/service";
 import { importSubscribers, requireImportable } from "../../features/subscribers/import";
 import { readConsent } from "../../features/subscribers/consent";
 import { readImportFile } from "../../features/subscribers/import-file";
 import { actorOf } from "../../http/request-context";
-import { within } from "../../kernel/within";
+import { within } from "../../base/clock";
 import type { AdminDependencies } from "../dependencies";
 import type { SentAt } from "../screens/routes";
 import type { ImportOutcome } from "./transfer";

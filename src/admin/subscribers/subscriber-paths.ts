@@ -1,4 +1,4 @@
-import type { SuppressionReason } from "../../domain/mail";
+import type { SuppressionReason } from "../../base/mail-address";
 import { subscriberPath, SUBSCRIBERS_PATH } from "../paths";
 import { listPath } from "../../features/timeline/screens/list";
 

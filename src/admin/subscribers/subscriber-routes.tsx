@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { SUPPRESSION_REASONS } from "../../domain/mail";
-import { roleAllows } from "../../domain/role";
+import { SUPPRESSION_REASONS } from "../../base/mail-address";
+import { roleAllows } from "../../base/actor";
 import { findPage } from "../../features/pages/store";
 import { getPage } from "../../features/pages/service";
 import { makeOnce } from "../../features/submissions/service";

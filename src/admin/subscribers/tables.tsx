@@ -1,6 +1,6 @@
 import { EVENT_LABELS } from "../../public/subscription-fields";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
 import { RelativeTime } from "../../ui/relative-time";
 import { subscriberPath } from "../paths";

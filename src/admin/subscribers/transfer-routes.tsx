@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { parseStoredAddress } from "../../domain/mail-address";
-import { invalidFields } from "../../errors/problem";
+import { parseStoredAddress } from "../../base/mail-address";
+import { invalidFields } from "../../base/errors";
 import { getPage } from "../../features/pages/service";
 import { eraseAddress } from "../../features/subscribers/erase";
 import {
@@ -11,8 +11,8 @@ import {
 import { findSubscriber } from "../../features/subscribers/store";
 import { actorOf, sessionOf } from "../../http/request-context";
 import { NO_STORE } from "../../http/representation";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
 import type { AdminDependencies } from "../dependencies";
 import type { FormDefinition, StateOf, ValuesOf } from "../forms/form";
 import { NoPageYet } from "../no-page";

@@ -1,5 +1,5 @@
-import type { ConsentSource, MailStatus } from "../../domain/mail";
-import type { Tone } from "../../domain/tone";
+import type { ConsentSource, MailStatus } from "../../base/mail-address";
+import type { Tone } from "../../base/status";
 import type { ListedSubscriber } from "../../features/subscribers/list";
 import { State } from "../../ui/labels";
 import { REASON_LABELS } from "../suppression-words";

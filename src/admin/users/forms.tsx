@@ -1,6 +1,6 @@
 import type { NewUser } from "../../features/users/model";
-import { type Role, ROLE_SENTENCES, ROLES } from "../../domain/role";
-import { capitalised } from "../../kernel/text";
+import { type Role, ROLE_SENTENCES, ROLES } from "../../base/actor";
+import { capitalised } from "../../base/text";
 import { RadioList } from "../../ui/choices";
 import { choiceField } from "../forms/choice-fields";
 import { defineForm } from "../forms/form";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { UserResource } from "../../features/users/model";
-import { capitalised } from "../../kernel/text";
+import { capitalised } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
 import { Icon } from "../../ui/icons";

@@ -1,7 +1,7 @@
 import { describeMissing } from "../../features/mail/test-mail";
 import type { MailReadiness } from "../../features/mail/settings";
 import type { MailTrouble } from "../../features/users/mails";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { DetailCard } from "../../ui/detail";
 import { Notice } from "../../ui/notices";
 import { PostButton } from "../../ui/buttons";

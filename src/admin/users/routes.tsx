@@ -18,7 +18,7 @@ import {
 } from "../../features/users/invitations";
 import type { Reader } from "../../db/statements";
 import { sessionOf } from "../../http/request-context";
-import { describeDuration } from "../../kernel/time";
+import { describeDuration } from "../../base/time";
 import { Button } from "../../ui/buttons";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../write-as";

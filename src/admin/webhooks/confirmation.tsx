@@ -1,4 +1,4 @@
-import { maskAddress } from "../../domain/mail-address";
+import { maskAddress } from "../../base/mail-address";
 import { describeQuestion, type Question } from "../../features/webhooks/alerts/question";
 import { recipientOf } from "../../features/webhooks/recipient";
 import { requestConfirmation } from "../../features/webhooks/update";

@@ -1,8 +1,8 @@
 import type { DeliveryRecord } from "../../features/webhooks/deliveries";
-import type { Tone } from "../../domain/tone";
-import { plural } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
+import type { Tone } from "../../base/status";
+import { plural } from "../../base/text";
+import { toIso } from "../../base/time";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../base/webhook";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
 import { EmptyState } from "../../ui/blocks";
 import { RelativeTime } from "../../ui/relative-time";

@@ -1,9 +1,9 @@
-import { ANY_EVENT, isForPeople } from "../../domain/webhook";
+import { ANY_EVENT, isForPeople } from "../../base/webhook";
 import { FORMATS } from "../../features/webhooks/formats";
 import { presentWebhook } from "../../features/webhooks/model";
 import { recipientOf } from "../../features/webhooks/recipient";
 import { webhookName } from "../../features/webhooks/changes";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { Card, Facts, Section } from "../../ui/blocks";
 import { CellNote } from "../../ui/table";

@@ -1,5 +1,5 @@
-import { ANY_EVENT, ANY_MONITOR } from "../../domain/webhook";
-import { EVENTS, type EventType } from "../../events/catalog";
+import { ANY_EVENT, ANY_MONITOR } from "../../base/webhook";
+import { EVENTS, type EventType } from "../../events/outbox";
 import type { PageRow } from "../../features/pages/store";
 import type { CreateWebhookBody } from "../../features/webhooks/bodies";
 import { CheckRows, ChoiceField } from "../../ui/choices";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import type { DeliveryStatus } from "../../domain/webhook";
+import type { DeliveryStatus } from "../../base/webhook";
 import { type DeliveryRecord, getDelivery } from "../../features/webhooks/deliveries";
-import { SECOND_MS } from "../../kernel/time";
+import { SECOND_MS } from "../../base/time";
 
 /** Time for which a screen waits for the result of a test, in milliseconds. */
 const WAIT_MS = 2 * SECOND_MS;

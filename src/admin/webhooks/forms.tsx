@@ -4,8 +4,8 @@ import {
   isForPeople,
   WEBHOOK_FORMATS,
   type WebhookFormat,
-} from "../../domain/webhook";
-import { DESCRIPTION_MAX } from "../../domain/texts";
+} from "../../base/webhook";
+import { DESCRIPTION_MAX } from "../../base/texts";
 import type { CreateWebhookBody } from "../../features/webhooks/bodies";
 import { FORMATS } from "../../features/webhooks/formats";
 import type { WebhookRow } from "../../features/webhooks/store";

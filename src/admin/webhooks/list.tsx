@@ -1,8 +1,8 @@
-import { ANY_EVENT } from "../../domain/webhook";
+import { ANY_EVENT } from "../../base/webhook";
 import { FORMATS } from "../../features/webhooks/formats";
 import { webhookName } from "../../features/webhooks/changes";
 import type { WebhookRow } from "../../features/webhooks/store";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
 import { EmptyState } from "../../ui/blocks";

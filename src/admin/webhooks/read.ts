@@ -18,9 +18,9 @@ import { webhookName } from "../../features/webhooks/changes";
 import { listComponentsOfMonitors } from "../../features/monitors/store";
 import { pageIdOf } from "../../features/monitors/engine/transitions";
 import { findPage, type PageRow } from "../../features/pages/store";
-import { NEWEST } from "../../domain/ids";
-import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
-import { MINUTE_MS } from "../../kernel/time";
+import { NEWEST } from "../../base/ids";
+import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../base/webhook";
+import { MINUTE_MS } from "../../base/time";
 import { readPages } from "../page-choice";
 
 /** Number of endpoints on one screen, and of deliveries of one endpoint. */

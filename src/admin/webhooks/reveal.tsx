@@ -1,11 +1,11 @@
-import { isForPeople } from "../../domain/webhook";
-import { maskAddress } from "../../domain/mail-address";
+import { isForPeople } from "../../base/webhook";
+import { maskAddress } from "../../base/mail-address";
 import { describeQuestion, type Question } from "../../features/webhooks/alerts/question";
 import { FORMATS } from "../../features/webhooks/formats";
 import { recipientOf } from "../../features/webhooks/recipient";
 import { webhookName } from "../../features/webhooks/changes";
 import type { WebhookRow } from "../../features/webhooks/store";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import { Actions } from "../../ui/form";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { Card } from "../../ui/blocks";

@@ -1,7 +1,7 @@
 import { OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
 import { FORMATS } from "../../features/webhooks/formats";
-import { capitalised, spaced } from "../../kernel/text";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
+import { capitalised, spaced } from "../../base/text";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../base/webhook";
 import { Checkbox } from "../../ui/choices";
 import { TextField } from "../../ui/inputs";
 import type { Field } from "../forms/field";

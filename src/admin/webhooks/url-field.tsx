@@ -1,4 +1,4 @@
-import type { WebhookFormat } from "../../domain/webhook";
+import type { WebhookFormat } from "../../base/webhook";
 import { FORMATS } from "../../features/webhooks/formats";
 import { mailtoOf, recipientOf } from "../../features/webhooks/recipient";
 import { TextField } from "../../ui/inputs";

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from "../../domain/webhook";
+import type { DeliveryStatus } from "../../base/webhook";
 import { WEBHOOKS_PATH, webhookPath } from "../paths";
 
 export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;

@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { CauseSource, ComponentStatus } from "../../domain/component-status";
-import type { Manager } from "../../domain/refs";
+import type { CauseSource, ComponentStatus } from "../../base/status";
+import type { Manager } from "../../base/ids";
 import { actorColumns } from "./events";
 
 export const componentGroups = sqliteTable("component_groups", {

@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ActorKind } from "../../domain/actor";
+import type { ActorKind } from "../../base/actor";
 
 /** Columns of an actor. */
 export const actorColumns = {
@@ -25,4 +25,9 @@ export const auditLog = sqliteTable("audit_log", {
   summary: text().notNull(),
   ip: text(),
   at: integer().notNull(),
+});
+
+export const changes = sqliteTable("changes", {
+  scope: text().primaryKey(),
+  version: integer().notNull(),
 });

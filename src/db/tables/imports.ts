@@ -1,5 +1,5 @@
 import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Imported, ImportKind, ImportReport } from "../../domain/import-report";
+import type { Imported, ImportKind, ImportReport } from "../../base/import-report";
 
 export const importSources = sqliteTable("import_sources", {
   id: text().primaryKey(),

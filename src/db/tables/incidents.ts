@@ -1,6 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ComponentStatus } from "../../domain/component-status";
-import type { Impact, IncidentStatus } from "../../domain/incident-status";
+import type {
+  ComponentStatus,
+  Impact,
+  IncidentStatus,
+  NamedStatus,
+  OpenIncidentStatus,
+} from "../../base/status";
 
 export const incidents = sqliteTable("incidents", {
   id: text().primaryKey(),
@@ -48,4 +53,29 @@ export const incidentUpdateComponents = sqliteTable(
     newStatus: text("new_status").$type<ComponentStatus>().notNull(),
   },
   (table) => [primaryKey({ columns: [table.updateId, table.componentId] })],
+);
+
+export const incidentTemplates = sqliteTable("incident_templates", {
+  id: text().primaryKey(),
+  ref: text().notNull(),
+  pageId: text("page_id"),
+  name: text().notNull(),
+  title: text().notNull(),
+  body: text().notNull(),
+  status: text().$type<OpenIncidentStatus>().notNull(),
+  impactOverride: text("impact_override").$type<Impact>(),
+  managedBy: text("managed_by").$type<"apply">(),
+  version: integer().notNull(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const incidentTemplateComponents = sqliteTable(
+  "incident_template_components",
+  {
+    templateId: text("template_id").notNull(),
+    componentId: text("component_id").notNull(),
+    status: text().$type<NamedStatus>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.templateId, table.componentId] })],
 );

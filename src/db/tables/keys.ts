@@ -1,5 +1,5 @@
 import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ActorKind } from "../../domain/actor";
+import type { ActorKind } from "../../base/actor";
 
 export const apiKeys = sqliteTable("api_keys", {
   id: text().primaryKey(),

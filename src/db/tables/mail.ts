@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { AuthorKind } from "../../domain/actor";
+import type { AuthorKind } from "../../base/actor";
 import type {
   ConsentSource,
   MailClass,
@@ -9,7 +9,7 @@ import type {
   SubscriberEvent,
   SubscriberScope,
   SuppressionReason,
-} from "../../domain/mail";
+} from "../../base/mail-address";
 
 export const subscribers = sqliteTable("subscribers", {
   id: text().primaryKey(),

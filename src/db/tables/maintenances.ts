@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { AuthorKind } from "../../domain/actor";
-import type { MaintenanceStatus } from "../../domain/incident-status";
-import type { Manager } from "../../domain/refs";
+import type { AuthorKind } from "../../base/actor";
+import type { MaintenanceStatus } from "../../base/status";
+import type { Manager } from "../../base/ids";
 
 export const maintenances = sqliteTable("maintenances", {
   id: text().primaryKey(),

@@ -8,8 +8,8 @@ import {
   type OpenIncident,
   type SignalKind,
   type TokenKind,
-} from "../../domain/monitor-state";
-import type { Manager } from "../../domain/refs";
+} from "../../base/status";
+import type { Manager } from "../../base/ids";
 
 /** An outcome, kept as its place in `CHECK_OUTCOMES`: the first two take no byte of their own. */
 const outcome = customType<{ data: CheckOutcome; driverData: number }>({

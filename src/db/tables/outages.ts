@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { OnDown } from "../../domain/monitor-state";
+import type { OnDown } from "../../base/status";
 
 export const automaticIncidents = sqliteTable("automatic_incidents", {
   incidentId: text("incident_id").primaryKey(),

@@ -1,7 +1,7 @@
-import type { PageMailSettings } from "../../domain/mail";
-import type { CompatProduct } from "../../domain/compat";
+import type { PageMailSettings } from "../../base/mail-address";
+import type { CompatProduct } from "../../base/compat";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Manager } from "../../domain/refs";
+import type { Manager } from "../../base/ids";
 
 export const pages = sqliteTable("pages", {
   id: text().primaryKey(),

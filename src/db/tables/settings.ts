@@ -11,3 +11,11 @@ export const formSubmissions = sqliteTable("form_submissions", {
   subjectId: text("subject_id").notNull(),
   at: integer().notNull(),
 });
+
+/** Terms of the primary of a fleet. */
+export const terms = sqliteTable("terms", {
+  term: integer().primaryKey(),
+  previousTxid: integer("previous_txid"),
+  at: integer().notNull(),
+  by: text().notNull(),
+});

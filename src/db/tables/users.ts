@@ -1,5 +1,5 @@
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Role } from "../../domain/role";
+import type { Role } from "../../base/actor";
 
 export const users = sqliteTable("users", {
   id: text().primaryKey(),

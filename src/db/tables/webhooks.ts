@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { DeliveryStatus, WebhookFormat } from "../../domain/webhook";
-import type { Manager } from "../../domain/refs";
+import type { DeliveryStatus, WebhookFormat } from "../../base/webhook";
+import type { Manager } from "../../base/ids";
 
 export const webhooks = sqliteTable("webhooks", {
   id: text().primaryKey(),

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { redactText } from "../../domain/redact";
-import { IMPACT_TONES, TONES, type Tone } from "../../domain/tone";
-import { Instant, Nullable, OneOf } from "../../kernel/schema";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
-import type { Timer } from "../../kernel/clock";
+import { redactText } from "../../base/secrets";
+import { IMPACT_TONES, type Tone, TONES } from "../../base/status";
+import { Instant, Nullable, OneOf } from "../../base/schema";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
+import type { Timer } from "../../base/clock";
 import { ALARM_KINDS, type AlarmKind, ALARMS } from "./kinds";
 import { readStoredAlarms, storeAlarms, type StoredAlarm, type StoredAlarms } from "./store";
 

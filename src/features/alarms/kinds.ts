@@ -1,4 +1,4 @@
-import type { Impact } from "../../domain/incident-status";
+import type { Impact } from "../../base/status";
 
 /** Kinds of alarms, each with its name, its severity, and the condition under which it is raised. */
 export const ALARMS = {

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { audit } from "../../events/audit";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { findSetting, putSetting } from "../settings/store";
 
 /** Database of an earlier term that a node keeps. */

@@ -1,6 +1,6 @@
 import type { TObject } from "@sinclair/typebox";
-import { type Cell, toCsv } from "../../kernel/csv";
-import { toIso } from "../../kernel/time";
+import { type Cell, toCsv } from "../../base/csv";
+import { toIso } from "../../base/time";
 import type { Span } from "../components/history";
 import type { IntervalName, Period } from "./period";
 

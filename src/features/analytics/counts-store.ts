@@ -7,7 +7,7 @@ import { type Reader, selectMany } from "../../db/statements";
 import { incidents } from "../../db/tables/incidents";
 import { apiKeyHours, apiKeys } from "../../db/tables/keys";
 import { pages } from "../../db/tables/pages";
-import { DAY_MS, HOUR_MS } from "../../kernel/time";
+import { DAY_MS, HOUR_MS } from "../../base/time";
 import type { IntervalName } from "./period";
 
 /**

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { invalidParameter } from "../../errors/problem";
+import { invalidParameter } from "../../base/errors";
 import { type LatencyFigures, latencyOfEach } from "../monitors/latency";
 import { headOf, lineOf } from "./answer";
 import { type LatencyAnswer, METHODS } from "./model";

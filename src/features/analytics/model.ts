@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import { Instant, Nullable, OneOf } from "../../kernel/schema";
+import { Instant, Nullable, OneOf } from "../../base/schema";
 import { INTERVALS } from "./period";
 
 /** Methods of the figures, as readers see them. */

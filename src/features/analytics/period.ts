@@ -2,8 +2,8 @@
  * Period of figures, divided into intervals. Pure: the current time is an argument. Times are unix
  * ms; ends are exclusive.
  */
-import { invalidParameter, Problem } from "../../errors/problem";
-import { DAY_MS, HOUR_MS, parseInstant, startOfDay } from "../../kernel/time";
+import { invalidParameter, Problem } from "../../base/errors";
+import { DAY_MS, HOUR_MS, parseInstant, startOfDay } from "../../base/time";
 import type { Span } from "../components/history";
 
 /** Calendar hours, days and months in UTC. */

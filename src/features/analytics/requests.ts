@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { invalidParameter } from "../../errors/problem";
-import { HOUR_MS, toIso, toIsoOrNull } from "../../kernel/time";
+import { invalidParameter } from "../../base/errors";
+import { HOUR_MS, toIso, toIsoOrNull } from "../../base/time";
 import { headOf, lineOf } from "./answer";
 import { countRequests, listKeys, unitOf } from "./counts-store";
 import { METHODS, type RequestFigures, type RequestsAnswer } from "./model";

@@ -5,7 +5,7 @@ import type { RequestContext } from "../../http/request-context";
 import type { RequestContexts } from "../../http/elysia";
 import { NO_STORE, Representation } from "../../http/representation";
 import { operation, scope } from "../../http/operation";
-import { InstantText, OneOf, Text } from "../../kernel/schema";
+import { InstantText, OneOf, Text } from "../../base/schema";
 import { ComponentFilter, REFERENCE_MAX } from "../components/component-reference";
 import { prefersCsv, type Answer, answerToCsv } from "./answer";
 import { incidentsAnswer } from "./incidents";

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { invalidParameter } from "../../errors/problem";
+import { invalidParameter } from "../../base/errors";
 import { type ComponentRow, findComponent, listComponentsOfPage } from "../components/store";
 import { readComponentFilter } from "../components/component-reference";
 import { resolveMonitorId } from "../monitors/records";

@@ -1,7 +1,7 @@
 import { type Document, isAlias, isCollection, isPair, LineCounter, type Node } from "yaml";
-import type { FieldError } from "../../errors/problem";
-import { schemaErrors } from "../../errors/examine";
-import { parseYamlText, YamlTooLarge } from "../../kernel/yaml";
+import type { FieldError } from "../../base/errors";
+import { schemaErrors } from "../../base/validation";
+import { parseYamlText, YamlTooLarge } from "../../base/yaml";
 import { mapDeclaredSecrets } from "../monitors/declared";
 import { mapWebhookSecrets } from "../webhooks/declared";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";

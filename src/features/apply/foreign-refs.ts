@@ -1,4 +1,4 @@
-import { ANY_MONITOR } from "../../domain/webhook";
+import { ANY_MONITOR } from "../../base/webhook";
 import type { ApplyFile } from "./model";
 import { componentsIn, monitorsIn, withMonitors, withPointers } from "./pointers";
 import { refOf } from "./semantics";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { RefText } from "../../domain/refs";
-import { Nullable, Text } from "../../kernel/schema";
+import { RefText } from "../../base/ids";
+import { Nullable, Text } from "../../base/schema";
 import { ComponentInput, GroupInput } from "../components/model";
 import { TemplateFields } from "../incident-templates/wire";
 import { ScheduleFields } from "../maintenance/schedules/model";

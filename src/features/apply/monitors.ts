@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/statements";
-import { invalidFields, pointer } from "../../errors/problem";
+import { invalidFields, pointer } from "../../base/errors";
 import { deleteMonitor } from "../monitors/update";
 import { findInvalidChain } from "../monitors/dependencies";
 import { findMonitor, findMonitorByRef } from "../monitors/store";

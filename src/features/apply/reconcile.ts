@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { lazy } from "../../kernel/lazy";
+import { lazy } from "../../base/lazy";
 import { listAllTemplates } from "../incident-templates/templates";
 import type { TemplateRow } from "../incident-templates/store";
 import { listSchedules } from "../maintenance/schedules/records";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { type FieldError, Problem } from "../../errors/problem";
-import type { Actor } from "../../domain/actor";
+import { type FieldError, Problem } from "../../base/errors";
+import type { Actor } from "../../base/actor";
 import { monitorRefs } from "../webhooks/monitors";
 import type { Question } from "../webhooks/alerts/question";
 import { type Change, changedOnly, differences } from "./difference";

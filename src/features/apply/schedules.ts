@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { invalidFields, pointer } from "../../errors/problem";
+import { invalidFields, pointer } from "../../base/errors";
 import { createSchedule, deleteSchedule, updateSchedule } from "../maintenance/schedules/service";
 import { listSchedules, type ScheduleRecord } from "../maintenance/schedules/records";
 import type { ScheduleRow } from "../maintenance/schedules/store";

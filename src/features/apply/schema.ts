@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { WEBHOOK_FORMATS } from "../../domain/webhook";
+import { WEBHOOK_FORMATS } from "../../base/webhook";
 import { isUrlSecret, webhookSettingsSchema } from "../webhooks/declared";
 import {
   ApplyFile,

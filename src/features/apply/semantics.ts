@@ -1,5 +1,5 @@
-import type { FieldError } from "../../errors/problem";
-import { toRef } from "../../kernel/text";
+import type { FieldError } from "../../base/errors";
+import { toRef } from "../../base/text";
 import { validateDeclaredMonitor } from "../monitors/declared";
 import { validatePageInput } from "../pages/service";
 import type { PageInput } from "../pages/model";

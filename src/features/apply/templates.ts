@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import type { NamedStatus } from "../../domain/component-status";
-import { invalidFields, pointer } from "../../errors/problem";
+import type { NamedStatus } from "../../base/status";
+import { invalidFields, pointer } from "../../base/errors";
 import type { ComponentRow } from "../components/store";
 import {
   createTemplate,

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/statements";
-import { ANY_MONITOR } from "../../domain/webhook";
-import { FieldErrors } from "../../errors/field-errors";
-import { invalidFields, pointer } from "../../errors/problem";
+import { ANY_MONITOR } from "../../base/webhook";
+import { FieldErrors } from "../../base/validation";
+import { invalidFields, pointer } from "../../base/errors";
 import { findPageBySlug, type PageRow } from "../pages/store";
 import { deleteWebhook } from "../webhooks/update";
 import { findQuestion } from "../webhooks/alerts/question";

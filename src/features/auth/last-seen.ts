@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../../context";
-import { lazy } from "../../kernel/lazy";
+import { lazy } from "../../base/lazy";
 import { isTouchDue } from "./rules";
 import { touchSessionRow } from "./store";
 

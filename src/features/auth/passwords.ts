@@ -1,5 +1,5 @@
-import { Problem, unavailable } from "../../errors/problem";
-import { codePointLength } from "../../kernel/text";
+import { Problem, unavailable } from "../../base/errors";
+import { codePointLength } from "../../base/text";
 import { createBoundedQueue, type RefusalReason, type Turn } from "./bounded-queue";
 
 // One of the equivalent minimums of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one

@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /** Time without use after which a session ends. */
 export const SESSION_IDLE_MS = DAY_MS;

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Role } from "../../domain/role";
+import type { Role } from "../../base/actor";
 import { createLastSeen } from "./last-seen";
 import { isHttps, isSessionLive, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
 import {

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../../context";
-import { type ClientAddress, siteOf, parseClientAddress } from "../../kernel/client-address";
-import { sha256Hex } from "../../kernel/hash";
-import { lazy } from "../../kernel/lazy";
-import { MINUTE_MS } from "../../kernel/time";
+import { type ClientAddress, parseClientAddress, siteOf } from "../../base/client-address";
+import { sha256Hex } from "../../base/hash";
+import { lazy } from "../../base/lazy";
+import { MINUTE_MS } from "../../base/time";
 import { BucketMap } from "../limits/bucket-map";
 import type { Turn } from "./bounded-queue";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";

@@ -1,6 +1,4 @@
-import { encodeBase62 } from "../../kernel/base62";
-import { sha256 } from "../../kernel/hash";
-import type { RandomBytes } from "../../kernel/random";
+import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";
 
 /*
  * Token of a session or one-time link: 32 random bytes in 43 base62 characters. The database stores

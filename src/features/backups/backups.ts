@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Ctx } from "../../context";
-import { type DiskSpace, readDiskSpace } from "../../db/disk";
-import { formatBytes } from "../../kernel/numbers";
-import { describeDuration, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { type DiskSpace, readDiskSpace } from "../../db/storage-watch";
+import { formatBytes } from "../../base/numbers";
+import { describeDuration, MINUTE_MS, SECOND_MS } from "../../base/time";
 import { type CopyDatabase, copyInProcess } from "./copy-process";
 
 /** Prefix of the names of files written for a download. */

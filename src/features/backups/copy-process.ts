@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";
+import { environmentWithoutSettings, ownProgram } from "../../base/own-program";
 
 /** Name of the internal command that copies a database: `copy-database DATABASE FILE`. */
 export const COPY_COMMAND = "copy-database";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { audit } from "../../events/audit";
-import { formatBytes } from "../../kernel/numbers";
+import { formatBytes } from "../../base/numbers";
 import { findSetting, putSetting } from "../settings/store";
 
 const LAST_BACKUP = "last_backup";

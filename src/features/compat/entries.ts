@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { type CompatProduct, gatusKeyOf } from "../../domain/compat";
+import { type CompatProduct, gatusKeyOf } from "../../base/compat";
 import type { DomainPage } from "../pages/custom-domains";
 import type { Snapshot } from "../status/snapshot";
 import type { Snapshots } from "../status/snapshots";

@@ -9,8 +9,8 @@ import { sendPlainText } from "../../http/answers";
 import type { ImportedToken } from "../monitors/heartbeat-tokens";
 import { messageOf } from "../monitors/signal-text";
 import type { Monitoring } from "../monitors/monitoring";
-import { readGoDuration } from "../../kernel/go-duration";
-import { OneOf } from "../../kernel/schema";
+import { readGoDuration } from "../../base/go-duration";
+import { OneOf } from "../../base/schema";
 import { findKeptKey } from "./store";
 
 const MESSAGE_MAX = 1_000;

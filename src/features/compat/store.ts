@@ -13,7 +13,7 @@ import {
   monitorStates,
 } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
-import type { CompatProduct } from "../../domain/compat";
+import type { CompatProduct } from "../../base/compat";
 
 /** Lists the numbers of objects (`ids`: a JSON list). */
 export const listNumbers = selectMany((orm, $: { ids: string }) =>

@@ -3,16 +3,17 @@ import {
   insertAllInto,
   insertInto,
   mutate,
+  mutateByIds,
+  selectByIds,
   selectMany,
   selectOne,
   updateById,
 } from "../../db/statements";
-import { mutateByIds, selectByIds } from "../../db/by-ids";
 import { componentCauses, componentChanges, components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { maintenances } from "../../db/tables/maintenances";
 import { monitors } from "../../db/tables/monitors";
-import type { CauseSource } from "../../domain/component-status";
+import type { CauseSource } from "../../base/status";
 
 /* Causes of component statuses, and changes of statuses. */
 

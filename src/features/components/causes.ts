@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { CauseSource, ComponentStatus } from "../../domain/component-status";
-import type { Actor } from "../../domain/actor";
+import type { CauseSource, ComponentStatus } from "../../base/status";
+import type { Actor } from "../../base/actor";
 import {
   type CauseRow,
   deleteCause,

@@ -2,8 +2,8 @@
  * Computes spans, days and times from a component's causes and times without data. Pure; times are
  * unix ms.
  */
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
-import { DAY_MS, startOfDay } from "../../kernel/time";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../base/status";
+import { DAY_MS, startOfDay } from "../../base/time";
 
 /** A period; open without an end. */
 export interface Interval {

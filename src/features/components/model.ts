@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { ActorKind } from "../../domain/actor";
-import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../domain/component-status";
-import { RefText } from "../../domain/refs";
-import { TagsInput } from "../../domain/tags";
-import { DescriptionText, NameText } from "../../domain/texts";
-import { Day, Instant, Nullable, OneOf } from "../../kernel/schema";
-import { toIso } from "../../kernel/time";
+import type { ActorKind } from "../../base/actor";
+import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../base/status";
+import { RefText } from "../../base/ids";
+import { TagsInput } from "../../base/tags";
+import { DescriptionText, NameText } from "../../base/texts";
+import { Day, Instant, Nullable, OneOf } from "../../base/schema";
+import { toIso } from "../../base/time";
 import type { CauseRow, ChangeRow } from "./cause-store";
 import type { ComponentRow, GroupRow } from "./store";
 

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
+import { FieldErrors } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { getPage, touchPage } from "../pages/service";
 import {
   type ComponentRow,

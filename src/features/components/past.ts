@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { ComponentStatus } from "../../domain/component-status";
-import { toIso } from "../../kernel/time";
+import type { ComponentStatus } from "../../base/status";
+import { toIso } from "../../base/time";
 import { findImportCause, insertCause } from "./cause-store";
 import { type ChangeReason, showNow } from "./refresh-statuses";
 import { type ComponentOnPage, saveStartDate } from "./store";

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { type Actor, authorOf } from "../../domain/actor";
-import { type CauseSource, badnessOf, type ComponentStatus } from "../../domain/component-status";
+import { type Actor, authorOf } from "../../base/actor";
+import { badnessOf, type CauseSource, type ComponentStatus } from "../../base/status";
 import { touchPage } from "../pages/service";
 import { insertChanges } from "./cause-store";
 import { Component, presentComponent, Status } from "./model";

@@ -1,5 +1,5 @@
-import { type ComponentStatus, worstStatus } from "../../domain/component-status";
-import { DAY_MS, parseDay, startOfDay } from "../../kernel/time";
+import { type ComponentStatus, worstStatus } from "../../base/status";
+import { DAY_MS, parseDay, startOfDay } from "../../base/time";
 import {
   addTimes,
   type CauseInterval,

@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict, invalidFields, notFound } from "../../errors/problem";
-import { validate } from "../../errors/examine";
+import { conflict, invalidFields, notFound } from "../../base/errors";
+import { validate } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import { freeRef, type Manager } from "../../domain/refs";
-import { toRef } from "../../kernel/text";
+import type { Actor } from "../../base/actor";
+import { freeRef, type Manager } from "../../base/ids";
+import { toRef } from "../../base/text";
 import type { PageRow } from "../pages/store";
 import { touchPage } from "../pages/service";
 import { ComponentInput, GroupInput } from "./model";

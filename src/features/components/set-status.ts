@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
+import { FieldErrors } from "../../base/validation";
 import { recordAudits } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import type { ComponentStatus } from "../../domain/component-status";
-import { spaced } from "../../kernel/text";
+import type { Actor } from "../../base/actor";
+import type { ComponentStatus } from "../../base/status";
+import { spaced } from "../../base/text";
 import { replaceManualCauses } from "./causes";
 import { type ResolvedComponent, resolveComponents } from "./component-reference";
 import type { Component } from "./model";

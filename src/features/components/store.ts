@@ -2,13 +2,14 @@ import { and, asc, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-or
 import {
   insertInto,
   mutate,
+  mutateByIds,
   type Reader,
+  selectByIds,
   selectMany,
   selectOne,
   type Tx,
   updateById,
 } from "../../db/statements";
-import { mutateByIds, selectByIds } from "../../db/by-ids";
 import type { Orm } from "../../db/statement-cache";
 import { componentGroups, components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";

@@ -6,7 +6,7 @@ import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db/statements";
 import { componentCauses, components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
-import { COMPONENT_STATUSES } from "../../domain/component-status";
+import { COMPONENT_STATUSES } from "../../base/status";
 
 const { status, startedAt, endedAt } = componentCauses;
 

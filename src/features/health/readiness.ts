@@ -1,10 +1,10 @@
-import type { Config } from "../../config/options";
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
+import type { Config } from "../../base/config/options";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
 import { isUnreadable, type StorageFault, storageFaultOf } from "../../db/errors";
 import type { Reader } from "../../db/statements";
-import { unavailable } from "../../errors/problem";
-import { SECOND_MS } from "../../kernel/time";
+import { unavailable } from "../../base/errors";
+import { SECOND_MS } from "../../base/time";
 import { findDefaultPage } from "../pages/store";
 
 const RETRY_AFTER_SECONDS = 5;

@@ -2,10 +2,10 @@ import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import { STORAGE_FAULTS } from "../../db/errors";
 import type { StorageState } from "../../db/storage-watch";
-import { unavailable } from "../../errors/problem";
+import { unavailable } from "../../base/errors";
 import { operation } from "../../http/operation";
 import type { PlainRoute } from "../../http/route-table";
-import { Nullable, OneOf } from "../../kernel/schema";
+import { Nullable, OneOf } from "../../base/schema";
 import { type Readiness, requirePages, requireReady } from "./readiness";
 
 const RETRY_AFTER_SECONDS = 5;

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/statements";
-import { Problem } from "../../errors/problem";
-import type { Clock } from "../../kernel/clock";
-import { DAY_MS } from "../../kernel/time";
+import { Problem } from "../../base/errors";
+import type { Clock } from "../../base/clock";
+import { DAY_MS } from "../../base/time";
 import { deleteAnswer, deleteAnswersUntil, findAnswer, insertAnswer } from "./store";
 
 /** Limit of rows per transaction, which keeps it short. */

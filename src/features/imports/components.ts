@@ -1,5 +1,5 @@
-import type { ImportChange } from "../../domain/import-report";
-import { conflict } from "../../errors/problem";
+import type { ImportChange } from "../../base/import-report";
+import { conflict } from "../../base/errors";
 import { keepKey, listKeptKeys } from "../compat/store";
 import {
   type ComponentRow,

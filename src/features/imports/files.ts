@@ -1,9 +1,9 @@
 import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { extname, isAbsolute, join, resolve } from "node:path";
 import type { Ctx } from "../../context";
-import type { ImportSource } from "../../domain/import-sources";
-import { unavailable } from "../../errors/problem";
-import { encodeBase62 } from "../../kernel/base62";
+import type { ImportSource } from "../../base/import-sources";
+import { unavailable } from "../../base/errors";
+import { encodeBase62 } from "../../base/hash";
 
 /** Folders of the data directory: for files that operators put there, and for those of forms. */
 const OFFERED = "import";

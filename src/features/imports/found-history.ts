@@ -1,4 +1,4 @@
-import type { ForeignKey } from "../../domain/import-report";
+import type { ForeignKey } from "../../base/import-report";
 
 /* History of a source as importers find it. */
 

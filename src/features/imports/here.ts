@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import type { Imported, ImportTarget } from "../../domain/import-report";
-import { crc32 } from "../../kernel/hash";
+import type { Imported, ImportTarget } from "../../base/import-report";
+import { crc32 } from "../../base/hash";
 import { type ComponentRow, findComponent, findGroup, type GroupRow } from "../components/store";
 import { findIncident } from "../incidents/store";
 import { findMaintenance } from "../maintenance/store";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { type Imported, type ImportReport, PRODUCTS } from "../../domain/import-report";
+import type { Actor } from "../../base/actor";
+import { type Imported, type ImportReport, PRODUCTS } from "../../base/import-report";
 import { audit } from "../../events/audit";
 import { componentWriter, groupWriter, PagePlaces } from "./components";
 import { findTarget, type targetOf } from "./here";

@@ -1,10 +1,10 @@
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import type { Ctx } from "../../context";
-import type { ImportSource, OptionValues, SourceKind } from "../../domain/import-sources";
+import type { ImportSource, OptionValues, SourceKind } from "../../base/import-sources";
 import { OperatorError } from "../../db/errors";
 import { createEgress } from "../../egress/egress";
-import type { FieldError } from "../../errors/problem";
-import { plural } from "../../kernel/text";
+import type { FieldError } from "../../base/errors";
+import { plural } from "../../base/text";
 import type { Found } from "./source";
 
 /** Parts of the context with which importers fetch a source. */

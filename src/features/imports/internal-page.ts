@@ -1,7 +1,7 @@
-import type { ForeignObject, ImportChange } from "../../domain/import-report";
-import { numberedRef } from "../../domain/refs";
+import type { ForeignObject, ImportChange } from "../../base/import-report";
+import { numberedRef } from "../../base/ids";
 import { createComponent } from "../components/service";
-import { invalidFields } from "../../errors/problem";
+import { invalidFields } from "../../base/errors";
 import { createPage, validatePageInput } from "../pages/service";
 import { findPage, findPageBySlug, type PageRow } from "../pages/store";
 import type { PagePlaces } from "./components";

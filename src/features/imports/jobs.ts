@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
-import type { Actor } from "../../domain/actor";
-import type { ImportReport } from "../../domain/import-report";
-import type { ImportSource, OptionValues } from "../../domain/import-sources";
-import { conflict, notFound } from "../../errors/problem";
-import { encodeBase62 } from "../../kernel/base62";
-import type { Timer } from "../../kernel/clock";
-import { DAY_MS, HOUR_MS } from "../../kernel/time";
+import type { Actor } from "../../base/actor";
+import type { ImportReport } from "../../base/import-report";
+import type { ImportSource, OptionValues } from "../../base/import-sources";
+import { conflict, notFound } from "../../base/errors";
+import { encodeBase62 } from "../../base/hash";
+import type { Timer } from "../../base/clock";
+import { DAY_MS, HOUR_MS } from "../../base/time";
 import { createImportFiles, type ImportFiles, withPlaceName } from "./files";
 import { digestOf } from "./perform";
 import { importInProcess } from "./process";

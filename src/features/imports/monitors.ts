@@ -1,7 +1,7 @@
-import type { ImportChange } from "../../domain/import-report";
-import { redactText } from "../../domain/redact";
-import { conflict, type FieldError, Problem } from "../../errors/problem";
-import { oneLine } from "../../kernel/text";
+import type { ImportChange } from "../../base/import-report";
+import { redactText } from "../../base/secrets";
+import { conflict, type FieldError, Problem } from "../../base/errors";
+import { oneLine } from "../../base/text";
 import { getComponentRow, updateComponent } from "../components/service";
 import { addImportedTokens, findTokenOwner, isShortToken } from "../monitors/heartbeat-tokens";
 import { createMonitor } from "../monitors/create";

@@ -1,4 +1,4 @@
-import type { ImportChange } from "../../domain/import-report";
+import type { ImportChange } from "../../base/import-report";
 import { findNumber, keepNumber, listNumbers } from "../compat/store";
 import type { ImportRun } from "./run";
 

@@ -1,7 +1,7 @@
-import type { ImportChange, Imported, ImportTarget } from "../../domain/import-report";
-import { redactText } from "../../domain/redact";
-import { type FieldError, Problem } from "../../errors/problem";
-import { oneLine } from "../../kernel/text";
+import type { ImportChange, Imported, ImportTarget } from "../../base/import-report";
+import { redactText } from "../../base/secrets";
+import { type FieldError, Problem } from "../../base/errors";
+import { oneLine } from "../../base/text";
 import { findTarget, targetOf } from "./here";
 import type { ImportRun, NotedRef } from "./run";
 import type { FoundObject } from "./source";

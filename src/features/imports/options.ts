@@ -1,6 +1,6 @@
-import { RefText } from "../../domain/refs";
-import type { FieldError } from "../../errors/problem";
-import { schemaErrors } from "../../errors/examine";
+import { RefText } from "../../base/ids";
+import type { FieldError } from "../../base/errors";
+import { schemaErrors } from "../../base/validation";
 import { IMPORT_PARTS, type ImportOptions } from "./run";
 
 /** Options of every import as people type them; undefined for the default. */

@@ -1,7 +1,7 @@
-import type { ImportChange } from "../../domain/import-report";
-import { numberedRef } from "../../domain/refs";
-import { sha256Hex } from "../../kernel/hash";
-import { toRef } from "../../kernel/text";
+import type { ImportChange } from "../../base/import-report";
+import { numberedRef } from "../../base/ids";
+import { sha256Hex } from "../../base/hash";
+import { toRef } from "../../base/text";
 import { createPage, updatePage } from "../pages/service";
 import { deleteLogo, putLogo } from "../pages/logo";
 import { DOMAINS_MAX, hostNameOf, toDomain } from "../pages/address";

@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
-import type { Actor } from "../../domain/actor";
-import type { ImportReport } from "../../domain/import-report";
+import type { Actor } from "../../base/actor";
+import type { ImportReport } from "../../base/import-report";
 import type { Db } from "../../db/database";
 import { OperatorError } from "../../db/errors";
 import type * as WriteHistory from "./history/write";
 import { createEgress } from "../../egress/egress";
-import { sha256Hex } from "../../kernel/hash";
+import { sha256Hex } from "../../base/hash";
 import type { ImportOptions } from "./run";
 import type { Found } from "./source";
 

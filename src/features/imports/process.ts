@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { writeConfig } from "../../config/transfer";
+import { writeConfig } from "../../base/config/load";
 import type { Ctx } from "../../context";
-import { IMPORT_COMMAND } from "../../domain/import-sources";
-import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";
-import { parseJson } from "../../kernel/text";
+import { IMPORT_COMMAND } from "../../base/import-sources";
+import { environmentWithoutSettings, ownProgram } from "../../base/own-program";
+import { parseJson } from "../../base/text";
 import type { ImportMessage, ImportRequest, ImportResult, RunImport } from "./request";
 
 /** Maximum size of an answer, in bytes. A report of 5,000 objects has about 2 MB. */

@@ -1,5 +1,5 @@
 import { OperatorError } from "../../db/errors";
-import { parseJson } from "../../kernel/text";
+import { parseJson } from "../../base/text";
 
 /** Maximum size of a file, in MiB. */
 const MEBIBYTES_MAX = 64;

@@ -1,6 +1,6 @@
 import type { Egress } from "../../egress/egress";
-import { Fault } from "../../egress/fault";
-import { parseHost } from "../../egress/host";
+import { Fault } from "../../egress/model";
+import { parseHost } from "../../egress/policy";
 import type { Found } from "./source";
 
 /** Maximum number of names that are resolved, and of milliseconds for all of them. */

@@ -1,5 +1,5 @@
-import { numberedRef } from "../../domain/refs";
-import { toRef } from "../../kernel/text";
+import { numberedRef } from "../../base/ids";
+import { toRef } from "../../base/text";
 
 /** Gives free refs for names. Remembers the last number of each, since thousands of objects may have one name. */
 export class RefNames {

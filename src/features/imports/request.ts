@@ -1,7 +1,7 @@
-import type { Actor } from "../../domain/actor";
-import type { ImportReport } from "../../domain/import-report";
-import type { OptionValues, SourceKind } from "../../domain/import-sources";
-import type { FieldError } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import type { ImportReport } from "../../base/import-report";
+import type { OptionValues, SourceKind } from "../../base/import-sources";
+import type { FieldError } from "../../base/errors";
 import type { ImportOptions } from "./run";
 
 /** Import that the server asks another process for. It holds secrets. */

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import {
   type ForeignObject,
   type ImportHistory,
@@ -10,11 +10,11 @@ import {
   type ImportTarget,
   type Verdict,
   VERDICTS,
-} from "../../domain/import-report";
-import { redactText } from "../../domain/redact";
-import { conflict } from "../../errors/problem";
-import { oneLine } from "../../kernel/text";
-import { toIso } from "../../kernel/time";
+} from "../../base/import-report";
+import { redactText } from "../../base/secrets";
+import { conflict } from "../../base/errors";
+import { oneLine } from "../../base/text";
+import { toIso } from "../../base/time";
 import { type Found, type ForeignKey, keyOf } from "./source";
 import { createSettingsMac } from "./settings-mac";
 import {

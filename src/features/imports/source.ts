@@ -1,12 +1,11 @@
-import type { NamedStatus } from "../../domain/component-status";
+import type { Impact, IncidentStatus, MaintenanceStatus, NamedStatus } from "../../base/status";
 import type {
   ForeignKey,
   ForeignObject,
   ImportChange,
   ImportKind,
   ImportReport,
-} from "../../domain/import-report";
-import type { Impact, IncidentStatus, MaintenanceStatus } from "../../domain/incident-status";
+} from "../../base/import-report";
 import type { ComponentInput, GroupInput } from "../components/model";
 import type { CreateScheduleBody } from "../maintenance/schedules/model";
 import type { PlanMaintenanceBody } from "../maintenance/model";
@@ -22,7 +21,7 @@ import type { FoundHistory } from "./found-history";
  * installation: identity, free slugs and refs, verdicts and writing are those of the import.
  */
 
-export type { ForeignKey } from "../../domain/import-report";
+export type { ForeignKey } from "../../base/import-report";
 export {
   BEAT,
   type BeatKind,

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import type { ImportTarget } from "../../domain/import-report";
-import { notFound } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import type { ImportTarget } from "../../base/import-report";
+import { notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { findMonitor } from "../monitors/store";
 import { resumeMonitor } from "../monitors/update";
 import { findWebhook } from "../webhooks/store";

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNotNull, sql } from "drizzle-orm";
-import type { ImportReport } from "../../domain/import-report";
+import type { ImportReport } from "../../base/import-report";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { importRefs, imports, importSources } from "../../db/tables/imports";
 

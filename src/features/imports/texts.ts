@@ -1,6 +1,6 @@
-import type { ImportChange } from "../../domain/import-report";
-import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
-import { oneLine, withoutUnsafeCharacters } from "../../kernel/text";
+import type { ImportChange } from "../../base/import-report";
+import { DESCRIPTION_MAX, NAME_MAX } from "../../base/texts";
+import { oneLine, withoutUnsafeCharacters } from "../../base/text";
 
 /** Returns the first code points of a text, without NUL characters and halves of surrogate pairs. */
 export function cutText(text: string, max: number): string {

@@ -1,4 +1,4 @@
-import type { ImportChange } from "../../domain/import-report";
+import type { ImportChange } from "../../base/import-report";
 import { findIncident } from "../incidents/store";
 import { importIncident } from "../incidents/incidents";
 import { POSTMORTEM_MAX } from "../incidents/wire";

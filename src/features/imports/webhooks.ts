@@ -1,8 +1,7 @@
-import { formatNetwork, parseNetworks } from "../../config/parse";
-import type { ImportChange } from "../../domain/import-report";
-import { ANY_MONITOR } from "../../domain/webhook";
-import { hostError, parseHost } from "../../egress/host";
-import { webhookPolicy } from "../../egress/policy";
+import { formatNetwork, parseNetworks } from "../../base/config/parse";
+import type { ImportChange } from "../../base/import-report";
+import { ANY_MONITOR } from "../../base/webhook";
+import { hostError, parseHost, webhookPolicy } from "../../egress/policy";
 import { createWebhook } from "../webhooks/create";
 import { findWebhook, type WebhookRow } from "../webhooks/store";
 import { isOpenToEvents } from "../webhooks/alerts/receivers";

@@ -1,5 +1,5 @@
-import { type ImportReport, type Verdict, VERDICTS } from "../../domain/import-report";
-import { spaced } from "../../kernel/text";
+import { type ImportReport, type Verdict, VERDICTS } from "../../base/import-report";
+import { spaced } from "../../base/text";
 
 /** Returns the numbers of verdicts as a phrase, such as "3 created, 1 not moved". */
 export function verdictsInWords(counts: ImportReport["counts"]): string {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import { NEWEST } from "../../domain/ids";
+import { NEWEST } from "../../base/ids";
 import { sendList } from "../../http/answers";
 import type { RequestContexts } from "../../http/elysia";
 import { operation, scope } from "../../http/operation";

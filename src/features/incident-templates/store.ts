@@ -8,7 +8,7 @@ import {
   updateById,
 } from "../../db/statements";
 import { components } from "../../db/tables/components";
-import { incidentTemplateComponents, incidentTemplates } from "../../db/tables/incident-templates";
+import { incidentTemplateComponents, incidentTemplates } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
 
 export type TemplateRow = typeof incidentTemplates.$inferSelect;

@@ -1,9 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { NAMED_STATUSES } from "../../domain/component-status";
-import { OPEN_INCIDENT_STATUSES } from "../../domain/incident-status";
-import { LineText, NameText } from "../../domain/texts";
-import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
-import { toIso } from "../../kernel/time";
+import { NAMED_STATUSES, OPEN_INCIDENT_STATUSES } from "../../base/status";
+import { LineText, NameText } from "../../base/texts";
+import { Instant, Nullable, OneOf, Text } from "../../base/schema";
+import { toIso } from "../../base/time";
 import { ImpactText } from "../incidents/wire";
 import { UpdateText } from "../timeline/updates";
 import type { TemplateRecord } from "./templates";

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
+import { FieldErrors } from "../../base/validation";
 import { findNamedPage } from "../pages/filter";
 import { toMs } from "../timeline/updates";
 import {

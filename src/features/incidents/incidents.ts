@@ -1,16 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { type Actor, authorOf } from "../../domain/actor";
-import type { ComponentStatus } from "../../domain/component-status";
-import type { IncidentStatus } from "../../domain/incident-status";
-import { validate } from "../../errors/examine";
-import { FieldErrors } from "../../errors/field-errors";
-import { conflict } from "../../errors/problem";
+import { type Actor, authorOf } from "../../base/actor";
+import type { ComponentStatus, IncidentStatus } from "../../base/status";
+import { FieldErrors, validate } from "../../base/validation";
+import { conflict } from "../../base/errors";
 import { audit, recordAudits } from "../../events/audit";
-import type { EventType } from "../../events/catalog";
-import type { OutboxEvent } from "../../events/outbox";
-import { Nullable } from "../../kernel/schema";
+import type { EventType, OutboxEvent } from "../../events/outbox";
+import { Nullable } from "../../base/schema";
 import { replaceCauses } from "../components/causes";
 import {
   existenceProblem,

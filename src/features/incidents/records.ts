@@ -1,9 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Reader } from "../../db/statements";
-import type { ComponentStatus } from "../../domain/component-status";
-import { NEWEST } from "../../domain/ids";
-import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { notFound } from "../../errors/problem";
+import type { ComponentStatus, Impact, IncidentStatus } from "../../base/status";
+import { NEWEST } from "../../base/ids";
+import { notFound } from "../../base/errors";
 import type { PageAddress } from "../pages/address";
 import { spanParams, type SummaryCursor, type SummarySpan } from "../timeline/store";
 import {

@@ -1,5 +1,9 @@
-import { type ComponentStatus, worstStatus } from "../../domain/component-status";
-import type { Impact, IncidentStatus } from "../../domain/incident-status";
+import {
+  type ComponentStatus,
+  type Impact,
+  type IncidentStatus,
+  worstStatus,
+} from "../../base/status";
 import type { ComponentCause } from "../components/causes";
 import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 

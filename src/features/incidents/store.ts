@@ -25,7 +25,7 @@ import {
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
 import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
-import type { Impact, IncidentStatus } from "../../domain/incident-status";
+import type { Impact, IncidentStatus } from "../../base/status";
 import {
   isAmongNewest,
   isWithin,

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Reader } from "../../db/statements";
-import { IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
-import { LineText, NameText } from "../../domain/texts";
-import { Instant, InstantText, Nullable, OneOf, Text } from "../../kernel/schema";
-import { toIso, toIsoOrNull } from "../../kernel/time";
+import { IMPACTS, INCIDENT_STATUSES } from "../../base/status";
+import { LineText, NameText } from "../../base/texts";
+import { Instant, InstantText, Nullable, OneOf, Text } from "../../base/schema";
+import { toIso, toIsoOrNull } from "../../base/time";
 import { Status } from "../components/model";
 import { pageUrl } from "../pages/address";
 import {

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { SYSTEM_ACTOR } from "../../domain/actor";
-import { badnessOf, type ComponentStatus } from "../../domain/component-status";
-import { MINUTE_MS, toIso } from "../../kernel/time";
+import { SYSTEM_ACTOR } from "../../base/actor";
+import { badnessOf, type ComponentStatus } from "../../base/status";
+import { MINUTE_MS, toIso } from "../../base/time";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
 import { appendUpdate, prepareUpdate } from "./incidents";
 import {

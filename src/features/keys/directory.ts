@@ -1,5 +1,5 @@
 import type { Ctx, NewerKeyState } from "../../context";
-import { sha256Hex } from "../../kernel/hash";
+import { sha256Hex } from "../../base/hash";
 import type { KeyState } from "./rules";
 import { findKeyValue, listKeys, listKeyValues } from "./store";
 

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { NEWEST } from "../../domain/ids";
-import { HOUR_MS } from "../../kernel/time";
+import { NEWEST } from "../../base/ids";
+import { HOUR_MS } from "../../base/time";
 import { type KeyResource, type LastUse, presentKey } from "./model";
 import { type KeyFilter, type KeyStateName, stateOfKey, timesOfFilters } from "./rules";
 import { getKeyRow } from "./service";

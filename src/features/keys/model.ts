@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { NameText } from "../../domain/texts";
-import { Instant, Nullable, OneOf } from "../../kernel/schema";
-import { toIso, toIsoOrNull } from "../../kernel/time";
+import { NameText } from "../../base/texts";
+import { Instant, Nullable, OneOf } from "../../base/schema";
+import { toIso, toIsoOrNull } from "../../base/time";
 import { SCOPE_NAMES } from "./scopes";
 import type { KeyRow, KeyValueRow } from "./store";
 

@@ -2,7 +2,7 @@
 import { and, asc, eq, gt, isNotNull, lt, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db/statements";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 
 const day = sql.raw(String(DAY_MS));
 

@@ -1,5 +1,5 @@
-import { EXPIRES_SOON_MS } from "../../domain/expiry";
-import { DAY_MS, HOUR_MS, parseDay, parseInstant, startOfDay, toIso } from "../../kernel/time";
+import { EXPIRES_SOON_MS } from "../../base/secrets";
+import { DAY_MS, HOUR_MS, parseDay, parseInstant, startOfDay, toIso } from "../../base/time";
 import type { Scope } from "./scopes";
 
 /**

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict, type FieldError, invalidFields, notFound, Problem } from "../../errors/problem";
-import { schemaErrors } from "../../errors/examine";
+import { conflict, type FieldError, invalidFields, notFound, Problem } from "../../base/errors";
+import { schemaErrors } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import { containsKeyShape } from "../../domain/key-shape";
+import type { Actor } from "../../base/actor";
+import { containsKeyShape } from "../../base/ids";
 import {
   CreateKeyBody,
   DEFAULT_RATE_LIMIT,

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import type { ClientAddress } from "../../kernel/client-address";
-import type { Timer } from "../../kernel/clock";
-import { HOUR_MS, SECOND_MS, DAY_MS, startOfDay } from "../../kernel/time";
+import type { ClientAddress } from "../../base/client-address";
+import type { Timer } from "../../base/clock";
+import { DAY_MS, HOUR_MS, SECOND_MS, startOfDay } from "../../base/time";
 import type { Tx } from "../../db/statements";
 import type { Credential } from "./directory";
 import type { LastUse } from "./model";

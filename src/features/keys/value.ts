@@ -1,7 +1,12 @@
-import { decodeBase62Number, encodeBase62, encodeBase62Number } from "../../kernel/base62";
-import { crc32, sha256 } from "../../kernel/hash";
-import { findKeyShape } from "../../domain/key-shape";
-import type { RandomBytes } from "../../kernel/random";
+import {
+  crc32,
+  decodeBase62Number,
+  encodeBase62,
+  encodeBase62Number,
+  type RandomBytes,
+  sha256,
+} from "../../base/hash";
+import { findKeyShape } from "../../base/ids";
 
 /*
  * A key's value: `allclear_`, 43 base62 characters (32 random bytes), and 6 base62 characters of

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../kernel/clock";
-import type { RandomBytes } from "../../kernel/random";
-import { lazy } from "../../kernel/lazy";
-import { MINUTE_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import type { RandomBytes } from "../../base/hash";
+import { lazy } from "../../base/lazy";
+import { MINUTE_MS } from "../../base/time";
 import { Buckets, type Decision, secondsToRefill } from "./bucket";
 
 /** Counters for callers without room, which two bytes of a hash select. */

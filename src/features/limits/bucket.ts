@@ -1,4 +1,4 @@
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /** Decision about one request, with everything that its rate limit headers contain. */
 export interface Decision {

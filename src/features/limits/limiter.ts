@@ -1,8 +1,8 @@
-import type { Config } from "../../config/options";
-import type { Clock } from "../../kernel/clock";
-import type { RandomBytes } from "../../kernel/random";
-import type { ClientAddress } from "../../kernel/client-address";
-import { lazy } from "../../kernel/lazy";
+import type { Config } from "../../base/config/options";
+import type { Clock } from "../../base/clock";
+import type { RandomBytes } from "../../base/hash";
+import type { ClientAddress } from "../../base/client-address";
+import { lazy } from "../../base/lazy";
 import type { Decision } from "./bucket";
 import { BucketMap } from "./bucket-map";
 

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { MailClass } from "../../domain/mail";
+import type { MailClass } from "../../base/mail-address";
 import { waitingMails } from "./waiting";
 import { findRelayRecord, type RelayRecord } from "./relay-record";
 import { countUnmatched } from "./reports/store";

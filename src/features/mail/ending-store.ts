@@ -1,7 +1,7 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { mutate, selectMany } from "../../db/statements";
 import { mails } from "../../db/tables/mail";
-import type { MailClass, MailStatus } from "../../domain/mail";
+import type { MailClass, MailStatus } from "../../base/mail-address";
 
 // The same text as in the condition of the partial indexes, so that SQLite uses them.
 const isPending = sql`${mails.status} = 'pending'`;

@@ -1,8 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { MAIL_HOLDS_SETTING, type MailHold } from "../../domain/mail";
-import { maskAddress } from "../../domain/mail-address";
+import type { Actor } from "../../base/actor";
+import { MAIL_HOLDS_SETTING, type MailHold, maskAddress } from "../../base/mail-address";
 import { audit, recordAudits } from "../../events/audit";
 import { findSetting, putSetting } from "../settings/store";
 import { wakeSender } from "./queue";

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
 import { insertAllInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { mailings, mails, subscribers } from "../../db/tables/mail";
-import type { MailClass } from "../../domain/mail";
+import type { MailClass } from "../../base/mail-address";
 
 export type MailRow = typeof mails.$inferSelect;
 

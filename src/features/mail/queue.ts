@@ -1,7 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { MailClass } from "../../domain/mail";
-import type { MailAddress } from "../../domain/mail-address";
+import type { MailAddress, MailClass } from "../../base/mail-address";
 import {
   cancelOfMailing,
   endMail,

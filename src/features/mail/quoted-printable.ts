@@ -1,4 +1,4 @@
-import { lazy } from "../../kernel/lazy";
+import { lazy } from "../../base/lazy";
 
 /** Text of a part in quoted-printable, with CRLF at the end of each line. */
 export interface EncodedText {

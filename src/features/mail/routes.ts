@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import { invalidFields } from "../../errors/problem";
+import { invalidFields } from "../../base/errors";
 import { jsonOrRawBody } from "../../http/raw-body";
 import { NO_STORE } from "../../http/representation";
 import { operation } from "../../http/operation";

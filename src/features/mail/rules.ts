@@ -1,5 +1,5 @@
-import type { MailStatus, SuppressionReason } from "../../domain/mail";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { MailStatus, SuppressionReason } from "../../base/mail-address";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { Reply } from "./smtp/reply";
 
 /** Waits after each try that the relay refused for now. A mail refused after the last one has failed. */

@@ -1,15 +1,15 @@
-import { type Config, setterOf } from "../../config/options";
+import { type Config, setterOf } from "../../base/config/options";
 import {
   DEFAULT_PORTS,
   MAIL_OPTION_NAMES,
   parseSender,
   type TlsMode,
-} from "../../config/mail-options";
-import { listenUrl } from "../../config/parse";
+} from "../../base/config/mail";
+import { listenUrl } from "../../base/config/parse";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { conflict, invalidFields } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import { conflict, invalidFields } from "../../base/errors";
 import { audit } from "../../events/audit";
 import { deleteSetting, findSetting, putSetting } from "../settings/store";
 import {

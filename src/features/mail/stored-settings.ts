@@ -1,4 +1,4 @@
-import { certificatesError } from "../../config/certificates";
+import { certificatesError } from "../../base/config/network";
 import {
   CONNECTIONS_MAX,
   parseAddress,
@@ -9,10 +9,10 @@ import {
   relayErrors,
   TLS_MODES,
   type TlsMode,
-} from "../../config/mail-options";
-import { parseHostName } from "../../config/parse";
-import { formatMailbox } from "../../domain/mail-address";
-import type { FieldError } from "../../errors/problem";
+} from "../../base/config/mail";
+import { parseHostName } from "../../base/config/parse";
+import { formatMailbox } from "../../base/mail-address";
+import type { FieldError } from "../../base/errors";
 
 /** Settings as the dashboard stores them, and as its form sends them. */
 export interface StoredMailSettings {

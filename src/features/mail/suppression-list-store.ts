@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db/statements";
 import { suppressions } from "../../db/tables/mail";
-import type { SuppressionReason } from "../../domain/mail";
+import type { SuppressionReason } from "../../base/mail-address";
 
 // Columns of `suppressions` are written out here: in a list of columns, drizzle names them without their table, and
 // the nearest table would have them.

@@ -1,7 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { parseStoredAddress } from "../../domain/mail-address";
-import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
+import {
+  parseStoredAddress,
+  SUPPRESSION_REASONS,
+  type SuppressionReason,
+} from "../../base/mail-address";
 import type { MailRow } from "./queue-store";
 import { isSecondBounce, isSoftBounce, isStoppedBy, type MailKind } from "./rules";
 import {

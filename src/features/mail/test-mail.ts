@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { type MailAddress, maskAddress, parseMailAddress } from "../../domain/mail-address";
-import { conflict, invalidFields, Problem } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import { type MailAddress, maskAddress, parseMailAddress } from "../../base/mail-address";
+import { conflict, invalidFields, Problem } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { plural } from "../../kernel/text";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 import { findSetting, putSetting } from "../settings/store";
 import { mailReadiness, type MailSettings, type MissingForMail } from "./settings";
 

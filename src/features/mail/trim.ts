@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/statements";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import { trimUnmatchedReports } from "./reports/take-reports";
 import { deleteMailingsBefore, deleteMailsBefore, deleteReportsBefore } from "./trim-store";
 import { deleteUndosBefore } from "./undo-store";

@@ -1,12 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
-import { maskAddress } from "../../domain/mail-address";
-import { conflict, invalidFields, notFound } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import { maskAddress, SUPPRESSION_REASONS, type SuppressionReason } from "../../base/mail-address";
+import { conflict, invalidFields, notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { codePointLength } from "../../kernel/text";
-import { DAY_MS } from "../../kernel/time";
+import { codePointLength } from "../../base/text";
+import { DAY_MS } from "../../base/time";
 import { ALERTS_AS_PAGE } from "./alert-stop-store";
 import { withoutAddresses } from "./smtp/reply";
 import {

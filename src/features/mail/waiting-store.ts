@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { selectOne } from "../../db/statements";
 import { mailings, mails } from "../../db/tables/mail";
-import type { MailClass } from "../../domain/mail";
+import type { MailClass } from "../../base/mail-address";
 
 // The same text as in the condition of the partial indexes, so that SQLite uses them.
 const isPending = sql`${mails.status} = 'pending'`;

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { MailClass } from "../../domain/mail";
+import type { MailClass } from "../../base/mail-address";
 import { findMail, findNextMailing } from "./queue-store";
 import {
   countPendingOfMailings,

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { SubscriberEvent } from "../../domain/mail";
+import type { SubscriberEvent } from "../../base/mail-address";
 import { reachOf, targetsOf } from "./reach";
 import { countChoices, countChosen, listSubscriberCounts } from "./subscriber-store";
 

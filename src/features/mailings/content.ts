@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
 import type { Letter } from "../mail/letter/letter";
 import type { Moments } from "../mail/letter/moments";
-import type { ComponentStatus } from "../../domain/component-status";
+import type { ComponentStatus } from "../../base/status";
 import { findComponents } from "../components/store";
 import { getIncident } from "../incidents/records";
 import { getMaintenanceRecord } from "../maintenance/records";

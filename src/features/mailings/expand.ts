@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { ComponentStatus } from "../../domain/component-status";
+import type { ComponentStatus } from "../../base/status";
 import { findComponent } from "../components/store";
 import { findJoinedIncident } from "../incidents/outage-store";
 import { enqueueMailsTo, supersedeMailing } from "../mail/queue";

@@ -1,7 +1,13 @@
-import type { ComponentStatus } from "../../domain/component-status";
-import type { Impact, IncidentStatus, MaintenanceStatus } from "../../domain/incident-status";
-import { IMPACT_TONES, STATUS_TONES, type Tone } from "../../domain/tone";
-import { capitalised, spaced } from "../../kernel/text";
+import {
+  type ComponentStatus,
+  type Impact,
+  IMPACT_TONES,
+  type IncidentStatus,
+  type MaintenanceStatus,
+  STATUS_TONES,
+  type Tone,
+} from "../../base/status";
+import { capitalised, spaced } from "../../base/text";
 import type { Block, ComponentEntry, Letter } from "../mail/letter/letter";
 import { footerOf } from "../mail/letter/sign-up";
 import type { Moments } from "../mail/letter/moments";

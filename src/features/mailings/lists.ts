@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
-import { NEWEST } from "../../domain/ids";
-import type { MailHold } from "../../domain/mail";
-import { notFound } from "../../errors/problem";
+import { NEWEST } from "../../base/ids";
+import type { MailHold } from "../../base/mail-address";
+import { notFound } from "../../base/errors";
 import { findComponent } from "../components/store";
 import { findIncident } from "../incidents/store";
 import { findMaintenance } from "../maintenance/store";

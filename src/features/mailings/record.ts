@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { AuthorKind } from "../../domain/actor";
+import type { AuthorKind } from "../../base/actor";
 import type { EventSubscriber, RecordedEvent } from "../../events/outbox";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import { findJoinedIncident } from "../incidents/outage-store";
 import { describeMissing } from "../mail/test-mail";
 import { findMailHold } from "../mail/hold";

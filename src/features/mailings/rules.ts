@@ -1,8 +1,7 @@
-import type { AuthorKind } from "../../domain/actor";
-import type { SubscriberEvent } from "../../domain/mail";
-import type { EventType } from "../../events/catalog";
-import type { RecordedEvent } from "../../events/outbox";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { AuthorKind } from "../../base/actor";
+import type { SubscriberEvent } from "../../base/mail-address";
+import type { EventType, RecordedEvent } from "../../events/outbox";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /** Events of which visitors get mails, with the choice that includes each. */
 const CHOICES: Partial<Record<EventType, SubscriberEvent>> = {

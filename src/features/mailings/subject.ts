@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
 import { findComponent } from "../components/store";
 import { findIncident } from "../incidents/store";
-import { codePointLength } from "../../kernel/text";
+import { codePointLength } from "../../base/text";
 import { createMoments } from "../mail/letter/moments";
 import { headerText } from "../mail/header";
 import { findMaintenance } from "../maintenance/store";

@@ -1,8 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../../context";
-import { countChanges } from "../../db/change-count";
+import { countChanges, type Reader } from "../../db/statements";
 import type { Db } from "../../db/database";
-import type { Reader } from "../../db/statements";
 import type { ComposedMail } from "../mail/compose";
 import { createMoments } from "../mail/letter/moments";
 import {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../../context";
-import type { Timer } from "../../kernel/clock";
-import { DAY_MS, SECOND_MS } from "../../kernel/time";
+import type { Timer } from "../../base/clock";
+import { DAY_MS, SECOND_MS } from "../../base/time";
 import { mailReadiness } from "../mail/settings";
 import { wakeSender } from "../mail/queue";
 import { advanceMailings } from "./expand";

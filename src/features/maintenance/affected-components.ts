@@ -1,5 +1,5 @@
 import type { Reader, Tx } from "../../db/statements";
-import type { FieldErrors } from "../../errors/field-errors";
+import type { FieldErrors } from "../../base/validation";
 import { pathInList, resolveComponents } from "../components/component-reference";
 import { deleteMaintenanceComponents, insertMaintenanceComponent } from "./store";
 

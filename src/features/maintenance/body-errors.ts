@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { FieldErrors, type IsInvalidField } from "../../errors/field-errors";
+import { FieldErrors, type IsInvalidField } from "../../base/validation";
 import { findNamedPage } from "../pages/filter";
 import { chooseComponents } from "./affected-components";
 import type { AddMaintenanceUpdateBody, PlanMaintenanceBody, UpdateMaintenanceBody } from "./model";

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { conflict } from "../../errors/problem";
+import { conflict } from "../../base/errors";
 import { audit } from "../../events/audit";
-import type { EventType } from "../../events/catalog";
-import type { Actor } from "../../domain/actor";
-import type { MaintenanceStatus } from "../../domain/incident-status";
+import type { EventType } from "../../events/outbox";
+import type { Actor } from "../../base/actor";
+import type { MaintenanceStatus } from "../../base/status";
 import { listComponentsOfPage } from "../components/store";
 import { replaceCauses } from "../components/causes";
 import { touchPage } from "../pages/service";

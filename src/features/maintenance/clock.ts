@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { SYSTEM_ACTOR } from "../../domain/actor";
-import type { Timer } from "../../kernel/clock";
-import { MINUTE_MS } from "../../kernel/time";
+import { SYSTEM_ACTOR } from "../../base/actor";
+import type { Timer } from "../../base/clock";
+import { MINUTE_MS } from "../../base/time";
 import { applyUpdate, plannedNotify, refreshCauses, withStatus } from "./change";
 import { recordMaintenanceEvent } from "./event";
 import { findNextDue } from "./list-store";

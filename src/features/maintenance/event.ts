@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { EventType } from "../../events/catalog";
-import { type Actor, authorOf } from "../../domain/actor";
+import type { EventType } from "../../events/outbox";
+import { type Actor, authorOf } from "../../base/actor";
 import {
   EVENT_DATA_MAX_BYTES,
   EVENT_TEXT_MAX,

@@ -1,14 +1,13 @@
 import type { Ctx } from "../../context";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Tx } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
-import { validate } from "../../errors/examine";
+import { FieldErrors, validate } from "../../base/validation";
 import { audit } from "../../events/audit";
-import { type Actor, authorOf } from "../../domain/actor";
-import type { MaintenanceStatus } from "../../domain/incident-status";
+import { type Actor, authorOf } from "../../base/actor";
+import type { MaintenanceStatus } from "../../base/status";
 import { replaceCauses } from "../components/causes";
 import { touchPage } from "../pages/service";
-import { InstantText } from "../../kernel/schema";
+import { InstantText } from "../../base/schema";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import { chooseComponents, replaceChosen } from "./affected-components";
 import { recordMaintenanceEvent } from "./event";

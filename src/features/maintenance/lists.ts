@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { NEWEST } from "../../domain/ids";
-import type { MaintenanceStatus } from "../../domain/incident-status";
+import { NEWEST } from "../../base/ids";
+import type { MaintenanceStatus } from "../../base/status";
 import { listLimits, TRUNCATED_COMPONENTS_MAX, UPDATES_IN_LISTS } from "../timeline/updates";
 import { spanParams, type SummarySpan } from "../timeline/store";
 import {

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
-import { NameText } from "../../domain/texts";
-import { Instant, InstantText, Nullable, OneOf, Text } from "../../kernel/schema";
-import { toIso, toIsoOrNull } from "../../kernel/time";
+import { MAINTENANCE_STATUSES } from "../../base/status";
+import { NameText } from "../../base/texts";
+import { Instant, InstantText, Nullable, OneOf, Text } from "../../base/schema";
+import { toIso, toIsoOrNull } from "../../base/time";
 import {
   NAMED_COMPONENTS_MAX,
   Notify,

@@ -1,10 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { conflict } from "../../errors/problem";
-import { FieldErrors } from "../../errors/field-errors";
-import { validate } from "../../errors/examine";
-import { type Actor, authorOf } from "../../domain/actor";
-import { toIso } from "../../kernel/time";
+import { conflict } from "../../base/errors";
+import { FieldErrors, validate } from "../../base/validation";
+import { type Actor, authorOf } from "../../base/actor";
+import { toIso } from "../../base/time";
 import { findNamedPage } from "../pages/filter";
 import { touchPage } from "../pages/service";
 import { toMs } from "../timeline/updates";

@@ -1,12 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { conflict } from "../../errors/problem";
-import { FieldErrors } from "../../errors/field-errors";
-import { validate } from "../../errors/examine";
-import type { EventType } from "../../events/catalog";
+import { conflict } from "../../base/errors";
+import { FieldErrors, validate } from "../../base/validation";
+import type { EventType } from "../../events/outbox";
 import { recordAudits } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import type { MaintenanceStatus } from "../../domain/incident-status";
+import type { Actor } from "../../base/actor";
+import type { MaintenanceStatus } from "../../base/status";
 import { touchPage } from "../pages/service";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import {

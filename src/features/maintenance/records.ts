@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { notFound } from "../../errors/problem";
+import { notFound } from "../../base/errors";
 import { readRecords } from "./lists";
 import { type Maintenance, presentMaintenance } from "./model";
 import { findMaintenance, type MaintenanceRecord } from "./store";

@@ -1,5 +1,5 @@
-import type { MaintenanceStatus } from "../../domain/incident-status";
-import { DAY_MS, MINUTE_MS } from "../../kernel/time";
+import type { MaintenanceStatus } from "../../base/status";
+import { DAY_MS, MINUTE_MS } from "../../base/time";
 
 /** Time ahead for which a page shows scheduled maintenance. */
 export const UPCOMING_MS = 30 * DAY_MS;

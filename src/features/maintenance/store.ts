@@ -12,7 +12,7 @@ import type { Orm } from "../../db/statement-cache";
 import { componentCauses, components } from "../../db/tables/components";
 import { maintenanceComponents, maintenances } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
-import type { MaintenanceStatus } from "../../domain/incident-status";
+import type { MaintenanceStatus } from "../../base/status";
 import type { PageAddress } from "../pages/address";
 import { isNextOccurrence } from "./schedules/store";
 import { isSearched } from "./search-store";

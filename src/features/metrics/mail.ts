@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
-import type { MailClass } from "../../domain/mail";
-import type { Clock } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import type { MailClass } from "../../base/mail-address";
+import type { Clock } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 import { countSuppressedAddresses } from "../mail/suppressions";
 import { MAIL_RESULTS, type SenderFigures } from "../mail/sending/model";
 import { waitingMails } from "../mail/waiting";

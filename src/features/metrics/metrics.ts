@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../kernel/clock";
+import type { Clock } from "../../base/clock";
 
 /** A value of a family with its labels. */
 interface Sample {

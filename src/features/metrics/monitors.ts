@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { CHECK_OUTCOMES, MONITOR_STATES, SUPPORTED_TYPES } from "../../domain/monitor-state";
-import { sum } from "../../kernel/numbers";
+import { CHECK_OUTCOMES, MONITOR_STATES, SUPPORTED_TYPES } from "../../base/status";
+import { sum } from "../../base/numbers";
 import { countMonitorsByState } from "../monitors/store";
 import { DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors/engine";
 import { type MetricFamily, single } from "./metrics";

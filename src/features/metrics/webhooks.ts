@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import type { Clock } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 import { type DelivererFigures, TRY_OUTCOMES } from "../webhooks/deliver/figures";
 import { deliveryHealth } from "../webhooks/health";
 import { listAllWebhooks } from "../webhooks/store";

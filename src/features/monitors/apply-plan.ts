@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
-import type { Actor } from "../../domain/actor";
-import type { SupportedType } from "../../domain/monitor-state";
+import { FieldErrors } from "../../base/validation";
+import type { Actor } from "../../base/actor";
+import type { SupportedType } from "../../base/status";
 import { listComponentsOfPage } from "../components/store";
 import { createMonitor } from "./create";
 import { listAllDependencies } from "./dependency-store";

@@ -13,11 +13,11 @@ import {
   OPEN_INCIDENT,
   SUPPORTED_TYPES,
   type SupportedType,
-} from "../../domain/monitor-state";
-import { MonitorGroup, TagsInput } from "../../domain/tags";
-import { DESCRIPTION_MAX, NameText } from "../../domain/texts";
-import { ByTag, Nullable, OneOf, Text } from "../../kernel/schema";
-import { capitalised } from "../../kernel/text";
+} from "../../base/status";
+import { MonitorGroup, TagsInput } from "../../base/tags";
+import { DESCRIPTION_MAX, NameText } from "../../base/texts";
+import { ByTag, Nullable, OneOf, Text } from "../../base/schema";
+import { capitalised } from "../../base/text";
 import { ComponentReference } from "../components/component-reference";
 import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
 import { named, typeText } from "./model";

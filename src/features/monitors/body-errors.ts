@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { FieldErrors, type IsInvalidField } from "../../errors/field-errors";
+import { FieldErrors, type IsInvalidField } from "../../base/validation";
 import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import { readParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";

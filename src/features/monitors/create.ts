@@ -1,12 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict } from "../../errors/problem";
-import { FieldErrors } from "../../errors/field-errors";
-import { validate } from "../../errors/examine";
-import type { Actor } from "../../domain/actor";
-import type { MonitorType } from "../../domain/monitor-state";
-import { freeRef, type ManagedMetadata } from "../../domain/refs";
-import { toRef } from "../../kernel/text";
+import { conflict } from "../../base/errors";
+import { FieldErrors, validate } from "../../base/validation";
+import type { Actor } from "../../base/actor";
+import type { MonitorType } from "../../base/status";
+import { freeRef, type ManagedMetadata } from "../../base/ids";
+import { toRef } from "../../base/text";
 import { CreateMonitorBody } from "./bodies";
 import { recordMonitorChange, touchPagesOf } from "./changes";
 import { readParents, saveParents } from "./dependencies";

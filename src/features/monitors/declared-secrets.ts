@@ -1,6 +1,6 @@
-import { type FieldError, pointer } from "../../errors/problem";
-import type { MonitorType } from "../../domain/monitor-state";
-import { MISSING_SECRET, describeSecretChange } from "../../domain/secret-change";
+import { type FieldError, pointer } from "../../base/errors";
+import type { MonitorType } from "../../base/status";
+import { describeSecretChange, MISSING_SECRET } from "../../base/secrets";
 import { type MonitorConfig, probeOf } from "./probes";
 
 /*

@@ -1,8 +1,8 @@
 import { type TProperties, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { FieldErrors } from "../../errors/field-errors";
-import type { FieldError } from "../../errors/problem";
-import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
-import { ByTag, Nullable } from "../../kernel/schema";
+import { FieldErrors } from "../../base/validation";
+import type { FieldError } from "../../base/errors";
+import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
+import { ByTag, Nullable } from "../../base/schema";
 import { creationOf, type MonitorSettings } from "./bodies";
 import {
   mapSecrets,

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { FieldErrors } from "../../errors/field-errors";
+import type { FieldErrors } from "../../base/validation";
 import { recordAudits } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import {
   clearUnreachableVia,
   deleteDependencies,

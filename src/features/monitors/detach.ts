@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import { changedRow, type Tx } from "../../db/statements";
 import { recordAudits } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { endNoDataOfPage } from "./checks-store";
 import { pauseUnwatching } from "./engine/manual-transitions";
 import type { MonitorRecord } from "./records";

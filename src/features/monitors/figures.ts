@@ -2,15 +2,15 @@
  * Figures of checks and their stored form. Figures of parts can be added up, so hours make days.
  * Pure.
  */
-import type { CheckOutcome } from "../../domain/monitor-state";
-import { sum } from "../../kernel/numbers";
+import type { CheckOutcome } from "../../base/status";
+import { sum } from "../../base/numbers";
 import {
   mergeSketches,
   type Sketch,
   sketchFromBytes,
   sketchOf,
   sketchToBytes,
-} from "../../kernel/sketch";
+} from "../../base/sketch";
 
 /** Figures of checks with a known outcome. */
 export interface Figures {

@@ -5,8 +5,8 @@ import type { RequestContexts } from "../../http/elysia";
 import { beginningOf } from "../../http/body";
 import { operation } from "../../http/operation";
 import { sendUntagged } from "../../http/answers";
-import { Problem } from "../../errors/problem";
-import { OneOf, Text } from "../../kernel/schema";
+import { Problem } from "../../base/errors";
+import { OneOf, Text } from "../../base/schema";
 import type { Monitoring } from "./monitoring";
 import { EXIT_CODE_MAX, findMeaning, type Meaning, messageInBody, messageOf } from "./signal-text";
 

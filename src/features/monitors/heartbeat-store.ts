@@ -5,7 +5,7 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import { mutate, selectMany } from "../../db/statements";
 import { heartbeatRuns, heartbeatSignals, monitorTokens } from "../../db/tables/monitors";
-import type { TokenKind } from "../../domain/monitor-state";
+import type { TokenKind } from "../../base/status";
 
 /** A signal as the last ones of a monitor are listed. */
 export type SignalRow = typeof heartbeatSignals.$inferSelect;

@@ -1,8 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { encodeBase62 } from "../../kernel/base62";
-import { sha256, sha256Hex } from "../../kernel/hash";
-import type { TokenKind } from "../../domain/monitor-state";
+import { encodeBase62, sha256, sha256Hex } from "../../base/hash";
+import type { TokenKind } from "../../base/status";
 import type { TokenKey } from "./heartbeat-store";
 import {
   deleteMonitorTokens,

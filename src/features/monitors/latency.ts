@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { quantileOf } from "../../kernel/sketch";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../kernel/time";
+import { quantileOf } from "../../base/sketch";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
 import type { Span } from "../components/history";
 import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
 import { findLeastRolledUntil, listRollupsOfMonitors, listUnrolledResults } from "./rollups-store";

@@ -7,11 +7,11 @@ import {
   ON_DOWN,
   OPEN_INCIDENT,
   SUPPORTED_TYPES,
-} from "../../domain/monitor-state";
+} from "../../base/status";
 import { type Step, STEP_NAMES } from "../../egress/steps";
-import { ByTag, Instant, Nullable, OneOf } from "../../kernel/schema";
-import { capitalised } from "../../kernel/text";
-import { toIso, toIsoOrNull } from "../../kernel/time";
+import { ByTag, Instant, Nullable, OneOf } from "../../base/schema";
+import { capitalised } from "../../base/text";
+import { toIso, toIsoOrNull } from "../../base/time";
 import { Status } from "../components/model";
 import type { CheckRow } from "./checks-store";
 import { type MonitorConfig, probeOf } from "./probes";

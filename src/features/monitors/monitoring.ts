@@ -1,6 +1,6 @@
 import type { StepRecorder } from "../../egress/steps";
-import { unavailable } from "../../errors/problem";
-import type { MonitorType } from "../../domain/monitor-state";
+import { unavailable } from "../../base/errors";
+import type { MonitorType } from "../../base/status";
 import type { CheckRow } from "./checks-store";
 import type { TokenKey } from "./heartbeat-store";
 import type { ProbeResult } from "./probe";

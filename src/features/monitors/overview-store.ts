@@ -5,8 +5,8 @@
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db/statements";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
-import type { MonitorState, MonitorType } from "../../domain/monitor-state";
-import { MINUTE_MS } from "../../kernel/time";
+import type { MonitorState, MonitorType } from "../../base/status";
+import { MINUTE_MS } from "../../base/time";
 import { hasTag, isInGroup } from "./records-store";
 
 /** States in the order of the list, worst first. */

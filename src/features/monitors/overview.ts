@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import type { MonitorState, MonitorType } from "../../domain/monitor-state";
-import { DAY_MS } from "../../kernel/time";
+import type { MonitorState, MonitorType } from "../../base/status";
+import { DAY_MS } from "../../base/time";
 import {
   countMatches,
   findOrderName,

@@ -3,7 +3,7 @@
  * writes millions of rows, so many are inserted by one statement.
  */
 import { and, eq, gt, isNull } from "drizzle-orm";
-import type { MonitorState } from "../../domain/monitor-state";
+import type { MonitorState } from "../../base/status";
 import { insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
 import {
   componentNoData,

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { SYSTEM_ACTOR } from "../../domain/actor";
+import { SYSTEM_ACTOR } from "../../base/actor";
 import { openCauses } from "../components/causes";
 import { insertSpan, type SpanRow } from "./checks-store";
 import { deleteSpans } from "./past-store";

@@ -2,9 +2,9 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Certificate, Contact } from "../../egress/model";
 import type { Egress } from "../../egress/egress";
 import type { StepRecorder } from "../../egress/steps";
-import type { FieldError } from "../../errors/problem";
-import type { Clock } from "../../kernel/clock";
-import type { CheckOutcome, MonitorType } from "../../domain/monitor-state";
+import type { FieldError } from "../../base/errors";
+import type { Clock } from "../../base/clock";
+import type { CheckOutcome, MonitorType } from "../../base/status";
 import type { AssertionEvaluator } from "./assertions/evaluator";
 
 /** Result of one check. A fault of the target is a value, never thrown. */

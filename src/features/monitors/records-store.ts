@@ -7,8 +7,8 @@ import { type Reader, selectMany, selectOne } from "../../db/statements";
 import { incidents } from "../../db/tables/incidents";
 import { monitorRollups, monitors, monitorStates } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
-import type { MonitorState, MonitorType } from "../../domain/monitor-state";
-import { HOUR_MS } from "../../kernel/time";
+import type { MonitorState, MonitorType } from "../../base/status";
+import { HOUR_MS } from "../../base/time";
 
 const ROWS = { row: monitors, state: monitorStates };
 

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
-import { NEWEST } from "../../domain/ids";
-import { notFound } from "../../errors/problem";
-import type { MonitorState, MonitorType } from "../../domain/monitor-state";
+import { NEWEST } from "../../base/ids";
+import { notFound } from "../../base/errors";
+import type { MonitorState, MonitorType } from "../../base/status";
 import { type CheckRow, listLastChecks } from "./checks-store";
 import { listParents } from "./dependency-store";
 import { findMonitorWithState, listMonitorRows } from "./records-store";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict } from "../../errors/problem";
-import { FieldErrors } from "../../errors/field-errors";
-import type { Actor } from "../../domain/actor";
+import { conflict } from "../../base/errors";
+import { FieldErrors } from "../../base/validation";
+import type { Actor } from "../../base/actor";
 import type { CreateMonitorBody } from "./bodies";
 import { validateNewMonitor } from "./create";
 import { readParents } from "./dependencies";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
-import type { Timer } from "../../kernel/clock";
-import { restAfter } from "../../kernel/rests";
-import { MINUTE_MS } from "../../kernel/time";
+import type { Timer } from "../../base/clock";
+import { restAfter } from "../../base/numbers";
+import { MINUTE_MS } from "../../base/time";
 import { retentionOf, rollUp } from "./rollup";
 
 /** Interval of checking for completed hours. */

@@ -1,6 +1,6 @@
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import type { Tx } from "../../db/statements";
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../base/time";
 import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } from "./figures";
 import {
   deleteChecksBefore,

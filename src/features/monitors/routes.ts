@@ -9,7 +9,7 @@ import { jsonBody } from "../../http/json-body";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { operation, scope } from "../../http/operation";
 import { sendList, sendResource } from "../../http/answers";
-import { MonitorGroupFilter, TagFilter } from "../../domain/tags";
+import { MonitorGroupFilter, TagFilter } from "../../base/tags";
 import { ComponentFilter, readComponentFilter } from "../components/component-reference";
 import { PageFilter, readPageFilter } from "../pages/filter";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";

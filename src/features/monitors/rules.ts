@@ -1,4 +1,4 @@
-import type { CheckOutcome, MonitorState } from "../../domain/monitor-state";
+import type { CheckOutcome, MonitorState } from "../../base/status";
 
 /** State of a monitor and the streaks that may change it. Times in unix ms. */
 export interface Evaluation {

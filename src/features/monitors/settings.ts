@@ -1,8 +1,7 @@
 import type { Reader } from "../../db/statements";
-import { examine, schemaErrors } from "../../errors/examine";
-import { FieldErrors } from "../../errors/field-errors";
-import type { MonitorType } from "../../domain/monitor-state";
-import { SECOND_MS } from "../../kernel/time";
+import { examine, FieldErrors, schemaErrors } from "../../base/validation";
+import type { MonitorType } from "../../base/status";
+import { SECOND_MS } from "../../base/time";
 import { pathInList, resolveComponents } from "../components/component-reference";
 import {
   changeSchemaOf,

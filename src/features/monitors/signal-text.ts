@@ -1,4 +1,4 @@
-import { redactText } from "../../domain/redact";
+import { redactText } from "../../base/secrets";
 import type { Notice, Report } from "./monitoring";
 
 // oxlint-disable-next-line no-control-regex

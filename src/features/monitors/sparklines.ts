@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { HOUR_MS } from "../../kernel/time";
+import { HOUR_MS } from "../../base/time";
 import { listNewestChecks } from "./checks-store";
 import { listHourAverages } from "./records-store";
 

@@ -12,7 +12,7 @@ import {
   monitorTokens,
 } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
-import type { TokenKind } from "../../domain/monitor-state";
+import type { TokenKind } from "../../base/status";
 import type { Evaluation } from "./rules";
 
 export type MonitorRow = typeof monitors.$inferSelect;

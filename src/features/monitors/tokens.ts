@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { conflict, notFound } from "../../errors/problem";
-import type { Actor } from "../../domain/actor";
-import type { TokenKind } from "../../domain/monitor-state";
+import { conflict, notFound } from "../../base/errors";
+import type { Actor } from "../../base/actor";
+import type { TokenKind } from "../../base/status";
 import { recordMonitorChange } from "./changes";
 import type { NewMonitor } from "./create";
 import { deleteToken, listTokensOf } from "./heartbeat-store";

@@ -1,10 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict } from "../../errors/problem";
-import type { FieldErrors } from "../../errors/field-errors";
-import { validate } from "../../errors/examine";
-import type { Actor } from "../../domain/actor";
-import type { ManagedMetadata } from "../../domain/refs";
+import { conflict } from "../../base/errors";
+import { type FieldErrors, validate } from "../../base/validation";
+import type { Actor } from "../../base/actor";
+import type { ManagedMetadata } from "../../base/ids";
 import {
   creationOf,
   type MonitorSettings,

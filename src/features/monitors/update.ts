@@ -1,9 +1,8 @@
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
-import { validate } from "../../errors/examine";
-import type { Actor } from "../../domain/actor";
-import type { ApplyMetadata } from "../../domain/refs";
+import { FieldErrors, validate } from "../../base/validation";
+import type { Actor } from "../../base/actor";
+import type { ApplyMetadata } from "../../base/ids";
 import { UpdateMonitorBody } from "./bodies";
 import { removeFromWebhooks } from "../webhooks/monitors";
 import { recordMonitorChange, touchPagesOf } from "./changes";

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
 import { StepRecorder } from "../../egress/steps";
-import { conflict } from "../../errors/problem";
+import { conflict } from "../../base/errors";
 import type { RequestContexts } from "../../http/elysia";
 import { createChanges } from "../../http/change";
 import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 
 /** Limit of the rate at which deliveries start. */
 export interface LoadThrottle {

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { repeatWithRests } from "../../kernel/rests";
+import { repeatWithRests } from "../../base/numbers";
 
 /** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */
 export class QueueChanges {

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Timer } from "../../kernel/clock";
-import { DAY_MS, SECOND_MS } from "../../kernel/time";
+import type { Timer } from "../../base/clock";
+import { DAY_MS, SECOND_MS } from "../../base/time";
 import type { QueueChanges } from "./queue-changes";
 import type { ResultRecorder } from "./result-recorder";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/clock";
+import type { Clock } from "../../base/clock";
 
 /**
  * Returns a clock of wall time (unix ms) that never goes back: if the clock is set back, it

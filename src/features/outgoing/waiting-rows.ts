@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { Timer } from "../../kernel/clock";
-import { repeatWithRests } from "../../kernel/rests";
-import type { Signal } from "../../kernel/signal";
-import { MINUTE_MS } from "../../kernel/time";
+import type { Timer } from "../../base/clock";
+import { repeatWithRests } from "../../base/numbers";
+import type { Signal } from "../../base/signal";
+import { MINUTE_MS } from "../../base/time";
 
 /** Wait after a signal, so that the work does not delay its answer, and several rows share a transaction. */
 const WAIT_MS = 100;

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { deleteComponentsOfPage } from "../components/service";
 import { deleteOpenIncidentsOfPage } from "../incidents/incidents";
 import { listOpenImpacts } from "../incidents/store";

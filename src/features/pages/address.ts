@@ -1,4 +1,4 @@
-import type { FieldError } from "../../errors/problem";
+import type { FieldError } from "../../base/errors";
 import type { PageRow } from "./store";
 
 /** Maximum number of a page's custom domains. */

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { conflict, invalidFields } from "../../errors/problem";
+import { conflict, invalidFields } from "../../base/errors";
 import { hostNameOf, toDomain } from "./address";
 import { listPagesWithDomains } from "./store";
 

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Reader } from "../../db/statements";
-import type { FieldErrors } from "../../errors/field-errors";
-import { invalidParameter } from "../../errors/problem";
-import { Text } from "../../kernel/schema";
+import type { FieldErrors } from "../../base/validation";
+import { invalidParameter } from "../../base/errors";
+import { Text } from "../../base/schema";
 import { findPageBySlugOrId } from "./service";
 import type { PageRow } from "./store";
 

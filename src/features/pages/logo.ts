@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { invalidFields } from "../../errors/problem";
+import { invalidFields } from "../../base/errors";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import { sha256 } from "../../kernel/hash";
+import type { Actor } from "../../base/actor";
+import { sha256 } from "../../base/hash";
 import { type Picture, readPicture } from "./picture";
 import { getPage, touchPage } from "./service";
 import {

@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { PageMailSettings } from "../../domain/mail";
-import { parseMailAddress } from "../../domain/mail-address";
-import { LineText } from "../../domain/texts";
-import { Nullable, OneOf, Text } from "../../kernel/schema";
+import { type PageMailSettings, parseMailAddress } from "../../base/mail-address";
+import { LineText } from "../../base/texts";
+import { Nullable, OneOf, Text } from "../../base/schema";
 import type { PageRow } from "./store";
 
 /** Maximum length of the text at the end of each mail, in code points. */

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { COMPAT_PRODUCTS } from "../../domain/compat";
-import { RefText } from "../../domain/refs";
-import { DescriptionText, NameText } from "../../domain/texts";
-import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
-import { toIso } from "../../kernel/time";
+import { COMPAT_PRODUCTS } from "../../base/compat";
+import { RefText } from "../../base/ids";
+import { DescriptionText, NameText } from "../../base/texts";
+import { Instant, Nullable, OneOf, Text } from "../../base/schema";
+import { toIso } from "../../base/time";
 import { pageBaseUrl, pageUrl, logoPath, DOMAINS_MAX } from "./address";
 import { PageMailInput } from "./mail";
 import { JOIN_MINUTES_MAX, SLUG_PATTERN } from "./rules";

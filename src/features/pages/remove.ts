@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { getPage, touchPage } from "./service";
 import { deletePageSlugs, listAllPages, type PageRow, updatePageRow } from "./store";
 

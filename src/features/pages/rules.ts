@@ -1,4 +1,4 @@
-import { COMPAT_PRODUCTS, type CompatProduct } from "../../domain/compat";
+import { COMPAT_PRODUCTS, type CompatProduct } from "../../base/compat";
 
 /** Time after the start of an automatic incident in which outages join it: default and maximum, in minutes. */
 export const JOIN_MINUTES = 10;

@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict, type FieldError, invalidFields, notFound } from "../../errors/problem";
-import { schemaErrors } from "../../errors/examine";
+import { conflict, type FieldError, invalidFields, notFound } from "../../base/errors";
+import { schemaErrors } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import { freeRef, type Manager } from "../../domain/refs";
-import { toRef } from "../../kernel/text";
+import type { Actor } from "../../base/actor";
+import { freeRef, type Manager } from "../../base/ids";
+import { toRef } from "../../base/text";
 import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
 import { fullMailSettings, PageMailInput } from "./mail";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict, notFound } from "../../errors/problem";
+import { conflict, notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { getPage, touchPage } from "./service";
 import { deletePageSlug, listSlugsOfPage } from "./store";
 

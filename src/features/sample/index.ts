@@ -1,7 +1,7 @@
 /** Sample page of a first start, so that `/` shows something. Creating the first page deletes it. */
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { SYSTEM_ACTOR } from "../../domain/actor";
+import { SYSTEM_ACTOR } from "../../base/actor";
 import { createComponent, createGroup } from "../components/service";
 import { setManualStatuses } from "../components/set-status";
 import { createPage } from "../pages/service";

@@ -1,11 +1,11 @@
-import { formatNetwork, type Network, parseNetworks } from "../../config/parse";
+import { formatNetwork, type Network, parseNetworks } from "../../base/config/parse";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { networkError } from "../../egress/policy";
-import { type FieldError, invalidFields } from "../../errors/problem";
+import { type FieldError, invalidFields } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { findSetting, putSetting } from "./store";
 
 const ALLOWED_NETWORKS = "allowed_networks";

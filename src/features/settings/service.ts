@@ -1,9 +1,9 @@
-import { listenUrl, parseBaseUrl } from "../../config/parse";
+import { listenUrl, parseBaseUrl } from "../../base/config/parse";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { type FieldError, invalidFields } from "../../errors/problem";
+import { type FieldError, invalidFields } from "../../base/errors";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { followAllowedNetworks } from "./allowed-networks";
 import { findSetting, putSetting } from "./store";
 

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { audit } from "../../events/audit";
 import { findSetting, putSetting } from "./store";
 

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
+import { DAY_MS, MINUTE_MS, startOfDay } from "../../base/time";
 import type { ComponentRow } from "../components/store";
 import { type DayOf, foldDays, type Interval } from "../components/history";
 import { knownSpan, uptime } from "../components/rules";

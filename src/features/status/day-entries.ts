@@ -1,5 +1,5 @@
-import { badnessOf, type CauseSource, worstStatus } from "../../domain/component-status";
-import { DAY_MS, startOfDay } from "../../kernel/time";
+import { badnessOf, type CauseSource, worstStatus } from "../../base/status";
+import { DAY_MS, startOfDay } from "../../base/time";
 import type { CauseInterval } from "../components/history";
 
 /** Maximum number of incidents and maintenances of a day that are named. */

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Reader } from "../../db/statements";
-import { sum } from "../../kernel/numbers";
-import { lazy } from "../../kernel/lazy";
-import { DAY_MS, startOfDay } from "../../kernel/time";
+import { sum } from "../../base/numbers";
+import { lazy } from "../../base/lazy";
+import { DAY_MS, startOfDay } from "../../base/time";
 import { findIncidentNames } from "../incidents/store";
 import { findMaintenanceNames } from "../maintenance/list-store";
 import { type HistoryEntry, LONGEST_MAINTENANCE_MS } from "./history";

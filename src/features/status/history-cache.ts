@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Reader } from "../../db/statements";
-import { WHOLE_TURN } from "../../kernel/in-slices";
-import { SECOND_MS } from "../../kernel/time";
+import { WHOLE_TURN } from "../../base/in-slices";
+import { SECOND_MS } from "../../base/time";
 import type { ComponentRow } from "../components/store";
 import type { Interval } from "../components/history";
 import {

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { DAY_MS, startOfDay } from "../../kernel/time";
+import { DAY_MS, startOfDay } from "../../base/time";
 import {
   findFirstIncidentStart,
   type IncidentSummary,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Instant, Nullable, OneOf } from "../../kernel/schema";
+import { Instant, Nullable, OneOf } from "../../base/schema";
 import { Component, ComponentGroup } from "../components/model";
 import { Incident } from "../incidents/wire";
 import { Maintenance } from "../maintenance/model";

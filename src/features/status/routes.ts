@@ -1,14 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
-import { notFound } from "../../errors/problem";
+import { notFound } from "../../base/errors";
 import type { RequestContext } from "../../http/request-context";
 import type { RequestContexts } from "../../http/elysia";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { NO_STORE, Representation, representOnce } from "../../http/representation";
 import { operation, scope } from "../../http/operation";
 import { sendList } from "../../http/answers";
-import { NEWEST } from "../../domain/ids";
+import { NEWEST } from "../../base/ids";
 import { listComponentsOfPage } from "../components/store";
 import { listOpenImpacts } from "../incidents/store";
 import { listPagesBefore } from "../pages/store";

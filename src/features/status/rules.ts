@@ -1,7 +1,12 @@
-import type { ComponentStatus } from "../../domain/component-status";
-import type { Impact } from "../../domain/incident-status";
-import { capitalised } from "../../kernel/text";
-import { IMPACT_TONES, STATUS_TONES, type Tone, worstTone } from "../../domain/tone";
+import {
+  type ComponentStatus,
+  type Impact,
+  IMPACT_TONES,
+  STATUS_TONES,
+  type Tone,
+  worstTone,
+} from "../../base/status";
+import { capitalised } from "../../base/text";
 
 /** Severities of headlines, best to worst. */
 export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../kernel/time";
+import { MINUTE_MS } from "../../base/time";
 
 /** Time between two moments at which all nodes of a fleet make their documents again. A part of a day. */
 export const SHARED_STEP_MS = 5 * MINUTE_MS;

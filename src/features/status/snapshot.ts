@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 import {
   type ComponentRow,
   type GroupRow,

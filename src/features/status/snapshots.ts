@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import { isUnreadable } from "../../db/errors";
-import { runInSlices, WHOLE_TURN } from "../../kernel/in-slices";
+import { runInSlices, WHOLE_TURN } from "../../base/in-slices";
 import { findComponentAt, listComponentsOfPage } from "../components/store";
 import { createIncidentCache, type ReadRecords } from "../incidents/records";
 import { findDefaultPage, findPageBySlug } from "../pages/store";

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/statements";
-import type { Clock } from "../../kernel/clock";
-import { sha256 } from "../../kernel/hash";
-import { DAY_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import { sha256 } from "../../base/hash";
+import { DAY_MS } from "../../base/time";
 import { deleteSubmissionsBefore, findSubmission, insertSubmission } from "./store";
 
 /** Limit of rows per transaction, which keeps it short. */

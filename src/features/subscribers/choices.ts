@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
-import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../domain/mail";
-import type { FieldError } from "../../errors/problem";
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../base/mail-address";
+import type { FieldError } from "../../base/errors";
 import {
   type ComponentRow,
   type GroupRow,

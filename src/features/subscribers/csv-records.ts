@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { CsvError, InfoRecord, Parser } from "csv-parse";
-import { invalidFields, type Problem } from "../../errors/problem";
+import { invalidFields, type Problem } from "../../base/errors";
 
 /** A record of a CSV file: its cells, and the number of its last line. */
 export interface CsvRecord {

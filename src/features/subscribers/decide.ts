@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
-import { DAY_MS } from "../../kernel/time";
+import { type MailAddress, parseMailAddress } from "../../base/mail-address";
+import { DAY_MS } from "../../base/time";
 import { addressHmac, ensureMailKey, type MailKey } from "../mail/tokens";
 import { enqueueMails, type NewMail } from "../mail/queue";
 import { listSuppressionsOf } from "../mail/suppression-store";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { type MailAddress, maskAddress } from "../../domain/mail-address";
+import type { Actor } from "../../base/actor";
+import { type MailAddress, maskAddress } from "../../base/mail-address";
 import { audit } from "../../events/audit";
-import { plural } from "../../kernel/text";
+import { plural } from "../../base/text";
 import { addressHmac, ensureMailKey } from "../mail/tokens";
 import { eraseReportsAbout } from "../mail/reports/take-reports";
 import { removeNotesOfMails } from "../mail/suppression-store";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { audit } from "../../events/audit";
-import { guarded, toCsvLine } from "../../kernel/csv";
-import { toIso } from "../../kernel/time";
+import { guarded, toCsvLine } from "../../base/csv";
+import { toIso } from "../../base/time";
 import { listSuppressionsOf } from "../mail/suppression-store";
 import { listAllPages, type PageRow } from "../pages/store";
 import { choicesOf } from "./choices";

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
-import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
-import { unguarded } from "../../kernel/csv";
+import { type MailAddress, parseMailAddress } from "../../base/mail-address";
+import { unguarded } from "../../base/csv";
 import type { PageRow } from "../pages/store";
 import { type CsvRecord, invalidFile, readCsv } from "./csv-records";
 import { createChoicesReader, shown } from "./refs";

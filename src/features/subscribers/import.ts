@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Db } from "../../db/database";
 import type { Reader, Tx } from "../../db/statements";
-import { type Actor } from "../../domain/actor";
-import type { ConsentSource } from "../../domain/mail";
-import { conflict } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import type { ConsentSource } from "../../base/mail-address";
+import { conflict } from "../../base/errors";
 import { createRunningAudit } from "../../events/audit";
-import { MINUTE_MS } from "../../kernel/time";
+import { MINUTE_MS } from "../../base/time";
 import { addressHmac, ensureMailKey } from "../mail/tokens";
 import { describeMissing } from "../mail/test-mail";
 import { listSuppressionsOf } from "../mail/suppression-store";

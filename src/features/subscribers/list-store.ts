@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db/statements";
 import { mailRequests, subscribers } from "../../db/tables/mail";
-import type { SubscriberEvent, SubscriberScope } from "../../domain/mail";
+import type { SubscriberEvent, SubscriberScope } from "../../base/mail-address";
 
 /** Query for a part of a list. Empty texts and null stand for no filter. */
 export interface PartQuery {

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
-import { NEWEST } from "../../domain/ids";
-import type { SuppressionReason } from "../../domain/mail";
+import { NEWEST } from "../../base/ids";
+import type { SuppressionReason } from "../../base/mail-address";
 import {
   countSuppressedOfPage,
   countUnconfirmed,

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
-import type { SubscriberEvent, SubscriberScope, SuppressionReason } from "../../domain/mail";
-import { toIso } from "../../kernel/time";
+import type { SubscriberEvent, SubscriberScope, SuppressionReason } from "../../base/mail-address";
+import { toIso } from "../../base/time";
 import type { PageRow } from "../pages/store";
 import { choicesOf } from "./choices";
 import { type ListedSubscriber, listSignUps, listSubscribers } from "./list";

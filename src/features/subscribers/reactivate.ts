@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import type { SuppressionReason } from "../../domain/mail";
-import { conflict, invalidFields } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import type { SuppressionReason } from "../../base/mail-address";
+import { conflict, invalidFields } from "../../base/errors";
 import { endByAdmin, type Undo, undoOf } from "../mail/undo";
 import { listSuppressionsOf, type SuppressionRow } from "../mail/suppression-store";
 import { suppress } from "../mail/suppressions";

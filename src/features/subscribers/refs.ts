@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
-import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../domain/mail";
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../base/mail-address";
 import { listComponentsOfPage, listGroups } from "../components/store";
 import { findPageBySlug, type PageRow } from "../pages/store";
 import { DEFAULT_EVENTS } from "./choices";

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
-import { maskAddress } from "../../domain/mail-address";
-import { notFound, Problem } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import { maskAddress } from "../../base/mail-address";
+import { notFound, Problem } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import { enqueueMails } from "../mail/queue";
 import { findSuppression } from "../mail/suppressions";
 import { findPage } from "../pages/store";

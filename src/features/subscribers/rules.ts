@@ -1,5 +1,5 @@
-import type { SuppressionReason } from "../../domain/mail";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../kernel/time";
+import type { SuppressionReason } from "../../base/mail-address";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
 
 /** Time for which a sign-up can be confirmed. */
 export const REQUEST_LIFETIME_MS = 7 * DAY_MS;

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context";
-import type { Timer } from "../../kernel/clock";
+import type { Timer } from "../../base/clock";
 import { startWaitingRows } from "../outgoing/waiting-rows";
 import { decideSignUps, type SignUpResult } from "./decide";
 import { listWaitingRequests } from "./request-store";

@@ -1,11 +1,11 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
-import type { MailAddress } from "../../domain/mail-address";
-import { Problem } from "../../errors/problem";
-import { type ClientAddress, networksOfSite } from "../../kernel/client-address";
-import { plural } from "../../kernel/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { MailAddress } from "../../base/mail-address";
+import { Problem } from "../../base/errors";
+import { type ClientAddress, networksOfSite } from "../../base/client-address";
+import { plural } from "../../base/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 import {
   findNthOfAll,
   findNthOfPage,

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { NEWEST } from "../../domain/ids";
+import { NEWEST } from "../../base/ids";
 import { signUpSubject } from "./decide";
 import { listMailsOfSubscriber, listSignUpMailsOfPage } from "./mail-store";
 import type { ListPart } from "./list-parts";

@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/statements";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import { signUpSubject } from "./decide";
 import { deleteReportsOf, deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
 import { deleteExpiredRequests } from "./request-store";

@@ -1,10 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
-import type { Actor } from "../../domain/actor";
-import type { ConsentSource } from "../../domain/mail";
-import { type MailAddress, maskAddress } from "../../domain/mail-address";
-import { notFound } from "../../errors/problem";
+import type { Actor } from "../../base/actor";
+import { type ConsentSource, type MailAddress, maskAddress } from "../../base/mail-address";
+import { notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
 import { addressHmac, ensureMailKey } from "../mail/tokens";
 import { enqueueMails } from "../mail/queue";

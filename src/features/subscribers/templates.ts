@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { SubscriberEvent } from "../../domain/mail";
+import type { SubscriberEvent } from "../../base/mail-address";
 import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
 import {
   alreadySubscribedLetter,

@@ -1,9 +1,9 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import type { Reader, Tx } from "../../db/statements";
-import { notFound } from "../../errors/problem";
-import { Nullable, OneOf, Text } from "../../kernel/schema";
-import { codePointLength } from "../../kernel/text";
-import { MINUTE_MS, parseInstant } from "../../kernel/time";
+import { notFound } from "../../base/errors";
+import { Nullable, OneOf, Text } from "../../base/schema";
+import { codePointLength } from "../../base/text";
+import { MINUTE_MS, parseInstant } from "../../base/time";
 
 /** Maximum length of an update's text, in code points. */
 export const UPDATE_TEXT_MAX = 10_000;

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { type ClientAddress, networksOfSite } from "../../kernel/client-address";
-import { HOUR_MS, SECOND_MS } from "../../kernel/time";
+import { type ClientAddress, networksOfSite } from "../../base/client-address";
+import { HOUR_MS, SECOND_MS } from "../../base/time";
 import { mailReadiness } from "../mail/settings";
 import { declareSwitch } from "../settings/switches";
 import {

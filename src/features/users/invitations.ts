@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { conflict, Problem } from "../../errors/problem";
-import { validate } from "../../errors/examine";
+import { conflict, Problem } from "../../base/errors";
+import { validate } from "../../base/validation";
 import { audit } from "../../events/audit";
-import { type Actor, userActor } from "../../domain/actor";
-import { DAY_MS, HOUR_MS } from "../../kernel/time";
+import { type Actor, userActor } from "../../base/actor";
+import { DAY_MS, HOUR_MS } from "../../base/time";
 import { endSessionsOf, type LiveSession, type SessionOrigin } from "../auth/sessions";
 import {
   endLinks,

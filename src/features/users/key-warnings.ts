@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../domain/actor";
+import type { Actor } from "../../base/actor";
 import { audit } from "../../events/audit";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 import {
   deleteKeyWarningsBefore,
   type ExpiringKeyRow,

@@ -1,6 +1,6 @@
-import { type Role, ROLE_SENTENCES } from "../../domain/role";
-import { plural } from "../../kernel/text";
-import { DAY_MS } from "../../kernel/time";
+import { type Role, ROLE_SENTENCES } from "../../base/actor";
+import { plural } from "../../base/text";
+import { DAY_MS } from "../../base/time";
 import type { Block, Letter } from "../mail/letter/letter";
 import { createMoments } from "../mail/letter/moments";
 import type { PasswordChange } from "./mails";

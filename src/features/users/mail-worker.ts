@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import type { Timer } from "../../kernel/clock";
-import { MINUTE_MS } from "../../kernel/time";
+import type { Timer } from "../../base/clock";
+import { MINUTE_MS } from "../../base/time";
 import { mailReadiness } from "../mail/settings";
 import { startWaitingRows } from "../outgoing/waiting-rows";
 import { decidePasswordRequests, hasPasswordRequests, sweepPasswordRequests } from "./forgot";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { parseStoredAddress } from "../../domain/mail-address";
-import { DAY_MS, HOUR_MS } from "../../kernel/time";
+import { parseStoredAddress } from "../../base/mail-address";
+import { DAY_MS, HOUR_MS } from "../../base/time";
 import { enqueueMails } from "../mail/queue";
 import { listMailsAbout } from "../mail/direct-store";
 import { mailReadiness } from "../mail/settings";

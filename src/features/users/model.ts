@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ROLES, type Role } from "../../domain/role";
-import { NameText } from "../../domain/texts";
-import { OneOf, Text } from "../../kernel/schema";
-import { toIso, toIsoOrNull } from "../../kernel/time";
+import { type Role, ROLES } from "../../base/actor";
+import { NameText } from "../../base/texts";
+import { OneOf, Text } from "../../base/schema";
+import { toIso, toIsoOrNull } from "../../base/time";
 import type { UserRow } from "./store";
 
 /** The longest address that mail can be sent to (RFC 5321, erratum 1690), in characters. */

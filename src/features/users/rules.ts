@@ -1,8 +1,8 @@
-import type { Role } from "../../domain/role";
-import { containsKeyShape } from "../../domain/key-shape";
-import { AMBIGUOUS_ADDRESS } from "../../domain/mail-address";
-import { hasUnsafeCharacters } from "../../kernel/text";
-import { DAY_MS } from "../../kernel/time";
+import type { Role } from "../../base/actor";
+import { containsKeyShape } from "../../base/ids";
+import { AMBIGUOUS_ADDRESS } from "../../base/mail-address";
+import { hasUnsafeCharacters } from "../../base/text";
+import { DAY_MS } from "../../base/time";
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/u;
 /**

@@ -1,10 +1,9 @@
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { conflict, type FieldError, invalidFields, notFound } from "../../errors/problem";
-import { schemaErrors, validate } from "../../errors/examine";
+import { conflict, type FieldError, invalidFields, notFound } from "../../base/errors";
+import { schemaErrors, validate } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import type { Role } from "../../domain/role";
+import type { Actor, Role } from "../../base/actor";
 import { endSessionsOf } from "../auth/sessions";
 import { endLinks } from "../auth/links";
 import { NewUser, presentUser, UserChange, type UserResource } from "./model";

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { conflict, Problem } from "../../errors/problem";
+import { conflict, Problem } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { userActor, type Actor } from "../../domain/actor";
-import type { ClientAddress } from "../../kernel/client-address";
-import { plural } from "../../kernel/text";
+import { type Actor, userActor } from "../../base/actor";
+import type { ClientAddress } from "../../base/client-address";
+import { plural } from "../../base/text";
 import {
   endSession,
   endSessionsOf,

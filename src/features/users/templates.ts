@@ -1,5 +1,5 @@
-import { roleAllows } from "../../domain/role";
-import { HOUR_MS } from "../../kernel/time";
+import { roleAllows } from "../../base/actor";
+import { HOUR_MS } from "../../base/time";
 import { addLink } from "../auth/links";
 import type { ComposedMail } from "../mail/compose";
 import type { MailRow } from "../mail/queue-store";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
-import type { Actor } from "../../domain/actor";
+import { FieldErrors } from "../../base/validation";
+import type { Actor } from "../../base/actor";
 import { listAllPages, type PageRow } from "../pages/store";
-import { ANY_EVENT, GROUP_SECONDS } from "../../domain/webhook";
+import { ANY_EVENT, GROUP_SECONDS } from "../../base/webhook";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isDisabledByPerson } from "./declared";
 import { desiredConnection } from "./declared-secrets";

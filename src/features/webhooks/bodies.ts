@@ -1,9 +1,9 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { EVENTS, type EventType } from "../../events/catalog";
-import { DescriptionText } from "../../domain/texts";
-import { Nullable, OneOf, Text } from "../../kernel/schema";
-import { capitalised } from "../../kernel/text";
-import { ANY_EVENT, GROUP_SECONDS, WEBHOOK_FORMATS } from "../../domain/webhook";
+import { EVENTS, type EventType } from "../../events/outbox";
+import { DescriptionText } from "../../base/texts";
+import { Nullable, OneOf, Text } from "../../base/schema";
+import { capitalised } from "../../base/text";
+import { ANY_EVENT, GROUP_SECONDS, WEBHOOK_FORMATS } from "../../base/webhook";
 import { FORMATS } from "./formats";
 
 /* Bodies of requests about webhooks. Settings come from the formats. */

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
-import { FieldErrors, type IsInvalidField } from "../../errors/field-errors";
+import { FieldErrors, type IsInvalidField } from "../../base/validation";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
-import type { WebhookFormat } from "../../domain/webhook";
+import type { WebhookFormat } from "../../base/webhook";
 import {
   destinationError,
   readMonitors,

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { maskAddress } from "../../domain/mail-address";
+import { maskAddress } from "../../base/mail-address";
 import { cleanLine, clipTo } from "./formats/clean";
 import { recipientOf } from "./recipient";
 import type { WebhookRow } from "./store";

@@ -1,11 +1,6 @@
 import type { TObject } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../errors/problem";
-import {
-  ANOTHER_SECRET,
-  MISSING_SECRET,
-  SECRET,
-  describeSecretChange,
-} from "../../domain/secret-change";
+import { type FieldError, pointer } from "../../base/errors";
+import { ANOTHER_SECRET, describeSecretChange, MISSING_SECRET, SECRET } from "../../base/secrets";
 import { type DeclaredWebhook, formatOf, isUrlSecret, isVerified, canOmit } from "./declared";
 import { FORMATS } from "./formats";
 import { storedUrl } from "./settings";

@@ -1,15 +1,14 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../errors/problem";
-import { FieldErrors } from "../../errors/field-errors";
-import { schemaErrors } from "../../errors/examine";
-import { Nullable, Text } from "../../kernel/schema";
+import { type FieldError, pointer } from "../../base/errors";
+import { FieldErrors, schemaErrors } from "../../base/validation";
+import { Nullable, Text } from "../../base/schema";
 import {
   ANY_EVENT,
   ANY_MONITOR,
   GROUP_SECONDS,
   isForPeople,
   type WebhookFormat,
-} from "../../domain/webhook";
+} from "../../base/webhook";
 import { CreateWebhookBody } from "./bodies";
 import { ELLIPSIS, FORMATS } from "./formats";
 import { validateEvents, validateSecret } from "./settings";

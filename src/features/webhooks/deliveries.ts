@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { conflict, notFound } from "../../errors/problem";
+import { conflict, notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import { plural } from "../../kernel/text";
-import type { DeliveryStatus } from "../../domain/webhook";
+import type { Actor } from "../../base/actor";
+import { plural } from "../../base/text";
+import type { DeliveryStatus } from "../../base/webhook";
 import { findDefaultPage } from "../pages/store";
 import { nameInWords, wakeDeliverer } from "./changes";
 import { type DeliveryRow, type TryRow, hasBatches, findForTry } from "./delivery-store";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Instant, Nullable, OneOf } from "../../kernel/schema";
-import { toIso, toIsoOrNull } from "../../kernel/time";
-import { DELIVERY_STATUSES } from "../../domain/webhook";
+import { Instant, Nullable, OneOf } from "../../base/schema";
+import { toIso, toIsoOrNull } from "../../base/time";
+import { DELIVERY_STATUSES } from "../../base/webhook";
 import type { DeliveryRecord } from "./deliveries";
 import type { TryRow } from "./delivery-store";
 import { groupOf } from "./deliver/groups";

@@ -7,7 +7,7 @@ import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/paginatio
 import { noBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { sendList, sendUntagged } from "../../http/answers";
-import { NEWEST } from "../../domain/ids";
+import { NEWEST } from "../../base/ids";
 import { getDelivery, listDeliveries, redeliver, sendTestEvent } from "./deliveries";
 import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
 import { getWebhookByReference } from "./records";

@@ -9,7 +9,7 @@ import {
   webhookHours,
   webhooks,
 } from "../../db/tables/webhooks";
-import type { DeliveryStatus } from "../../domain/webhook";
+import type { DeliveryStatus } from "../../base/webhook";
 
 export type DeliveryRow = typeof deliveries.$inferSelect;
 export type TryRow = typeof deliveryTries.$inferSelect;

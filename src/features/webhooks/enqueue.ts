@@ -1,8 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { EventGroup, EventSubscriber, RecordedEvent } from "../../events/outbox";
-import type { EventType } from "../../events/catalog";
-import { ANY_EVENT, isForPeople, matchesMonitor } from "../../domain/webhook";
+import type { EventGroup, EventSubscriber, EventType, RecordedEvent } from "../../events/outbox";
+import { ANY_EVENT, isForPeople, matchesMonitor } from "../../base/webhook";
 import { isOpenToEvents } from "./alerts/receivers";
 import {
   deleteBatch,

@@ -1,7 +1,6 @@
 /* Turns of messages about monitors, which are set when they are queued. */
 import { eq, sql } from "drizzle-orm";
-import { mutate, selectOne } from "../../db/statements";
-import { selectByIds } from "../../db/by-ids";
+import { mutate, selectByIds, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import { deliveries, webhookBursts, webhooks } from "../../db/tables/webhooks";
 

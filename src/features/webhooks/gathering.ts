@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/statements";
-import type { EventType } from "../../events/catalog";
-import { isForPeople } from "../../domain/webhook";
-import { SECOND_MS } from "../../kernel/time";
+import type { EventType } from "../../events/outbox";
+import { isForPeople } from "../../base/webhook";
+import { SECOND_MS } from "../../base/time";
 import {
   findBurst,
   findGathering,

@@ -3,7 +3,7 @@ import { mutate, selectMany, selectOne } from "../../db/statements";
 import type { Orm } from "../../db/statement-cache";
 import { events } from "../../db/tables/events";
 import { deliveries, deliveryTries } from "../../db/tables/webhooks";
-import type { DeliveryStatus } from "../../domain/webhook";
+import type { DeliveryStatus } from "../../base/webhook";
 
 const columns = {
   row: deliveries,

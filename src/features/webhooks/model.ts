@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Instant, Nullable } from "../../kernel/schema";
-import { toIso, toIsoOrNull } from "../../kernel/time";
-import { GROUP_SECONDS } from "../../domain/webhook";
+import { Instant, Nullable } from "../../base/schema";
+import { toIso, toIsoOrNull } from "../../base/time";
+import { GROUP_SECONDS } from "../../base/webhook";
 import { WebhookFormatText } from "./bodies";
 import { shownSettings, shownUrl } from "./formats";
 import type { WebhookRecord } from "./records";

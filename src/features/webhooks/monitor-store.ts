@@ -1,7 +1,6 @@
 /* Monitors that endpoints name. Apart from the other statements, which the server loads before it is ready. */
 import { and, eq, isNull, or } from "drizzle-orm";
-import { selectByIds } from "../../db/by-ids";
-import { selectOne } from "../../db/statements";
+import { selectByIds, selectOne } from "../../db/statements";
 import { monitors } from "../../db/tables/monitors";
 
 /** Finds the id of the monitor that an id or a ref names. */

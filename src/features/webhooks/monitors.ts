@@ -1,9 +1,9 @@
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { FieldErrors } from "../../errors/field-errors";
+import { FieldErrors } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import { ANY_MONITOR } from "../../domain/webhook";
+import type { Actor } from "../../base/actor";
+import { ANY_MONITOR } from "../../base/webhook";
 import { MONITORS_MAX } from "./bodies";
 import { nameInWords, webhookName } from "./changes";
 import { listMonitorsById } from "./monitor-store";

@@ -3,7 +3,7 @@ import {
   type MailAddress,
   maskAddress,
   parseMailAddress,
-} from "../../domain/mail-address";
+} from "../../base/mail-address";
 
 const SCHEME = "mailto:";
 

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import { notFound } from "../../errors/problem";
+import { notFound } from "../../base/errors";
 import { findPage } from "../pages/store";
 import { isOpenToEvents } from "./alerts/receivers";
 import { successRate } from "./health";

@@ -9,7 +9,7 @@ import { jsonBody, noBody } from "../../http/json-body";
 import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { operation, scope } from "../../http/operation";
 import { sendList, sendResource } from "../../http/answers";
-import { NEWEST } from "../../domain/ids";
+import { NEWEST } from "../../base/ids";
 import { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { createWebhookErrors, updateWebhookErrors } from "./body-errors";
 import { createWebhook } from "./create";

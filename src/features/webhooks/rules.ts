@@ -1,5 +1,5 @@
-import type { DeliveryStatus } from "../../domain/webhook";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { DeliveryStatus } from "../../base/webhook";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /**
  * Delays after each failed attempt. A delivery that fails after the last one is given up: 76 hours

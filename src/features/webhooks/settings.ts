@@ -1,11 +1,10 @@
 import type { TObject } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
-import { type Policy, webhookPolicy } from "../../egress/policy";
-import { hostError } from "../../egress/host";
-import type { FieldErrors } from "../../errors/field-errors";
+import { hostError, type Policy, webhookPolicy } from "../../egress/policy";
+import type { FieldErrors } from "../../base/validation";
 import { findNamedPage } from "../pages/filter";
-import { ANY_EVENT, ANY_MONITOR, type WebhookFormat } from "../../domain/webhook";
+import { ANY_EVENT, ANY_MONITOR, type WebhookFormat } from "../../base/webhook";
 import { describeMissing } from "../mail/test-mail";
 import { mailReadiness } from "../mail/settings";
 import { FORMATS, validateDestination, ELLIPSIS } from "./formats";

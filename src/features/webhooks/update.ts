@@ -1,12 +1,11 @@
 import type { Ctx } from "../../context";
 import { changedRow, type Tx } from "../../db/statements";
-import { conflict } from "../../errors/problem";
-import { FieldErrors } from "../../errors/field-errors";
-import { validate } from "../../errors/examine";
+import { conflict } from "../../base/errors";
+import { FieldErrors, validate } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../domain/actor";
-import type { ManagedMetadata } from "../../domain/refs";
-import { isForPeople } from "../../domain/webhook";
+import type { Actor } from "../../base/actor";
+import type { ManagedMetadata } from "../../base/ids";
+import { isForPeople } from "../../base/webhook";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { UpdateWebhookBody } from "./bodies";

@@ -1,8 +1,8 @@
 import type { Egress } from "../../egress/egress";
-import { Fault } from "../../egress/fault";
-import type { PurgeHeader } from "../../config/cdn-options";
-import type { Clock } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import { Fault } from "../../egress/model";
+import type { PurgeHeader } from "../../base/config/mirror";
+import type { Clock } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 
 /** Limit for resolving, connecting, sending and reading the response together. */
 const TIMEOUT_MS = 10 * SECOND_MS;

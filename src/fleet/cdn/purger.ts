@@ -3,8 +3,8 @@ import type { Alarms } from "../../features/alarms/alarms";
 import type { CdnState } from "../../features/alarms/fleet";
 import { Backoff } from "../../features/outgoing/timing";
 import { TAG_OF_ALL, tagOfPage } from "../../http/cdn";
-import type { Clock, Timer } from "../../kernel/clock";
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { SendPurge } from "./purge-request";
 
 /** Time for which changes are gathered, such as those of one command. */

@@ -1,7 +1,7 @@
 import type { Alarms } from "../../features/alarms/alarms";
 import type { ClientAddresses } from "../../http/client-address";
-import type { Clock, Timer } from "../../kernel/clock";
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 
 const POLL_MS = 5 * SECOND_MS;
 /** Time without such a request after which the alarm ends. */

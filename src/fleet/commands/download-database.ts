@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import type { DataDirectory } from "../../db/data-directory";
-import { systemClock } from "../../kernel/clock";
+import { systemClock } from "../../base/clock";
 import { openFleetStore } from "../fleet-store";
 import { requireLitestream } from "../log/litestream";
 import { type RestoredState, restoreFromStore } from "../log/restore";

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { RowCounts } from "../../db/row-counts";
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { environmentWithoutSettings, ownProgram } from "../../kernel/own-program";
-import { DAY_MS, HOUR_MS, startOfDay } from "../../kernel/time";
+import type { RowCounts } from "../../db/orphans";
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { environmentWithoutSettings, ownProgram } from "../../base/own-program";
+import { DAY_MS, HOUR_MS, startOfDay } from "../../base/time";
 import type { ObjectStore } from "../../object-store/model";
 import { EXAMINE_COMMAND } from "./examine-command";
 import type { LitestreamSetup } from "../log/litestream";

@@ -1,6 +1,6 @@
 import type { Alarm } from "../../features/alarms/alarms";
 import type { FleetState } from "../../features/alarms/fleet";
-import type { Clock } from "../../kernel/clock";
+import type { Clock } from "../../base/clock";
 import { bodyOf, describeRefusal, requestNode } from "../node-client";
 import { NODES_PATH } from "../wire";
 

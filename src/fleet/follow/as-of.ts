@@ -1,4 +1,4 @@
-import type { Txid } from "../../db/followed-files";
+import type { Txid } from "../../db/followed-database";
 import type { Listing } from "./log-fetcher";
 
 /** Times up to which everything in the store is known to be applied. */

@@ -1,10 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createFollowedDb } from "../../db/followed-database";
-import type { Txid } from "../../db/followed-files";
-import type { Timer } from "../../kernel/clock";
-import { createSignal } from "../../kernel/signal";
-import { within } from "../../kernel/within";
+import { createFollowedDb, type Txid } from "../../db/followed-database";
+import { type Timer, within } from "../../base/clock";
+import { createSignal } from "../../base/signal";
 import { createAsOf } from "./as-of";
 import { createFollower } from "./follower";
 import { createLogFetcher, type LogFetcher } from "./log-fetcher";

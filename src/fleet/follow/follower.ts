@@ -1,7 +1,6 @@
-import type { FollowedDb } from "../../db/followed-database";
-import { readTxid, type Txid } from "../../db/followed-files";
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
+import { type FollowedDb, readTxid, type Txid } from "../../db/followed-database";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
 import { type ChildProcess, endLeftover } from "../log/child-process";
 import { followerPidFile, removeFollowed, startFollower, startRestore } from "./litestream";
 import type { LogFetcher } from "./log-fetcher";

@@ -1,8 +1,8 @@
 import { renameSync, rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { COMPANION_SUFFIXES } from "../../db/database-files";
-import { formatTxid, prepareFollowed, type Txid, txidFileOf } from "../../db/followed-files";
-import type { Log } from "../../kernel/log";
+import { formatTxid, prepareFollowed, type Txid, txidFileOf } from "../../db/followed-database";
+import type { Log } from "../../base/log";
 import { type ChildProcess, startChild } from "../log/child-process";
 
 const FOLLOW_INTERVAL = "100ms";

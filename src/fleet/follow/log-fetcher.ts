@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { formatTxid, type Txid } from "../../db/followed-files";
-import type { Clock } from "../../kernel/clock";
+import { formatTxid, type Txid } from "../../db/followed-database";
+import type { Clock } from "../../base/clock";
 import type { ObjectStore } from "../../object-store/model";
 import {
   chainFrom,

@@ -1,4 +1,4 @@
-import { formatTxid, parseTxid, type Txid } from "../../db/followed-files";
+import { formatTxid, parseTxid, type Txid } from "../../db/followed-database";
 
 /** A file of the log: pages that the transactions from `min` to `max` have changed. */
 export interface LogFile {

@@ -1,8 +1,7 @@
-import type { FollowedDb } from "../../db/followed-database";
-import type { Txid } from "../../db/followed-files";
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import type { Signal } from "../../kernel/signal";
+import type { FollowedDb, Txid } from "../../db/followed-database";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
+import type { Signal } from "../../base/signal";
 import type { Confirmed } from "./as-of";
 import type { LogSource } from "./log-fetcher";
 

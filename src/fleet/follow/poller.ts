@@ -1,6 +1,6 @@
-import type { Txid } from "../../db/followed-files";
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
+import type { Txid } from "../../db/followed-database";
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
 import type { Listing, LogFetcher } from "./log-fetcher";
 
 /** Time between two listings of merged files, and between two while a hole keeps the newest from being applied. */

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPreparedFollowed } from "../../db/followed-files";
+import { isPreparedFollowed } from "../../db/followed-database";
 
 /** Names that the followed database has in turn: the next one is restored while the present one is read. */
 const NAMES = ["replica.db", "replica.db.2"] as const;

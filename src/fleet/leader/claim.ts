@@ -1,7 +1,7 @@
 import { OperatorError } from "../../db/errors";
 import type { DataDirectory } from "../../db/data-directory";
 import { SCHEMA_VERSION } from "../../db/migrations";
-import type { Clock } from "../../kernel/clock";
+import type { Clock } from "../../base/clock";
 import { VERSION } from "../../version";
 import {
   type Leader,

@@ -1,7 +1,7 @@
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { createSignal, type Signal } from "../../kernel/signal";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { createSignal, type Signal } from "../../base/signal";
+import { SECOND_MS } from "../../base/time";
 import { type LeaderRecord, readLeader } from "./record";
 import type { LeaderStore } from "./signature";
 

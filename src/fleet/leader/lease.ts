@@ -1,7 +1,7 @@
-import { unavailable } from "../../errors/problem";
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { createSignal, type Signal } from "../../kernel/signal";
+import { unavailable } from "../../base/errors";
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { createSignal, type Signal } from "../../base/signal";
 import type { Alarms } from "../../features/alarms/alarms";
 import { isSameRun, type Leader, type LeaderRecord, readLeader, writeLeader } from "./record";
 import type { LeaderStore } from "./signature";

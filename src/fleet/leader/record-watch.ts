@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
 import { type Leader, readLeader } from "./record";
 import type { LeaderStore } from "./signature";
 

@@ -1,6 +1,6 @@
 import { desc } from "drizzle-orm";
 import { insertInto, selectOne } from "../../db/statements";
-import { terms } from "../../db/tables/terms";
+import { terms } from "../../db/tables/settings";
 
 /** Returns the last term in which this database was written. */
 export const findLastTerm = selectOne((orm, _$: Record<string, never>) =>

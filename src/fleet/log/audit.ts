@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { formatTxid, type Txid } from "../../db/followed-files";
+import { formatTxid, type Txid } from "../../db/followed-database";
 import type { ObjectStore } from "../../object-store/model";
 import {
   chainFrom,

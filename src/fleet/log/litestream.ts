@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { OperatorError } from "../../db/errors";
-import type { StoreAddress, StoreCredentials } from "../../domain/store-address";
-import { environmentWithoutSettings } from "../../kernel/own-program";
+import type { StoreAddress, StoreCredentials } from "../../base/store-address";
+import { environmentWithoutSettings } from "../../base/own-program";
 
 /** Litestream's program, and the store that it writes to and reads from. */
 export interface LitestreamSetup {

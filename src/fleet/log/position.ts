@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { OperatorError } from "../../db/errors";
 import type { DataDirectory } from "../../db/data-directory";
 import { syncFile } from "../../db/database-files";
-import { formatTxid } from "../../db/followed-files";
+import { formatTxid } from "../../db/followed-database";
 import { missingAsUndefined } from "../../object-store/folder-files";
 import type { FleetStore } from "../fleet-store";
 import { parseLogFile } from "../follow/log-files";

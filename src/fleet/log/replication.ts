@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { redactText } from "../../domain/redact";
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
+import { redactText } from "../../base/secrets";
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
 import { isPrefix } from "../leader/record";
 import { environmentOf, type LitestreamSetup, replicaSettings } from "./litestream";
 import { createSocket } from "./litestream-socket";

@@ -2,10 +2,10 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OperatorError } from "../../db/errors";
-import { formatTxid } from "../../db/followed-files";
+import { formatTxid } from "../../db/followed-database";
 import { DATABASE_MODE } from "../../db/open";
-import { redactText } from "../../domain/redact";
-import { toIso } from "../../kernel/time";
+import { redactText } from "../../base/secrets";
+import { toIso } from "../../base/time";
 import type { ObjectStore } from "../../object-store/model";
 import type { FleetStore } from "../fleet-store";
 import { readLeader } from "../leader/record";

@@ -1,7 +1,7 @@
 import type { Alarms } from "../../features/alarms/alarms";
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { plural } from "../../kernel/text";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { plural } from "../../base/text";
 import { freePrefix } from "../leader/claim";
 import type { FleetStore } from "../fleet-store";
 import { nextPrefix } from "../leader/record";

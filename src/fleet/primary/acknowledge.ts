@@ -1,6 +1,6 @@
 import type { Acknowledge } from "../../app";
 import type { Db } from "../../db/database";
-import { formatTxid } from "../../db/followed-files";
+import { formatTxid } from "../../db/followed-database";
 import type { RequestContext } from "../../http/request-context";
 import type { Uploaded } from "./acknowledgement";
 

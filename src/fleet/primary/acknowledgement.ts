@@ -1,7 +1,7 @@
 import type { Db } from "../../db/database";
-import type { NewId } from "../../domain/ids";
-import type { Txid } from "../../db/followed-files";
-import type { Clock } from "../../kernel/clock";
+import type { NewId } from "../../base/ids";
+import type { Txid } from "../../db/followed-database";
+import type { Clock } from "../../base/clock";
 import type { Alarms } from "../../features/alarms/alarms";
 import { type Lease, notPrimary } from "../leader/lease";
 import type { Replication } from "../log/replication";

@@ -1,5 +1,5 @@
 import { OperatorError } from "../../db/errors";
-import type { Clock } from "../../kernel/clock";
+import type { Clock } from "../../base/clock";
 import { fetchFleetStatus } from "../commands/status";
 import { isRecordOf, type LeaderRecord, readLeader } from "../leader/record";
 import type { LeaderStore } from "../leader/signature";

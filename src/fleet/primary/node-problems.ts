@@ -1,6 +1,6 @@
 import type { SetAside } from "../../features/alarms/orphans";
-import { plural } from "../../kernel/text";
-import { SECOND_MS } from "../../kernel/time";
+import { plural } from "../../base/text";
+import { SECOND_MS } from "../../base/time";
 import type { KnownNode, NodeReport } from "./node-report";
 
 /** Silence from which a replica counts as gone, in ms. */

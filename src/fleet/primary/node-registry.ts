@@ -1,9 +1,9 @@
-import { schemaErrors } from "../../errors/examine";
+import { schemaErrors } from "../../base/validation";
 import type { Alarms } from "../../features/alarms/alarms";
 import type { FleetNode } from "../../features/alarms/fleet";
 import type { SetAside } from "../../features/alarms/orphans";
-import type { Clock, Timer } from "../../kernel/clock";
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import { describeOrphans, GONE_MS, lagOf, mismatchOf, skewOf } from "./node-problems";
 import { type KnownNode, type NodeReport, Report, type ReportAnswer } from "./node-report";
 import { createRunWatch } from "./run-watch";

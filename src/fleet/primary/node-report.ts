@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Nullable } from "../../kernel/schema";
+import { Nullable } from "../../base/schema";
 
 /** Limit of databases of earlier terms that a node reports. */
 export const SET_ASIDE_MAX = 10;

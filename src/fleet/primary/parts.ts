@@ -1,9 +1,9 @@
 import type { AppOptions } from "../../app";
 import type { Ctx } from "../../context";
 import type { DataDirectory } from "../../db/data-directory";
-import { formatTxid } from "../../db/followed-files";
+import { formatTxid } from "../../db/followed-database";
 import { SCHEMA_VERSION } from "../../db/migrations";
-import { describeStore } from "../../domain/store-address";
+import { describeStore } from "../../base/store-address";
 import type { Alarms } from "../../features/alarms/alarms";
 import type { FleetState } from "../../features/alarms/fleet";
 import { readUndismissed } from "../../features/alarms/orphans";

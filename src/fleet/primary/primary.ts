@@ -1,11 +1,11 @@
 import type { Acknowledge } from "../../app";
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import { OperatorError } from "../../db/errors";
 import { openDataDirectory } from "../../db/data-directory";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../db/open";
 import { createAlarms } from "../../features/alarms/alarms";
 import { type Installation, openForServer } from "../../installation";
-import type { RandomBytes } from "../../kernel/random";
+import type { RandomBytes } from "../../base/hash";
 import { type RunningServer, startServer } from "../../server";
 import { createAcknowledge } from "./acknowledge";
 import { openFleetStore } from "../fleet-store";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { DataDirectory } from "../../db/data-directory";
 import type { Alarms } from "../../features/alarms/alarms";
-import type { Timer } from "../../kernel/clock";
+import type { Timer } from "../../base/clock";
 import { ObjectStoreError } from "../../object-store/model";
 import { findCopied, requireOnlyProcess } from "./copied-directory";
 import { type Acknowledgement, createAcknowledgement, type Uploaded } from "./acknowledgement";

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { HOUR_MS, MINUTE_MS, toIso } from "../../base/time";
 import type { ObjectStore } from "../../object-store/model";
 import { readRestoreCheck, type RestoreCheck } from "../commands/restore-check";
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 
 /** Silence from which a process counts as ended. */
 const GONE_MS = 30 * SECOND_MS;

@@ -1,11 +1,11 @@
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import { OperatorError } from "../../db/errors";
 import { type DataDirectory, hasInstallation } from "../../db/data-directory";
-import { readSchemaVersion } from "../../db/readable-schema";
-import { redactText } from "../../domain/redact";
-import { systemClock } from "../../kernel/clock";
-import { createLog } from "../../kernel/log";
-import { systemRandom } from "../../kernel/random";
+import { readSchemaVersion } from "../../db/schema-guard";
+import { redactText } from "../../base/secrets";
+import { systemClock } from "../../base/clock";
+import { createLog } from "../../base/log";
+import { systemRandom } from "../../base/hash";
 import { ObjectStoreError } from "../../object-store/model";
 import { findReplicaFile } from "../follow/replica-file";
 import { createLeader } from "../leader/claim";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Timer } from "../../kernel/clock";
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { Timer } from "../../base/clock";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /** Age of a replica's data from which its pages show it. */
 const SHOWN_FROM_MS = MINUTE_MS;

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Ctx } from "../../context";
-import { notFound, Problem } from "../../errors/problem";
+import { notFound, Problem } from "../../base/errors";
 import type { Limiter } from "../../features/limits/limiter";
 import { findPageBySlug } from "../../features/pages/store";
 import type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "../../http/elsewhere";
@@ -8,8 +8,8 @@ import { hasSessionCookie } from "../../http/session-cookie";
 import { rateLimited } from "../../http/gateway-answers";
 import { segmentsOf } from "../../http/request-url";
 import { toProblem } from "../../http/problems";
-import { sha256Hex } from "../../kernel/hash";
-import { toIso } from "../../kernel/time";
+import { sha256Hex } from "../../base/hash";
+import { toIso } from "../../base/time";
 import { readForwardedBody, sentAgain } from "./forwarded-body";
 import { type Forwarder, NotForwarded } from "./forward";
 import { keysUnknown } from "./keys-unknown";

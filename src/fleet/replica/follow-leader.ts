@@ -1,6 +1,6 @@
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { SECOND_MS } from "../../base/time";
 import type { FleetStore } from "../fleet-store";
 import { type Following, startFollowing } from "../follow/follow";
 import { findReplicaFile } from "../follow/replica-file";

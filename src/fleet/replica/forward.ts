@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { type Problem, unavailable } from "../../errors/problem";
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
+import { type Problem, unavailable } from "../../base/errors";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
 import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";
 import {
   CLIENT_HEADER,

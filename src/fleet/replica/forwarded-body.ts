@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type Problem, unavailable } from "../../errors/problem";
+import { type Problem, unavailable } from "../../base/errors";
 import {
   BODY_MAX_BYTES,
   bodyLengthProblem,

@@ -1,4 +1,4 @@
-import { type Problem, unavailable } from "../../errors/problem";
+import { type Problem, unavailable } from "../../base/errors";
 
 const RETRY_AFTER_SECONDS = 2;
 

@@ -1,5 +1,5 @@
-import { countRows } from "../../db/row-counts";
-import type { Timer } from "../../kernel/clock";
+import { countRows } from "../../db/orphans";
+import type { Timer } from "../../base/clock";
 import { nodeName } from "../node";
 import type { RunningReplica } from "./replica";
 import { checkRestore, startNightlyCheck } from "../commands/restore-check";

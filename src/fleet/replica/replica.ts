@@ -1,11 +1,10 @@
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import { OperatorError } from "../../db/errors";
 import { type DataDirectory, hasInstallation, openDataDirectory } from "../../db/data-directory";
-import { redactText } from "../../domain/redact";
-import { type Clock, systemClock } from "../../kernel/clock";
-import { createLog, type Log } from "../../kernel/log";
-import { deduplicateLog } from "../../kernel/log-dedup";
-import { systemRandom } from "../../kernel/random";
+import { redactText } from "../../base/secrets";
+import { type Clock, systemClock } from "../../base/clock";
+import { createLog, deduplicateLog, type Log } from "../../base/log";
+import { systemRandom } from "../../base/hash";
 import { ObjectStoreError } from "../../object-store/model";
 import { checkClock, type FleetStore, openFleetStore } from "../fleet-store";
 import type { Following } from "../follow/follow";

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Signal } from "../../kernel/signal";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import type { Signal } from "../../base/signal";
+import { SECOND_MS } from "../../base/time";
 import { REPORT_MS } from "../primary/node-registry";
 import type { NodeReport, ReportAnswer } from "../primary/node-report";
 

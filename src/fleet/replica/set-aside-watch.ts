@@ -3,10 +3,10 @@ import type { DataDirectory } from "../../db/data-directory";
 import { countOrphans, listSetAside } from "../../db/orphans";
 import { readUndismissed } from "../../features/alarms/orphans";
 import type { MetricFamily } from "../../features/metrics/metrics";
-import type { Clock, Timer } from "../../kernel/clock";
-import { sum } from "../../kernel/numbers";
-import type { Log } from "../../kernel/log";
-import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import { sum } from "../../base/numbers";
+import type { Log } from "../../base/log";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import { fleetFamily } from "../metric-families";
 import { type NodeReport, SET_ASIDE_MAX } from "../primary/node-report";
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../../kernel/clock";
-import type { Signal } from "../../kernel/signal";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import type { Signal } from "../../base/signal";
+import { SECOND_MS } from "../../base/time";
 
 /** Time for which the port of a replica without data stays closed after its start. */
 export const CLOSED_MS = 3 * SECOND_MS;

@@ -1,6 +1,6 @@
-import type { Clock } from "../../kernel/clock";
-import { createSignal, type Signal } from "../../kernel/signal";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import { createSignal, type Signal } from "../../base/signal";
+import { SECOND_MS } from "../../base/time";
 import { BEAT, BEAT_KEYS } from "./beat-script";
 import type { Valkey } from "./client";
 

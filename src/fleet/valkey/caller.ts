@@ -1,5 +1,5 @@
 import { type Decision, secondsToRefill } from "../../features/limits/bucket";
-import { SECOND_MS } from "../../kernel/time";
+import { SECOND_MS } from "../../base/time";
 
 /** Time for which tokens may be spent after they were asked for. */
 export const SLICE_MS = SECOND_MS;

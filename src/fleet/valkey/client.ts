@@ -1,10 +1,10 @@
 import { RedisClient } from "bun";
-import type { Config } from "../../config/options";
-import { trustedAuthorities } from "../../config/certificates";
-import type { Clock, Timer } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { createSignal, type Signal } from "../../kernel/signal";
-import { SECOND_MS } from "../../kernel/time";
+import type { Config } from "../../base/config/options";
+import { trustedAuthorities } from "../../base/config/network";
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { createSignal, type Signal } from "../../base/signal";
+import { SECOND_MS } from "../../base/time";
 import type { Script } from "./script";
 
 /**

@@ -1,11 +1,11 @@
-import { unavailable } from "../../errors/problem";
+import { unavailable } from "../../base/errors";
 import {
   createIdleMonitoring,
   type Heartbeat,
   type Monitoring,
 } from "../../features/monitors/monitoring";
-import type { Clock } from "../../kernel/clock";
-import { HOUR_MS, SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import { HOUR_MS, SECOND_MS } from "../../base/time";
 import type { Valkey } from "./client";
 import { script } from "./script";
 

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import { findVersion } from "../../events/changes";
 import { type Credential, listCredentials } from "../../features/keys/directory";
-import { SECOND_MS } from "../../kernel/time";
+import { SECOND_MS } from "../../base/time";
 import { ADD_CHANGES } from "./beat-script";
 import type { Valkey } from "./client";
 import { type KeyChange, KEPT_MS } from "./newer-keys";

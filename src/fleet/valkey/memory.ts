@@ -1,8 +1,8 @@
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import type { LocalLimiter } from "../../features/limits/limiter";
 import type { MetricFamily } from "../../features/metrics/metrics";
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
 import { type Beats, type NodeBeat, startBeats } from "./beats";
 import { openValkey, type Valkey } from "./client";
 import { type SharedLimiter, shareLimits } from "./shared-limiter";

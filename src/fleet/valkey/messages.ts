@@ -1,6 +1,6 @@
 import type { RedisClient } from "bun";
-import type { Clock, Timer } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 import type { Valkey } from "./client";
 
 /** Pause before a lost subscription is renewed. */

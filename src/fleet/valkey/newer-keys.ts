@@ -1,5 +1,5 @@
 import type { NewerKeyState } from "../../context";
-import { HOUR_MS } from "../../kernel/time";
+import { HOUR_MS } from "../../base/time";
 
 /** Time for which changes of keys are kept in Valkey. */
 export const KEPT_MS = HOUR_MS;

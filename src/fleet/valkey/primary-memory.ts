@@ -1,8 +1,8 @@
 import type { Ctx, AttemptRecord } from "../../context";
 import type { Alarms } from "../../features/alarms/alarms";
 import type { Monitoring } from "../../features/monitors/monitoring";
-import type { Timer } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import type { Timer } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 import { recordAttempts } from "./attempts";
 import { openSharedMemory, type SharedMemory } from "./memory";
 import type { Valkey } from "./client";

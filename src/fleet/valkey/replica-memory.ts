@@ -1,8 +1,8 @@
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import type { Monitoring } from "../../features/monitors/monitoring";
-import type { Clock } from "../../kernel/clock";
-import type { Log } from "../../kernel/log";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { SECOND_MS } from "../../base/time";
 import { openSharedMemory, type SharedMemory } from "./memory";
 import { KEYS_CHANNEL } from "./key-changes";
 import { keepHeartbeats } from "./kept-heartbeats";

@@ -1,7 +1,7 @@
 import type { BucketMap } from "../../features/limits/bucket-map";
 import type { Decision } from "../../features/limits/bucket";
-import type { Clock, Timer } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import type { Clock, Timer } from "../../base/clock";
+import { SECOND_MS } from "../../base/time";
 import { TAKE_TOKENS } from "./bucket-script";
 import { Caller, type SharedBucket, type Slice, SLICE_MS } from "./caller";
 import { BACKGROUND_MS, CALL_MS, type Valkey } from "./client";

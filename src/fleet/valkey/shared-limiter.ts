@@ -1,7 +1,7 @@
-import type { Config } from "../../config/options";
+import type { Config } from "../../base/config/options";
 import type { Charge, Limiter, LocalLimiter } from "../../features/limits/limiter";
 import type { Decision } from "../../features/limits/bucket";
-import type { Clock } from "../../kernel/clock";
+import type { Clock } from "../../base/clock";
 import type { Valkey } from "./client";
 import { SharedBuckets } from "./shared-buckets";
 

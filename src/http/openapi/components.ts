@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import { ERROR_CODES, type ErrorCode, ERRORS } from "../../errors/catalog";
-import { capitalised } from "../../kernel/text";
+import { ERROR_CODES, type ErrorCode, ERRORS } from "../../base/errors";
+import { capitalised } from "../../base/text";
 
 /** A part of the document. */
 export type Json = Record<string, unknown>;

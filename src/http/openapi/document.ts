@@ -1,6 +1,6 @@
-import { ERROR_CODES } from "../../errors/catalog";
+import { ERROR_CODES } from "../../base/errors";
 import { SCOPES } from "../../features/keys/scopes";
-import { WHOLE_TURN } from "../../kernel/in-slices";
+import { WHOLE_TURN } from "../../base/in-slices";
 import type { RouteTable } from "../route-table";
 import { errorExample, HEADERS, type Json, NamedSchemas, PROBLEM_SCHEMA } from "./components";
 import { describeOperation } from "./operation";

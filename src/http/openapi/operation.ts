@@ -1,5 +1,5 @@
 import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { type ErrorCode, ERRORS } from "../../errors/catalog";
+import { type ErrorCode, ERRORS } from "../../base/errors";
 import { hasTokenInPath } from "../credentials";
 import { FORM_KIND, formMediaTypes } from "../declared-body";
 import { answersPrograms } from "../operation";

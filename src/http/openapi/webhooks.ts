@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { EVENTS, type EventType } from "../../events/catalog";
-import { Instant } from "../../kernel/schema";
-import { capitalised } from "../../kernel/text";
+import { EVENTS, type EventType } from "../../events/outbox";
+import { Instant } from "../../base/schema";
+import { capitalised } from "../../base/text";
 import type { Json, NamedSchemas } from "./components";
 
 /** Schemas of the data of all events. */

@@ -4,8 +4,8 @@ import { listMaintenance, listPendingMaintenance } from "../../features/maintena
 import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
 import type { Page } from "../../features/pages/model";
 import type { Snapshot } from "../../features/status/snapshot";
-import { HOUR_MS, SECOND_MS } from "../../kernel/time";
-import { withLineFeeds } from "../../kernel/text";
+import { HOUR_MS, SECOND_MS } from "../../base/time";
+import { withLineFeeds } from "../../base/text";
 import { exactTime } from "../../ui/times";
 import { printable } from "../printable";
 import { MAINTENANCE_WORDS } from "../words";

@@ -5,7 +5,7 @@ import { listMaintenance } from "../../features/maintenance/lists";
 import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
 import type { Snapshot } from "../../features/status/snapshot";
 import type { TextBudget } from "../text-budget";
-import { isUtcZone } from "../../kernel/time";
+import { isUtcZone } from "../../base/time";
 import { exactTime } from "../../ui/times";
 import { createPageTimes } from "../page-times";
 import { incidentContent, maintenanceContent, type TimeOf } from "./content";

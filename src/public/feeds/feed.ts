@@ -1,6 +1,6 @@
 import type { Feed } from "feed";
-import { WHOLE_TURN } from "../../kernel/in-slices";
-import { lazy } from "../../kernel/lazy";
+import { WHOLE_TURN } from "../../base/in-slices";
+import { lazy } from "../../base/lazy";
 import type { Page } from "../../features/pages/model";
 import type { Entry } from "./entries";
 import type { RenderText } from "../markdown-cache";

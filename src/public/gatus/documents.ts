@@ -1,6 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { Impact } from "../../domain/incident-status";
-import type { MonitorState } from "../../domain/monitor-state";
+import type { Impact, MonitorState } from "../../base/status";
 import {
   BEAT,
   type CompatEntry,
@@ -11,7 +10,7 @@ import {
 import { latencyOfEach } from "../../features/monitors/latency";
 import { listNewestSpans } from "../../features/monitors/checks-store";
 import type { Snapshot } from "../../features/status/snapshot";
-import { HOUR_MS, toIso } from "../../kernel/time";
+import { HOUR_MS, toIso } from "../../base/time";
 import type { GatusConfig, GatusEndpoint, GatusEndpointStatus, GatusHistory } from "./model";
 
 const EVENTS_MAX = 50;

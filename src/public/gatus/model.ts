@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Instant, OneOf } from "../../kernel/schema";
+import { Instant, OneOf } from "../../base/schema";
 
 /* Schemas of Gatus' public JSON. Optional fields of results that tell about targets are never present. */
 

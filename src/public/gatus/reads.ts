@@ -9,7 +9,7 @@ import { NO_STORE, Representation } from "../../http/representation";
 import type { Operation } from "../../http/operation";
 import { RESULTS_CACHE } from "../../http/cdn";
 import { sendPlainText } from "../../http/answers";
-import { DAY_MS, HOUR_MS } from "../../kernel/time";
+import { DAY_MS, HOUR_MS } from "../../base/time";
 import { jsonRepresentation, publicJson } from "../answers";
 import { holdDocument } from "../held-document";
 import { drawBadge } from "../kuma/badge-picture";

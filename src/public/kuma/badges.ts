@@ -2,7 +2,7 @@ import type { Reader } from "../../db/statements";
 import { BEAT, type CompatEntry, readBeats } from "../../features/compat/entries";
 import { findComponent } from "../../features/components/store";
 import { latencyOfEach } from "../../features/monitors/latency";
-import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../base/time";
 import { BADGE_STYLES, type BadgeContent } from "./badge-picture";
 import { readColour, uptimeColour } from "./colours";
 import { uptimesOf } from "./heartbeats";

@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import type { Reader } from "../../db/statements";
-import { kumaTypeOf } from "../../domain/compat";
+import { kumaTypeOf } from "../../base/compat";
 import { type CompatEntry, numbersOf, readEntries } from "../../features/compat/entries";
 import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";

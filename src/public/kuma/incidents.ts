@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/statements";
-import type { Impact } from "../../domain/incident-status";
+import type { Impact } from "../../base/status";
 import { numbersOf } from "../../features/compat/entries";
 import { countPublished } from "../../features/incidents/store";
 import {
@@ -9,7 +9,7 @@ import {
   type ReadRecords,
 } from "../../features/incidents/records";
 import type { Snapshot } from "../../features/status/snapshot";
-import { parseInstant, SECOND_MS } from "../../kernel/time";
+import { parseInstant, SECOND_MS } from "../../base/time";
 import type { KumaIncident, KumaIncidentHistory } from "./model";
 import { utcText } from "./times";
 

@@ -1,11 +1,11 @@
 import type { Reader } from "../../db/statements";
-import { kumaTypeOf } from "../../domain/compat";
-import type { MonitorState } from "../../domain/monitor-state";
+import { kumaTypeOf } from "../../base/compat";
+import type { MonitorState } from "../../base/status";
 import { uptimeByMonitor } from "../../features/analytics/uptime";
 import { BEAT, numbersOf } from "../../features/compat/entries";
 import { latencyTogether } from "../../features/monitors/latency";
 import { listMonitors, type MonitorRecord } from "../../features/monitors/records";
-import { DAY_MS } from "../../kernel/time";
+import { DAY_MS } from "../../base/time";
 
 /** Version of Uptime Kuma in whose form the metrics are. */
 const KUMA_VERSION = "2.5.3";

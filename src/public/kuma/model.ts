@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable } from "../../kernel/schema";
+import { Nullable } from "../../base/schema";
 
 /*
  * Schemas of the public JSON of Uptime Kuma 2, with the field `incident` of version 1. No field is ever

@@ -1,4 +1,4 @@
-import { toIso } from "../../kernel/time";
+import { toIso } from "../../base/time";
 
 /** Returns a time (unix ms) as `YYYY-MM-DD HH:mm:ss` in UTC, with milliseconds if asked. */
 export function utcText(ms: number, hasMilliseconds = false): string {

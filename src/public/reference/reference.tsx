@@ -1,6 +1,6 @@
 import { renderToString } from "preact-render-to-string";
-import { WHOLE_TURN } from "../../kernel/in-slices";
-import { lazy } from "../../kernel/lazy";
+import { WHOLE_TURN } from "../../base/in-slices";
+import { lazy } from "../../base/lazy";
 import { type HtmlDocument, renderDocument } from "../../ui/documents";
 import { minifyCss } from "../../ui/style-sheet";
 import { WordMark } from "../../ui/pictures";

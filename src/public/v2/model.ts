@@ -1,8 +1,12 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { INDICATORS } from "../../features/status/rules";
-import { COMPONENT_STATUSES } from "../../domain/component-status";
-import { IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES } from "../../domain/incident-status";
-import { Instant, Nullable, OneOf } from "../../kernel/schema";
+import {
+  COMPONENT_STATUSES,
+  IMPACTS,
+  INCIDENT_STATUSES,
+  MAINTENANCE_STATUSES,
+} from "../../base/status";
+import { Instant, Nullable, OneOf } from "../../base/schema";
 
 /*
  * Schemas of Atlassian Statuspage's public JSON, version 2. No field is ever omitted: missing values are

@@ -1,8 +1,8 @@
 import type { IncidentRecord } from "../../features/incidents/records";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import type { Snapshot } from "../../features/status/snapshot";
-import { worstStatus } from "../../domain/component-status";
-import { toIso, toIsoOrNull } from "../../kernel/time";
+import { worstStatus } from "../../base/status";
+import { toIso, toIsoOrNull } from "../../base/time";
 import type { V2Component, V2Incident, V2Maintenance } from "./model";
 
 /**

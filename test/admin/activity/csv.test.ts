@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { recordAudits } from "../../../src/events/audit";
-import type { Actor } from "../../../src/domain/actor";
+import type { Actor } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const FILE = "/admin/settings/activity.csv";

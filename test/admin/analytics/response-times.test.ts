@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { readHtml } from "../../support/html";
 import { createMonitorDashboard } from "../../support/monitor-dashboard";
 

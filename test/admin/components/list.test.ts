@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updatePage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";
 import { type ArrangedSite, COMPONENTS, createArrangedSite } from "../../support/grouped-site";
 import { HTML } from "../../support/dashboard";

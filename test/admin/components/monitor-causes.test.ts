@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { readHtml } from "../../support/html";
 import { createMonitorDashboard, MONITORS } from "../../support/monitor-dashboard";
 

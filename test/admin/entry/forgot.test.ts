@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { selectMany } from "../../../src/db/statements";
 import { passwordRequests } from "../../../src/db/tables/users";
-import { unavailable } from "../../../src/errors/problem";
+import { unavailable } from "../../../src/base/errors";
 import { disableUser } from "../../../src/features/users/service";
 import { inviteUser } from "../../../src/features/users/invitations";
 import { requestPassword } from "../../../src/features/users/forgot";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createAccountMailSite, GRACE, joinPath, OWNER, written } from "../../support/account-mail";
 import { createTestApp } from "../../support/app";
 import {

@@ -5,7 +5,7 @@ import {
   findUserByEmail,
   getUser,
 } from "../../../src/features/users/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import {
   ACCOUNT,

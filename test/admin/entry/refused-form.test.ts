@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { keptNotice } from "../../../src/admin/forms/kept";
 import { isSecretInput } from "../../../src/admin/entry/refused-form";
 import { settingsOf } from "../../../src/admin/webhooks/setting-fields";
-import { WEBHOOK_FORMATS } from "../../../src/domain/webhook";
+import { WEBHOOK_FORMATS } from "../../../src/base/webhook";
 import { createTestApp, type TestApp } from "../../support/app";
 import {
   ACCOUNT,

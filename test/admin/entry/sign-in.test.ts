@@ -5,7 +5,7 @@ import {
   getUser,
   setRole,
 } from "../../../src/features/users/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 import {
   actionsOf,

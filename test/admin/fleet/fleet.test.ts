@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readUndismissed } from "../../../src/features/alarms/orphans";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { readHtml } from "../../support/html";

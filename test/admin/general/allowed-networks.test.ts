@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createEgress } from "../../../src/egress/egress";
-import { Fault } from "../../../src/egress/fault";
+import { Fault } from "../../../src/egress/model";
 import { followSettings } from "../../../src/features/settings/service";
 import { readAllowedNetworks } from "../../../src/features/settings/allowed-networks";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";

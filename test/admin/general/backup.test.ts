@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createBackups } from "../../../src/features/backups/backups";
 import { disableUser, listUsers } from "../../../src/features/users/service";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";

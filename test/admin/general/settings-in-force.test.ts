@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { OPTIONS } from "../../../src/config/options";
+import { OPTIONS } from "../../../src/base/config/options";
 import { createTestApp, testConfig } from "../../support/app";
 import { NO_BASE_URL } from "../../support/dashboard";
 import { readHtml } from "../../support/html";

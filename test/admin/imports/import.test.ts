@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { IMPORT_SOURCES } from "../../../src/domain/import-sources";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { IMPORT_SOURCES } from "../../../src/base/import-sources";
 import type { ImportResult } from "../../../src/features/imports/request";
 import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
 import { listUsers, setRole } from "../../../src/features/users/service";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../../src/features/components/service";
 import { findPageBySlug } from "../../../src/features/pages/store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import {
   addUpdate,
   createIncident,
@@ -8,7 +8,7 @@ import {
 import { getIncident } from "../../../src/features/incidents/records";
 import { writeDueWords } from "../../../src/features/incidents/words";
 import { deleteMonitor } from "../../../src/features/monitors/update";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { readHtml, typedIn } from "../../support/html";
 import { createStorm } from "../../support/storm-site";

@@ -4,9 +4,9 @@ import { createWebhook } from "../../../src/features/webhooks/create";
 import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
 import { setDeliveryProgress } from "../../../src/features/webhooks/delivery-store";
 import { listDeliveryRows } from "../../../src/features/webhooks/log-store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { NEWEST } from "../../../src/domain/ids";
-import type { DeliveryStatus } from "../../../src/domain/webhook";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { NEWEST } from "../../../src/base/ids";
+import type { DeliveryStatus } from "../../../src/base/webhook";
 import { readHtml } from "../../support/html";
 import { createIncidentDashboard, incidentScreen } from "../../support/incident-dashboard";
 

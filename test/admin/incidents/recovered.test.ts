@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { addUpdate } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { listIncidentsOfMonitor } from "../../../src/features/monitors/records-store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { Role } from "../../../src/domain/role";
+import { CLI_ACTOR, type Role } from "../../../src/base/actor";
 import { addUpdate } from "../../../src/features/incidents/incidents";
 import { getIncident, listIncidents } from "../../../src/features/incidents/records";
 import { readOutages } from "../../../src/features/incidents/wire";

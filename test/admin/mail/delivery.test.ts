@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { describe, expect, test } from "bun:test";
 import { mutate } from "../../../src/db/statements";
 import { users } from "../../../src/db/tables/users";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { readDelivery } from "../../../src/features/mail/delivery";
 import { readHtml } from "../../support/html";
 import { createMailSite, type MailSite } from "../../support/mail-site";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { SuppressionReason } from "../../../src/domain/mail";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import type { SuppressionReason } from "../../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import {
   findReportToken,
@@ -9,7 +9,7 @@ import {
 } from "../../../src/features/mail/reports/token";
 import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { bounceMessage } from "../../support/mail-reports";

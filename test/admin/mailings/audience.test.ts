@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { holdAllMailings } from "../../../src/features/mail/hold";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { readHtml } from "../../support/html";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 

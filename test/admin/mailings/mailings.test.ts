@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { Role } from "../../../src/domain/role";
+import { CLI_ACTOR, type Role } from "../../../src/base/actor";
 import { findMailHold, holdAllMailings, suppressionsOfHold } from "../../../src/features/mail/hold";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { addToMailing, insertMails } from "../../../src/features/mail/queue-store";
-import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import { readHtml } from "../../support/html";
 import { mailRow } from "../../support/mail-rows";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { type Answer, expectProblem } from "../../support/app";
 import type { Fields } from "../../support/dashboard";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Role } from "../../../src/domain/role";
+import type { Role } from "../../../src/base/actor";
 import { apply } from "../../support/apply";
 import { type Fields, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

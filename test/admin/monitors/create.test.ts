@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SupportedType } from "../../../src/domain/monitor-state";
-import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES, type SupportedType } from "../../../src/base/status";
 import { expectProblem } from "../../support/app";
 import { type Fields, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

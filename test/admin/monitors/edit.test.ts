@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, formOf, MONITORS } from "../../support/monitor-dashboard";

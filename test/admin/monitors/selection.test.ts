@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { readHtml } from "../../support/html";
 import {
   createMonitorDashboard,

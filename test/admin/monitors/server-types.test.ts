@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { MINUTE_MS } from "../../../src/kernel/time";
-import type { SupportedType } from "../../../src/domain/monitor-state";
+import { MINUTE_MS } from "../../../src/base/time";
+import type { SupportedType } from "../../../src/base/status";
 import type { Fields } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";

@@ -4,8 +4,8 @@ import { addImportedTokens } from "../../../src/features/monitors/heartbeat-toke
 import { tokensOf } from "../../../src/features/monitors/tokens";
 import { insertSignal, saveRun } from "../../../src/features/monitors/heartbeat-store";
 import { insertMonitorToken } from "../../../src/features/monitors/store";
-import { sha256 } from "../../../src/kernel/hash";
-import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { sha256 } from "../../../src/base/hash";
+import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import type { Answer } from "../../support/app";
 import { openForm } from "../../support/dashboard";
 import { readHtml } from "../../support/html";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updateWebhook } from "../../../src/features/webhooks/update";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { Role } from "../../../src/domain/role";
+import { CLI_ACTOR, type Role } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { openOverview } from "../../support/overview";
 import { startReceiver } from "../../support/receiver";

@@ -4,7 +4,7 @@ import { createMonitor } from "../../../src/features/monitors/create";
 import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
 import { createWebhook } from "../../../src/features/webhooks/create";
 import type { CreateWebhookBody } from "../../../src/features/webhooks/bodies";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { openOverview } from "../../support/overview";
 

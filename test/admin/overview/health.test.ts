@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { arcTones } from "../../../src/admin/overview/gauge";
-import type { Tone } from "../../../src/domain/tone";
+import type { Tone } from "../../../src/base/status";
 import { createMonitorDashboard } from "../../support/monitor-dashboard";
 import { openOverview } from "../../support/overview";
 import { createReportSite } from "../../support/report-dashboard";

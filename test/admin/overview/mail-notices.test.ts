@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Role } from "../../../src/domain/role";
+import type { Role } from "../../../src/base/actor";
 import { insertRequest } from "../../../src/features/subscribers/request-store";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { readHtml } from "../../support/html";
 import { createMailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { addUpdate, deleteIncident } from "../../../src/features/incidents/incidents";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { openOverview } from "../../support/overview";

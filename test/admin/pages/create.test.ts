@@ -3,7 +3,7 @@ import { findDefaultPage, listAllPages } from "../../../src/features/pages/store
 import { releaseSlug } from "../../../src/features/pages/slugs";
 import { updatePage } from "../../../src/features/pages/service";
 import { createSamplePage } from "../../../src/features/sample";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { suppress } from "../../../src/features/mail/suppressions";
 import type { SubscriberRow } from "../../../src/features/subscribers/store";
-import type { SuppressionReason } from "../../../src/domain/mail";
-import { DAY_MS } from "../../../src/kernel/time";
+import type { SuppressionReason } from "../../../src/base/mail-address";
+import { DAY_MS } from "../../../src/base/time";
 import { fieldErrorsOn, readHtml } from "../../support/html";
 import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";

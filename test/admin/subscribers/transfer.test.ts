@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { parseStoredAddress } from "../../../src/domain/mail-address";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { parseStoredAddress } from "../../../src/base/mail-address";
 import { addConsentedSubscriber } from "../../../src/features/subscribers/consent";
 import { settle } from "../../support/clock";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -4,9 +4,9 @@ import { mutate } from "../../../src/db/statements";
 import { eq } from "drizzle-orm";
 import { changePassword } from "../../../src/features/users/sign-in";
 import { disableUser, findUserByEmail } from "../../../src/features/users/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { MailStatus } from "../../../src/domain/mail";
-import { DAY_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import type { MailStatus } from "../../../src/base/mail-address";
+import { DAY_MS } from "../../../src/base/time";
 import {
   type AccountMailSite,
   createAccountMailSite,

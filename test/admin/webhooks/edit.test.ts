@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createWebhook } from "../../../src/features/webhooks/create";
 import { updateWebhook } from "../../../src/features/webhooks/update";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { outcomeOf } from "../../support/grouped-site";

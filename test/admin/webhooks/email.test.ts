@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { markOfAddress, suppress } from "../../../src/features/mail/suppressions";
-import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import { createAlertSite } from "../../support/alert-site";
 import { createTestApp } from "../../support/app";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updateWebhook } from "../../../src/features/webhooks/update";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createMonitorDashboard,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createMonitor } from "../../../src/features/monitors/create";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createDeliverySite } from "../../support/delivery-site";
 import { readHtml } from "../../support/html";
 import { startReceiver } from "../../support/receiver";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Alarms, createAlarms } from "../../../src/features/alarms/alarms";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { eventErrors } from "../../support/webhook-events";

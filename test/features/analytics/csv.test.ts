@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { METHODS } from "../../../src/features/analytics/model";
-import { toCsv } from "../../../src/kernel/csv";
+import { toCsv } from "../../../src/base/csv";
 import { createComponent } from "../../../src/features/components/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { HOUR_MS } from "../../../src/base/time";
 import { createAnalyticsSite } from "../../support/analytics";
 
 const ENDPOINTS = ["uptime", "latency", "incidents", "requests"] as const;

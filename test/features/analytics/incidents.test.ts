@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { linkOutage } from "../../../src/features/incidents/automatic";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { type AnalyticsSite, createAnalyticsSite } from "../../support/analytics";
 import { addMonitor } from "../../support/monitor-store";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { startRollUps } from "../../../src/features/monitors/rollup-clock";
 import { type CheckRow, insertCheck } from "../../../src/features/monitors/checks-store";
-import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { type AnalyticsSite, createAnalyticsSite } from "../../support/analytics";
 import { TEST_START } from "../../support/clock";
 import { addMonitor, check } from "../../support/monitor-store";

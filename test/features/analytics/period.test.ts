@@ -6,7 +6,7 @@ import {
   LINES_MAX,
   readPeriod,
 } from "../../../src/features/analytics/period";
-import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 
 const NOW = Date.parse("2026-03-10T12:34:56.789Z");
 const periodOf = (input: Parameters<typeof readPeriod>[0]) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createPage } from "../../../src/features/pages/service";
 import { trimKeyUse } from "../../../src/features/keys/usage";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/base/time";
 import { createAnalyticsSite } from "../../support/analytics";
 
 describe("request analytics", () => {

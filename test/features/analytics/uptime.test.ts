@@ -4,10 +4,9 @@ import { createComponent, deleteComponent } from "../../../src/features/componen
 import { insertCause } from "../../../src/features/components/cause-store";
 import { saveNoData } from "../../../src/features/monitors/checks-store";
 import { recordState } from "../../../src/features/monitors/engine/transitions";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { COMPONENT_STATUSES, worstStatus } from "../../../src/domain/component-status";
-import { MONITOR_STATES } from "../../../src/domain/monitor-state";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { COMPONENT_STATUSES, MONITOR_STATES, worstStatus } from "../../../src/base/status";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createAnalyticsSite } from "../../support/analytics";
 import { TEST_START } from "../../support/clock";
 import { addMonitor } from "../../support/monitor-store";

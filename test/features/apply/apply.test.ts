@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { setManualStatuses } from "../../../src/features/components/set-status";
 import { createSamplePage } from "../../../src/features/sample";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 

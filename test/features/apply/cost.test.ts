@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { applyFile } from "../../../src/features/apply/reconcile";
 import { readApplyFile } from "../../../src/features/apply/file";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 import { counted } from "../../support/counted-transaction";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { HOUR_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { apply as applyWith, linesOf } from "../../support/apply";
 

@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
 import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
-import { SUPPORTED_TYPES, type MonitorType } from "../../../src/domain/monitor-state";
+import { type MonitorType, SUPPORTED_TYPES } from "../../../src/base/status";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";

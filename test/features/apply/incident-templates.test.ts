@@ -6,7 +6,7 @@ import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { getPage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
 import { addTemplate } from "../../support/incident-templates";

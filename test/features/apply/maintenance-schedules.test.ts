@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { createSchedule } from "../../../src/features/maintenance/schedules/service";
 import { listMaintenance } from "../../../src/features/maintenance/lists";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createComponent, createGroup } from "../../../src/features/components/service";
 import { listComponentsOfPage } from "../../../src/features/components/store";
 import { createPage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 

@@ -7,7 +7,7 @@ import { omitForeignRefs } from "../../../src/features/apply/foreign-refs";
 import { readApplyFile } from "../../../src/features/apply/file";
 import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
 import { listAllPages, type PageRow } from "../../../src/features/pages/store";
-import type { WebhookFormat } from "../../../src/domain/webhook";
+import type { WebhookFormat } from "../../../src/base/webhook";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import {
   arbitraryActions,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { configFileSchema, DESCRIPTIONS } from "../../../src/features/apply/schema";
 import { readApplyFile } from "../../../src/features/apply/file";
-import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../../../src/base/status";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 import { createSchemaCheck } from "../../support/config-file-schema";

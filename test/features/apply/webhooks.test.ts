@@ -3,7 +3,7 @@ import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply as applyWith, linesOf } from "../../support/apply";
 import {

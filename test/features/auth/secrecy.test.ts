@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createSessions } from "../../../src/features/auth/sessions";
 import { findLink, issueLink } from "../../../src/features/auth/links";
-import { sha256 } from "../../../src/kernel/hash";
+import { sha256 } from "../../../src/base/hash";
 import { openAuthInstallation } from "../../support/auth-installation";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 

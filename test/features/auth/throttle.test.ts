@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createLoginThrottle } from "../../../src/features/auth/throttle";
-import type { ClientAddress } from "../../../src/kernel/client-address";
-import { parseClientAddress } from "../../../src/kernel/client-address";
+import { type ClientAddress, parseClientAddress } from "../../../src/base/client-address";
 import { client, openAuthInstallation } from "../../support/auth-installation";
 
 const ADA = "ada@acme.test";

@@ -5,7 +5,7 @@ import { componentCauses } from "../../../src/db/tables/components";
 import { deleteComponent } from "../../../src/features/components/service";
 import { type ComponentCause, replaceCauses } from "../../../src/features/components/causes";
 import { touchPage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createComponentSite, type ComponentSite } from "../../support/component-site";
 
 const countCauses = selectOne((orm, _$: Record<string, never>) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { HOUR_MS } from "../../../src/base/time";
 import { createComponentSite } from "../../support/component-site";
 
 test("a status can be changed after the clock was set back before the last change", async () => {

@@ -6,8 +6,8 @@ import {
   foldDays,
   timeByStatus,
 } from "../../../src/features/components/history";
-import { COMPONENT_STATUSES } from "../../../src/domain/component-status";
-import { DAY_MS, HOUR_MS, startOfDay } from "../../../src/kernel/time";
+import { COMPONENT_STATUSES } from "../../../src/base/status";
+import { DAY_MS, HOUR_MS, startOfDay } from "../../../src/base/time";
 
 const NOON = Date.parse("2026-03-10T12:00:00Z");
 const DAYS = 5;

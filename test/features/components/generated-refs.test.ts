@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent, createGroup } from "../../../src/features/components/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
 import { rejectionOf } from "../../support/rejection";
 

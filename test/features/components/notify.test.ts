@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { updateComponent } from "../../../src/features/components/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { HOUR_MS } from "../../../src/base/time";
 import type { TestApp } from "../../support/app";
 import { createIncidentSite, type IncidentSite } from "../../support/incident-site";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";

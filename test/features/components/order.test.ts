@@ -4,7 +4,7 @@ import { createComponent, deleteComponent } from "../../../src/features/componen
 import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { createPage, getPage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
 import { fieldErrorsOf } from "../../support/user-installation";
 import { rejectionOf } from "../../support/rejection";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { setManualStatuses } from "../../../src/features/components/set-status";
 import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";
 

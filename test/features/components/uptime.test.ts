@@ -7,8 +7,8 @@ import {
   uptime,
   uptimeOfDays,
 } from "../../../src/features/components/rules";
-import { COMPONENT_STATUSES, worstStatus } from "../../../src/domain/component-status";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { COMPONENT_STATUSES, worstStatus } from "../../../src/base/status";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 
 const status = fc.constantFrom(...COMPONENT_STATUSES);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, answerOnce, sweepAnswers } from "../../../src/features/idempotency/service";
 import { startHousekeeping } from "../../../src/housekeeping";
-import { sha256 } from "../../../src/kernel/hash";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { sha256 } from "../../../src/base/hash";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { FieldError, Problem } from "../../../src/errors/problem";
+import type { FieldError, Problem } from "../../../src/base/errors";
 import { deleteComponent } from "../../../src/features/components/service";
 import {
   getTemplate,
@@ -9,7 +9,7 @@ import {
 } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { createSamplePage } from "../../../src/features/sample";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import {
   addTemplate,

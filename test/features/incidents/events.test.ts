@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../../src/features/components/service";
 import { getPage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
 
 const lastIncidentEvent = ({ app }: IncidentSite) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite } from "../../support/incident-site";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { HOUR_MS } from "../../../src/base/time";
 import { createIncidentSite, type IncidentSite } from "../../support/incident-site";
 
 const at = (time: string) => `2026-03-10T${time}:00.000Z`;

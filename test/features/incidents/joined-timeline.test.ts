@@ -7,8 +7,7 @@ import {
   timelineOf,
   type UpdateFacts,
 } from "../../../src/features/incidents/rules";
-import { type ComponentStatus, worstStatus } from "../../../src/domain/component-status";
-import type { IncidentStatus } from "../../../src/domain/incident-status";
+import { type ComponentStatus, type IncidentStatus, worstStatus } from "../../../src/base/status";
 
 const outage = (
   componentId: string,

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { impactOf, timelineOf, type UpdateFacts } from "../../../src/features/incidents/rules";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../../src/domain/component-status";
-import { INCIDENT_STATUSES } from "../../../src/domain/incident-status";
+import {
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+  INCIDENT_STATUSES,
+} from "../../../src/base/status";
 
 const COMPONENTS = ["cmp_a", "cmp_b"];
 

@@ -9,8 +9,8 @@ import { setManualStatuses } from "../../../src/features/components/set-status";
 import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { timelineOf } from "../../../src/features/incidents/rules";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { HOUR_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { StatusModel, type Step, stepsOn } from "../../support/status-model";
 

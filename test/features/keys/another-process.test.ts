@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, expectProblem } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";

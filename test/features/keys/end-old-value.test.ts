@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { endOldValues, getKey, revokeKey, rotateKey } from "../../../src/features/keys/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

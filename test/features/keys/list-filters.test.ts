@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { countKeys } from "../../../src/features/keys/listing";
 import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
 import { revokeKey, rotateKey } from "../../../src/features/keys/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { listEveryKey } from "../../support/key-pages";

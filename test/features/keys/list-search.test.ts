@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createKey, rotateKey } from "../../../src/features/keys/service";
-import type { Actor } from "../../../src/domain/actor";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { type Actor, CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { listEveryKey } from "../../support/key-pages";
 

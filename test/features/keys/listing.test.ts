@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { getKey, revokeKey, rotateKey } from "../../../src/features/keys/service";
 import { getKeyListing, listKeyPage } from "../../../src/features/keys/listing";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const HOUR = 3_600_000;

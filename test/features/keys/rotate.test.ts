@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { getKey, revokeKey, rotateKey } from "../../../src/features/keys/service";
 import { type Overlap, OVERLAPS } from "../../../src/features/keys/rules";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { getKey, updateKey } from "../../../src/features/keys/service";
 import type { UpdateKeyBody } from "../../../src/features/keys/model";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getKey, rotateKey } from "../../../src/features/keys/service";
 import { listKeyHoursSince } from "../../../src/features/keys/store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, type TestApp } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { crc32 } from "node:zlib";
 import { generateKeyValue, isKeyValue } from "../../../src/features/keys/value";
-import { containsKeyShape } from "../../../src/domain/key-shape";
+import { containsKeyShape } from "../../../src/base/ids";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

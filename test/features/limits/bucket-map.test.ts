@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { BucketMap } from "../../../src/features/limits/bucket-map";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";
 
 const CAPACITY = 16;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { updateKey } from "../../../src/features/keys/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createLimiter, POLICIES } from "../../../src/features/limits/limiter";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 import {
   type Answer,
   createTestApp,

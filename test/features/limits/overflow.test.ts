@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { BucketMap } from "../../../src/features/limits/bucket-map";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createTestClock } from "../../support/clock";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createMailSite, type MailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";
 

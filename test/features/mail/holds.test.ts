@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { unavailable } from "../../../src/errors/problem";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { unavailable } from "../../../src/base/errors";
 import {
   findMailHold,
   listMailHolds,
@@ -9,7 +9,7 @@ import {
   undoSuppressions,
 } from "../../../src/features/mail/hold";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createMailSite, type MailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";
 

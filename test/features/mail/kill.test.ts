@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { enqueueMails } from "../../../src/features/mail/queue";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../../support/app";

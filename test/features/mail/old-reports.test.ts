@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { makeReportToken } from "../../../src/features/mail/reports/token";
 import { undoSuppression } from "../../../src/features/mail/undo";
-import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { importForm } from "../../support/import-form";
 import { bounceMessage, complaintMessage } from "../../support/mail-reports";
 import { storeMail } from "../../support/mailed-subscriber";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { listUnmatched } from "../../../src/features/mail/reports/store";
 import { takeReport } from "../../../src/features/mail/reports/take-reports";
 import { trimMails } from "../../../src/features/mail/trim";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 
 test("unmatched reports are deleted after 30 days, however long mails are kept", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mutate } from "../../../src/db/statements";
 import { subscribers } from "../../../src/db/tables/mail";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import {
   findReport,
   listReportsOfMail,
@@ -9,7 +9,7 @@ import {
 } from "../../../src/features/mail/reports/store";
 import { makeReportToken } from "../../../src/features/mail/reports/token";
 import { trimMails } from "../../../src/features/mail/trim";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";
 import { createMailSite, type MailSite } from "../../support/mail-site";
 import { bounceMessage, complaintMessage } from "../../support/mail-reports";

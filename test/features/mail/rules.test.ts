@@ -14,7 +14,7 @@ import {
   retryWaitMs,
 } from "../../../src/features/mail/rules";
 import type { RelayStage } from "../../../src/features/mail/smtp/reply";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 
 function meaningOf(stage: RelayStage, reply: string | null) {
   const [, code, enhanced] = /^(\d{3})(?: (\d\.\d+\.\d+))?/.exec(reply ?? "") ?? [];

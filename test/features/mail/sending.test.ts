@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import {
   cancelMailsOfSubscriber,
   supersedeMails,

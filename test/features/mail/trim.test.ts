@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { trimMails } from "../../../src/features/mail/trim";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createMailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";
 

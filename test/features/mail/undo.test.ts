@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { MailHold, SuppressionReason } from "../../../src/domain/mail";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import type { MailHold, SuppressionReason } from "../../../src/base/mail-address";
 import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
 import { addBounce, suppress } from "../../../src/features/mail/suppressions";
 import { suppressionsOfHold, undoSuppressions } from "../../../src/features/mail/hold";
 import { trimMails } from "../../../src/features/mail/trim";
 import { undoSuppression } from "../../../src/features/mail/undo";
 import { reactivateSubscriber } from "../../../src/features/subscribers/reactivate";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";
 

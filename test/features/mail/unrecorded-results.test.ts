@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { unavailable } from "../../../src/errors/problem";
-import { SECOND_MS } from "../../../src/kernel/time";
+import { unavailable } from "../../../src/base/errors";
+import { SECOND_MS } from "../../../src/base/time";
 import { settle } from "../../support/clock";
 import { startHeldRelay } from "../../support/held-relay";
 import { createMailSite, type MailSite } from "../../support/mail-site";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { waitingMails } from "../../../src/features/mail/waiting";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createMailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";
 

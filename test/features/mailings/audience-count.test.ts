@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { and, eq, sql } from "drizzle-orm";
 import { insertAllInto, mutate, type Reader, selectOne } from "../../../src/db/statements";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
-import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../src/domain/mail";
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../src/base/mail-address";
 import { countAudience } from "../../../src/features/mailings/audience";
 import { subscriberRow } from "../../support/mail-rows";
 import { createMailingSite } from "../../support/mailing-site";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { EventType } from "../../../src/events/catalog";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import type { EventType } from "../../../src/events/outbox";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { unsubscribe } from "../../../src/features/subscribers/manage";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { listSubscribers } from "../../support/mail-rows";
 

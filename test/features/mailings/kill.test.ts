@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { insertAllInto } from "../../../src/db/statements";
 import { subscribers } from "../../../src/db/tables/mail";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createIncident } from "../../../src/features/incidents/incidents";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { createPage } from "../../../src/features/pages/service";

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { changeChoices, unsubscribe } from "../../../src/features/subscribers/manage";
 import { getSubscriber } from "../../../src/features/subscribers/team";
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 import { type ExpectedMail, type ModelChoices, MailingModel } from "../../support/mailing-model";
 import type { TakenMail } from "../../support/relay";
 import { createSendingSite, type SendingSite } from "../../support/sending-site";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
 import { startSending } from "../../../src/features/mail/sending/sender";
 import { createMailingTemplate } from "../../../src/features/mailings/template";
@@ -10,7 +10,7 @@ import { changePassword } from "../../../src/features/users/sign-in";
 import { USER_TEMPLATES } from "../../../src/features/users/templates";
 import { ALERT_TEMPLATES } from "../../../src/features/webhooks/alerts/templates";
 import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 import { createAccountMailSite, GRACE } from "../../support/account-mail";
 import type { TestApp } from "../../support/app";
 import { createTestClock, settle } from "../../support/clock";

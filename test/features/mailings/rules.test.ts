@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { EVENTS, type EventType } from "../../../src/events/catalog";
-import type { RecordedEvent } from "../../../src/events/outbox";
+import { EVENTS, type EventType, type RecordedEvent } from "../../../src/events/outbox";
 import {
   beginAt,
   choiceOf,
@@ -8,7 +7,7 @@ import {
   pageReason,
   silentReason,
 } from "../../../src/features/mailings/rules";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 
 const NOW = Date.UTC(2026, 2, 10, 12);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SECOND_MS } from "../../../src/kernel/time";
+import { SECOND_MS } from "../../../src/base/time";
 import { parseMails } from "../../support/parsed-mail";
 import { createSendingSite } from "../../support/sending-site";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { NAMED_STATUSES, type NamedStatus } from "../../../src/domain/component-status";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
-import { capitalised, spaced } from "../../../src/kernel/text";
+import { NAMED_STATUSES, type NamedStatus } from "../../../src/base/status";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
+import { capitalised, spaced } from "../../../src/base/text";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 
 const WAIT_MS = 2 * MINUTE_MS;

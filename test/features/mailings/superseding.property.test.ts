@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createMailingSite } from "../../support/mailing-site";
 
 type Step =

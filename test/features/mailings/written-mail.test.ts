@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { insertInto } from "../../../src/db/statements";
 import { mailings, subscribers } from "../../../src/db/tables/mail";
-import { type AuthorKind, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/domain/actor";
+import { type AuthorKind, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/actor";
 import { holdAllMailings } from "../../../src/features/mail/hold";
 import { mailOfChange } from "../../../src/features/mailings/record";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { createSchedule } from "../../../src/features/maintenance/schedules/service";
 import { planMaintenance } from "../../../src/features/maintenance/plan";
 import { createIncident, importIncident } from "../../../src/features/incidents/incidents";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { fails, openEngineSite } from "../../support/engine-site";
 import { mailingRow, listMailings, subscriberRow } from "../../support/mail-rows";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";

@@ -9,10 +9,10 @@ import { isUnderWay } from "../../../src/features/maintenance/rules";
 import { listMaintenance } from "../../../src/features/maintenance/lists";
 import { planMaintenance, updateMaintenance } from "../../../src/features/maintenance/plan";
 import type { Tx } from "../../../src/db/statements";
-import { Problem } from "../../../src/errors/problem";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { MAINTENANCE_STATUSES } from "../../../src/domain/incident-status";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+import { Problem } from "../../../src/base/errors";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { MAINTENANCE_STATUSES } from "../../../src/base/status";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 
 const COMPONENTS = ["API", "Web"];

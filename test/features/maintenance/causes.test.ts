@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components/service";
 import { listCausesOf } from "../../../src/features/maintenance/store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 
 const NO_REMINDER = { remind_minutes_before: null };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem, versionOf } from "../../support/app";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { HOUR_MS } from "../../../src/base/time";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
 import { MAIL_OFF, withoutMail } from "../../support/written-mail";
 

@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createTestClock, settle } from "../../support/clock";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { MAINTENANCE_STATUSES } from "../../../src/domain/incident-status";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MAINTENANCE_STATUSES } from "../../../src/base/status";
+import { MINUTE_MS } from "../../../src/base/time";
 import { dueTransitions } from "../../../src/features/maintenance/rules";
 import { findNextDue } from "../../../src/features/maintenance/list-store";
 import { listDue } from "../../../src/features/maintenance/store";

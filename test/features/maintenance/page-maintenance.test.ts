@@ -6,7 +6,7 @@ import {
   nextEdge,
 } from "../../../src/features/maintenance/lists";
 import { UPCOMING_MS } from "../../../src/features/maintenance/rules";
-import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { TEST_START } from "../../support/clock";
 import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 

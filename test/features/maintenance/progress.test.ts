@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion/delete";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem, versionOf } from "../../support/app";
 import {
   at,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";
 import { settle } from "../../support/clock";
 import { openForm } from "../../support/dashboard";

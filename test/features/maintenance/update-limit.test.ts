@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { HOUR_MS, SECOND_MS } from "../../../src/kernel/time";
+import { HOUR_MS, SECOND_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";
 import { openForm } from "../../support/dashboard";
 import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenance-dashboard";

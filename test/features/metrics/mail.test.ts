@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { mailFamilies } from "../../../src/features/metrics/mail";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createMailSite } from "../../support/mail-site";
 import { scrape } from "../../support/scrape";
 import { startMailboxes } from "../../support/scripted-mailboxes";

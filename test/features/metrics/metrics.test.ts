@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checkFamilies } from "../../../src/features/metrics/monitors";
-import { SECOND_MS } from "../../../src/kernel/time";
+import { SECOND_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";
 import { addMonitor } from "../../support/monitor-store";
 import { scrape } from "../../support/scrape";

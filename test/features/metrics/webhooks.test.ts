@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deliveryFamilies } from "../../../src/features/metrics/webhooks";
 import { deleteWebhook } from "../../../src/features/webhooks/update";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
 import { scrape } from "../../support/scrape";

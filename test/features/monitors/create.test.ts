@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { intervalsOf } from "../../../src/features/monitors/bodies";
 import { probeOf } from "../../../src/features/monitors/probes";
-import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../../../src/base/status";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";
 import { usePingProgram } from "../../support/ping-program";

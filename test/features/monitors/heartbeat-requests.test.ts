@@ -3,7 +3,7 @@ import { createMonitoring } from "../../../src/features/monitors/engine";
 import { tokensOf } from "../../../src/features/monitors/tokens";
 import { listSignals } from "../../../src/features/monitors/heartbeat-store";
 import { findMonitor } from "../../../src/features/monitors/store";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";
 
 /** An application with a running engine, and a push monitor whose job calls by HTTP. */

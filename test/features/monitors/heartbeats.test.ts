@@ -4,9 +4,9 @@ import { createMonitoring } from "../../../src/features/monitors/engine";
 import { deleteMonitor } from "../../../src/features/monitors/update";
 import { rotateToken } from "../../../src/features/monitors/tokens";
 import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { TOKEN_KINDS } from "../../../src/domain/monitor-state";
-import { sha256 } from "../../../src/kernel/hash";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { TOKEN_KINDS } from "../../../src/base/status";
+import { sha256 } from "../../../src/base/hash";
 import { anotherProcess } from "../../support/second-connection";
 import {
   type Answer,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import { schemaErrors } from "../../../src/errors/examine";
+import { schemaErrors } from "../../../src/base/validation";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import type { ClientCertificate } from "../../../src/features/monitors/probes/client-certificate";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { schemaErrors } from "../../../src/errors/examine";
+import { schemaErrors } from "../../../src/base/validation";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import { completed, type HttpConfig } from "../../../src/features/monitors/probes/http-config";
 

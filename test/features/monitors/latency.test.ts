@@ -6,8 +6,8 @@ import {
   latencyOfEach,
   piecesOf,
 } from "../../../src/features/monitors/latency";
-import { RELATIVE_ERROR } from "../../../src/kernel/sketch";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { RELATIVE_ERROR } from "../../../src/base/sketch";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { check, type MonitorStore, openMonitorStore } from "../../support/monitor-store";
 import { rollUpAll } from "../../support/rollups";
 

@@ -4,7 +4,7 @@ import * as lists from "../../../src/features/monitors/records-store";
 import * as rollups from "../../../src/features/monitors/rollups-store";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import * as monitors from "../../../src/features/monitors/store";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { HOUR_MS } from "../../../src/base/time";
 import { check, openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 /** Plan steps that scan a table that grows with every check or over the years. */

@@ -7,7 +7,7 @@ import {
   saveEvaluation,
   updateMonitorRow,
 } from "../../../src/features/monitors/store";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import {
   check,
   type MonitorStore,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { startRollUps } from "../../../src/features/monitors/rollup-clock";
 import { findMonitorState } from "../../../src/features/monitors/store";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { settle, TEST_START } from "../../support/clock";
 import { check, type MonitorStore, openMonitorStore } from "../../support/monitor-store";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
 import { rollUp, ROLL_UP_DELAY_MS } from "../../../src/features/monitors/rollup";
-import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/base/time";
 import { check, openMonitorStore } from "../../support/monitor-store";
 
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");

@@ -9,7 +9,7 @@ import {
   type Thresholds,
   type Transition,
 } from "../../../src/features/monitors/rules";
-import { MONITOR_STATES } from "../../../src/domain/monitor-state";
+import { MONITOR_STATES } from "../../../src/base/status";
 
 const THRESHOLDS: Thresholds = { failureThreshold: 3, successThreshold: 2, degradedAfterMs: 500 };
 const QUICK = 40;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { newEvaluation } from "../../../src/features/monitors/rules";
-import { sha256 } from "../../../src/kernel/hash";
+import { sha256 } from "../../../src/base/hash";
 import { dumpOf } from "../../support/database-dump";
 import { createMonitorApi, HTTP, type MonitorApi } from "../../support/monitor-api";
 import { clientCertificate } from "../../support/raw-server";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type SupportedType, SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES, type SupportedType } from "../../../src/base/status";
 import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
 import { createMonitorApi } from "../../support/monitor-api";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";

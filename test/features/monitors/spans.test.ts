@@ -8,7 +8,7 @@ import {
   troublesOf,
   uptimeOf,
 } from "../../../src/features/monitors/spans";
-import { MONITOR_STATES, type MonitorState } from "../../../src/domain/monitor-state";
+import { MONITOR_STATES, type MonitorState } from "../../../src/base/status";
 
 const END = 60;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { listSpans } from "../../../src/features/monitors/checks-store";
 import { recordState } from "../../../src/features/monitors/engine/transitions";
-import { MONITOR_STATES, type MonitorState } from "../../../src/domain/monitor-state";
+import { MONITOR_STATES, type MonitorState } from "../../../src/base/status";
 import { openMonitorStore } from "../../support/monitor-store";
 
 const BEGIN = 1_000_000;

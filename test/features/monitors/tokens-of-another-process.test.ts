@@ -8,7 +8,7 @@ import { createMonitor } from "../../../src/features/monitors/create";
 import { createMonitoring } from "../../../src/features/monitors/engine";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
 import { findMonitor } from "../../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { anotherProcess } from "../../support/second-connection";
 import { temporaryFolder } from "../../support/temporary-folder";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
-import { toIso } from "../../../src/kernel/time";
+import { toIso } from "../../../src/base/time";
 import { createTestApp, expectProblem, type TestApp, type TestPage } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 import { listCausesOfPage } from "../../support/causes";

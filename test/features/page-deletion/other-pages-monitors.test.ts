@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 import { apply, linesOf } from "../../support/apply";
 import { openForm } from "../../support/dashboard";
 import { fails, openEngineSite, type EngineSite } from "../../support/engine-site";

@@ -4,7 +4,7 @@ import { deleteLogo, putLogo, readLogo } from "../../../src/features/pages/logo"
 import { getPage } from "../../../src/features/pages/service";
 import { logoPath } from "../../../src/features/pages/address";
 import { readPicture } from "../../../src/features/pages/picture";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { GIF, picture, PICTURES, png } from "../../support/pictures";
 import { rejectionOf } from "../../support/rejection";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { Problem } from "../../../src/errors/problem";
+import { Problem } from "../../../src/base/errors";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../../src/features/pages/service";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import type { PageInput } from "../../../src/features/pages/model";
 import { createSamplePage } from "../../../src/features/sample";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { shareSite } from "../../support/shared-site";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { listOldSlugs, releaseSlug } from "../../../src/features/pages/slugs";
 import { updatePage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

@@ -8,7 +8,7 @@ import {
 } from "../../../src/features/settings/service";
 import { createPage } from "../../../src/features/pages/service";
 import { createSnapshots } from "../../../src/features/status/snapshots";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import {
   fieldErrorsOf,
   openPeopleInstallation,

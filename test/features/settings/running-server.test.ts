@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { setPublicAddress } from "../../../src/features/settings/service";
 import { openForCommand } from "../../../src/installation";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { testConfig } from "../../support/app";
 import {
   createInstallation,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createPublicSite, type PublicSite } from "../../support/public-site";
 
 /** Reads the document just before an instant and at it. */

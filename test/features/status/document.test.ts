@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 
 describe("GET /api/v1/status/{slug}", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createPublicSite, type PublicSite } from "../../support/public-site";
 
 describe("past entries", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { saveNoData } from "../../../src/features/monitors/checks-store";
 import { touchPage } from "../../../src/features/pages/service";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 
 test("time without data is excluded from uptime and shown as no data in its day", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createIncident } from "../../../src/features/incidents/incidents";
 import { buildSnapshot } from "../../../src/features/status/snapshot";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { counted } from "../../support/counted-transaction";
 import { createPublicSite } from "../../support/public-site";
 

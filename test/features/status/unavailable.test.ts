@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/context";
-import { unavailable } from "../../../src/errors/problem";
+import { unavailable } from "../../../src/base/errors";
 import { createSnapshots } from "../../../src/features/status/snapshots";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { HOUR_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";
 
 /** A context whose database answers as long as `error` is undefined. */

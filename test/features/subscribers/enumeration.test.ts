@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import type { SuppressionReason } from "../../../src/domain/mail";
-import { parseMailAddress } from "../../../src/domain/mail-address";
+import { parseMailAddress, type SuppressionReason } from "../../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { decideSignUps } from "../../../src/features/subscribers/decide";
 import { requestSubscription } from "../../../src/features/subscribers/sign-up";
-import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import type { TestApp } from "../../support/app";
 import { createSubscribingSite } from "../../support/subscribing";
 

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { insertInto, selectMany } from "../../../src/db/statements";
 import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { parseMailAddress } from "../../../src/domain/mail-address";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { parseMailAddress } from "../../../src/base/mail-address";
 import { enqueueMails } from "../../../src/features/mail/queue";
 import { eraseReportsAbout } from "../../../src/features/mail/reports/take-reports";
 import { makeReportToken } from "../../../src/features/mail/reports/token";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { eraseAddress } from "../../../src/features/subscribers/erase";
 import type { SubscriberRow } from "../../../src/features/subscribers/store";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { mailingRow } from "../../support/mail-rows";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 

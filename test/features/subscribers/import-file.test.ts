@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Problem } from "../../../src/errors/problem";
+import { Problem } from "../../../src/base/errors";
 import { getPage } from "../../../src/features/pages/service";
 import { readImportFile } from "../../../src/features/subscribers/import-file";
 import { createTestApp, type TestApp } from "../../support/app";

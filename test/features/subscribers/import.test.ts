@@ -3,10 +3,9 @@ import { eq } from "drizzle-orm";
 import { mutate, type Tx } from "../../../src/db/statements";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
 import { pages } from "../../../src/db/tables/pages";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { SuppressionReason } from "../../../src/domain/mail";
-import { parseMailAddress } from "../../../src/domain/mail-address";
-import { Problem } from "../../../src/errors/problem";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { parseMailAddress, type SuppressionReason } from "../../../src/base/mail-address";
+import { Problem } from "../../../src/base/errors";
 import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
 import { listUnmatched } from "../../../src/features/mail/reports/store";
 import { suppress } from "../../../src/features/mail/suppressions";
@@ -19,7 +18,7 @@ import { inviteSubscriber } from "../../../src/features/subscribers/team";
 import { readImportFile } from "../../../src/features/subscribers/import-file";
 import { sweepSubscribers } from "../../../src/features/subscribers/sweep";
 import { unsubscribe } from "../../../src/features/subscribers/manage";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
 const removeAddress = mutate((orm, $: { id: string }) =>

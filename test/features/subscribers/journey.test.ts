@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { startSending } from "../../../src/features/mail/sending/sender";
 import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/templates";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { HOUR_MS } from "../../../src/base/time";
 import { createTestClock } from "../../support/clock";
 import { createTestEgress } from "../../support/egress";
 import { parseMails } from "../../support/parsed-mail";

@@ -10,8 +10,8 @@ import {
   STOPPING_REASONS,
 } from "../../../src/features/subscribers/list";
 import * as lists from "../../../src/features/subscribers/list-store";
-import { NEWEST } from "../../../src/domain/ids";
-import { DAY_MS } from "../../../src/kernel/time";
+import { NEWEST } from "../../../src/base/ids";
+import { DAY_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { subscriberRow } from "../../support/mail-rows";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";

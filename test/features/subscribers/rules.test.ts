@@ -6,7 +6,7 @@ import {
   hourlyLimit,
   type SignUpFacts,
 } from "../../../src/features/subscribers/rules";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 
 const NOW = Date.parse("2026-03-10T12:00:00Z");
 const HERE = { pageId: "page_a", now: NOW };

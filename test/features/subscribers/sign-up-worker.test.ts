@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startSignUps } from "../../../src/features/subscribers/sign-up-worker";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { settle } from "../../support/clock";
 import { createSubscribingSite } from "../../support/subscribing";
 

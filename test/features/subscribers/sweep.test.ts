@@ -11,8 +11,8 @@ import { countSubscribers } from "../../../src/features/subscribers/store";
 import { eraseSubscriber } from "../../../src/features/subscribers/manage";
 import { listSubscribers } from "../../../src/features/subscribers/list";
 import { sweepSubscribers } from "../../../src/features/subscribers/sweep";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { DAY_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { DAY_MS } from "../../../src/base/time";
 import { scrape } from "../../support/scrape";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { parseMailAddress } from "../../../src/domain/mail-address";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { parseMailAddress, type SuppressionReason } from "../../../src/base/mail-address";
 import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
 import { suppress } from "../../../src/features/mail/suppressions";
 import {
@@ -10,8 +10,7 @@ import {
   removeSubscriber,
   updateSubscriber,
 } from "../../../src/features/subscribers/team";
-import type { SuppressionReason } from "../../../src/domain/mail";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
 const WHOLE_PAGE = { scope: "page" as const, targets: [], events: ["incidents" as const] };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { deleteComponent } from "../../../src/features/components/service";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { type ComposedMail, toMessage } from "../../../src/features/mail/compose";
 import { readMailSettings } from "../../../src/features/mail/settings";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/templates";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { parseMails } from "../../support/parsed-mail";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 

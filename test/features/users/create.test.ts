@@ -9,7 +9,7 @@ import {
   setRole,
 } from "../../../src/features/users/service";
 import { inviteUser } from "../../../src/features/users/invitations";
-import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
+import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { fieldErrorsOf, HASH, openPeopleInstallation } from "../../support/user-installation";
 import { shareSite } from "../../support/shared-site";
 

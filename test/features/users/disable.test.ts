@@ -10,7 +10,7 @@ import {
   setRole,
 } from "../../../src/features/users/service";
 import { issuePasswordLink } from "../../../src/features/users/invitations";
-import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
+import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { openPeopleInstallation } from "../../support/user-installation";
 
 describe("disabling a user", () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { userActor, CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { createKey, revokeKey } from "../../../src/features/keys/service";
 import { disableUser, setRole } from "../../../src/features/users/service";
 import { setKeyWarnings } from "../../../src/features/users/key-warnings";
 import type { UserResource } from "../../../src/features/users/model";
-import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import {
   type AccountMailSite,
   createAccountMailSite,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../../src/db/statements";
 import { disableUser, enableUser, getUser, setRole } from "../../../src/features/users/service";
 import { inviteUser } from "../../../src/features/users/invitations";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { openPeopleInstallation, type PeopleInstallation } from "../../support/user-installation";
 
 /** Changes that take the rights of an owner from a user. */

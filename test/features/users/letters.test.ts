@@ -5,8 +5,8 @@ import { createKey } from "../../../src/features/keys/service";
 import { inviteUser } from "../../../src/features/users/invitations";
 import { USER_TEMPLATES } from "../../../src/features/users/templates";
 import { expiringKeysLetter } from "../../../src/features/users/letters";
-import { userActor } from "../../../src/domain/actor";
-import { DAY_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
+import { userActor } from "../../../src/base/actor";
+import { DAY_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import {
   type AccountMailSite,
   createAccountMailSite,

@@ -9,7 +9,7 @@ import {
   issueSetUpLink,
 } from "../../../src/features/users/invitations";
 import { disableUser, enableUser, getUser } from "../../../src/features/users/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import {
   fieldErrorsOf,
   FROM,

@@ -5,7 +5,7 @@ import { passwordRequests } from "../../../src/db/tables/users";
 import { startUserMails, sweepUserMails } from "../../../src/features/users/mail-worker";
 import * as requests from "../../../src/features/users/forgot-store";
 import { listMailsAbout } from "../../../src/features/mail/direct-store";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createAccountMailSite, GRACE, OWNER } from "../../support/account-mail";
 import { settle } from "../../support/clock";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";

@@ -5,7 +5,7 @@ import { findLink } from "../../../src/features/auth/links";
 import { changePassword, endOneSession, endSessions } from "../../../src/features/users/sign-in";
 import { disableUser } from "../../../src/features/users/service";
 import { issuePasswordLink } from "../../../src/features/users/invitations";
-import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
+import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import {
   HASH,
   openPeopleInstallation,

@@ -11,9 +11,9 @@ import {
 } from "../../../src/features/users/invitations";
 import { authenticate, changePassword, signIn } from "../../../src/features/users/sign-in";
 import { disableUser } from "../../../src/features/users/service";
-import { sha256 } from "../../../src/kernel/hash";
+import { sha256 } from "../../../src/base/hash";
 import { client } from "../../support/auth-installation";
-import { userActor } from "../../../src/domain/actor";
+import { userActor } from "../../../src/base/actor";
 import { FROM, openPeopleInstallation } from "../../support/user-installation";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 

@@ -4,7 +4,7 @@ import { createSessions } from "../../../src/features/auth/sessions";
 import { findLink } from "../../../src/features/auth/links";
 import { createUser, getUser, listUsers } from "../../../src/features/users/service";
 import { inviteUser, issueSetUpLink, setUpOwner } from "../../../src/features/users/invitations";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import {
   fieldErrorsOf,
   FROM,

@@ -5,7 +5,7 @@ import { createSessions } from "../../../src/features/auth/sessions";
 import { authenticate, changePassword, signIn } from "../../../src/features/users/sign-in";
 import { disableUser, enableUser, getUser } from "../../../src/features/users/service";
 import type { UserRow } from "../../../src/features/users/store";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { client } from "../../support/auth-installation";
 import {
   FROM,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { trimDeliveries } from "../../../src/features/webhooks/deliveries";
 import { writeBatchedDeliveries } from "../../../src/features/webhooks/enqueue";
-import { DAY_MS } from "../../../src/kernel/time";
+import { DAY_MS } from "../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { RecordedEvent } from "../../../src/events/outbox";
 import type { FormatContext } from "../../../src/features/webhooks/formats/format";
-import { isForPeople, type WebhookFormat } from "../../../src/domain/webhook";
+import { isForPeople, type WebhookFormat } from "../../../src/base/webhook";
 import { gatheredEvents } from "../../support/gathering-site";
 import { incidentEvent, writeFor } from "../../support/webhook-formats";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { EventType } from "../../../src/events/catalog";
-import type { OutboxEvent } from "../../../src/events/outbox";
+import type { EventType, OutboxEvent } from "../../../src/events/outbox";
 import type { CreateWebhookBody } from "../../../src/features/webhooks/bodies";
 import { createGatheringSite, monitorEvent } from "../../support/gathering-site";
 

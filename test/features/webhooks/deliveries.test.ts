@@ -7,8 +7,8 @@ import {
   redeliverFailed,
 } from "../../../src/features/webhooks/deliveries";
 import { updateWebhook } from "../../../src/features/webhooks/update";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
 

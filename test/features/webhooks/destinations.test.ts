@@ -3,7 +3,7 @@ import type { WebhookRow } from "../../../src/features/webhooks/store";
 import { blanked, secretsIn } from "../../../src/features/webhooks/deliver/blanking";
 import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
 import { FORMATS, validateDestination } from "../../../src/features/webhooks/formats";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/domain/webhook";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/base/webhook";
 import { DESTINATIONS, incidentEvent, writeFor } from "../../support/webhook-formats";
 
 describe("destinations of formats", () => {

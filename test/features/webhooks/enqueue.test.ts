@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteWebhook, updateWebhook } from "../../../src/features/webhooks/update";
 import { sendTestEvent } from "../../../src/features/webhooks/deliveries";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 
 /** Nobody is there: what is queued stays queued. */

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { EVENTS, type EventType } from "../../../src/events/catalog";
+import { EVENTS, type EventType } from "../../../src/events/outbox";
 import type { Message } from "../../../src/features/webhooks/formats/format";
-import { parseJson } from "../../../src/kernel/text";
-import { isForPeople, WEBHOOK_FORMATS } from "../../../src/domain/webhook";
+import { parseJson } from "../../../src/base/text";
+import { isForPeople, WEBHOOK_FORMATS } from "../../../src/base/webhook";
 import { collectEvents, type EventsByType } from "../../support/webhook-events";
 import { gatheredEvents } from "../../support/gathering-site";
 import { contextFor, writeFor } from "../../support/webhook-formats";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createWebhook } from "../../../src/features/webhooks/create";
 import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { SECOND_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { SECOND_MS } from "../../../src/base/time";
 import { createGatheringSite } from "../../support/gathering-site";
 import { answers, fails, openEngineSite } from "../../support/engine-site";
 import { createTestEgress } from "../../support/egress";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deliveryHealth, lastFailure, successRate } from "../../../src/features/webhooks/health";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import createMarkdown from "markdown-it";
-import { isForPeople, WEBHOOK_FORMATS } from "../../../src/domain/webhook";
+import { isForPeople, WEBHOOK_FORMATS } from "../../../src/base/webhook";
 import { bodyFor, incidentEvent, textsIn } from "../../support/webhook-formats";
 
 /** Formats with markup of their own. Mails are written by the kit for letters. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { HOUR_MS, SECOND_MS } from "../../../src/kernel/time";
+import { HOUR_MS, SECOND_MS } from "../../../src/base/time";
 import { createDeliverySite } from "../../support/delivery-site";
 import { type Received, type Receiver, startReceiver } from "../../support/receiver";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { updateWebhook } from "../../../src/features/webhooks/update";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import {
   createGatheringSite,
   type GatheringSite,

@@ -3,9 +3,9 @@ import { createMonitor } from "../../../src/features/monitors/create";
 import { deleteMonitor } from "../../../src/features/monitors/update";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { listDeliveries } from "../../../src/features/webhooks/deliveries";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { NEWEST } from "../../../src/domain/ids";
-import type { EventType } from "../../../src/events/catalog";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { NEWEST } from "../../../src/base/ids";
+import type { EventType } from "../../../src/events/outbox";
 import { expectProblem, type TestApp } from "../../support/app";
 import { createWebhookSite, RECEIVER } from "../../support/webhook-site";
 

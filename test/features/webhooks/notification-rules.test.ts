@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FORMATS } from "../../../src/features/webhooks/formats";
-import { isForPeople, WEBHOOK_FORMATS } from "../../../src/domain/webhook";
+import { isForPeople, WEBHOOK_FORMATS } from "../../../src/base/webhook";
 import { bodyFor, incidentEvent, writeFor } from "../../support/webhook-formats";
 
 describe("events with notify: false", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { EventType } from "../../../src/events/catalog";
+import type { EventType } from "../../../src/events/outbox";
 import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
 import { writeMessage } from "../../../src/features/webhooks/deliver/message";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createEndpointPair } from "../../support/endpoint-pair";
 import { answers, fails, openEngineSite } from "../../support/engine-site";
 import { SLACK } from "../../support/webhook-site";

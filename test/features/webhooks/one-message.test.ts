@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { HOUR_MS } from "../../../src/base/time";
 import { createEndpointPair } from "../../support/endpoint-pair";
 import { createWebhookSite } from "../../support/webhook-site";
 

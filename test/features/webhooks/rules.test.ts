@@ -7,7 +7,7 @@ import {
   refusalOf,
   RETRY_DELAYS_MS,
 } from "../../../src/features/webhooks/rules";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { TEST_START } from "../../support/clock";
 
 const ended = (more: Partial<EndedTry> = {}): EndedTry => ({

@@ -6,7 +6,7 @@ import {
   secretBytes,
   secretsInForce,
 } from "../../../src/features/webhooks/secrets";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 
 const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 7).toString("base64")}`;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { newSecret, signatureHeaders } from "../../../src/features/webhooks/secrets";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 
 const BODY =
   '{"type":"incident.created","timestamp":"2026-03-10T12:00:00.000Z","data":{"name":"Ünï"}}';

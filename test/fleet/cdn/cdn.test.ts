@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/context";
 import type { Tx } from "../../../src/db/statements";
 import { createPage, touchPage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { openForCommand } from "../../../src/installation";
 import { startCdn } from "../../../src/fleet/cdn";
 import { startServer } from "../../../src/server";

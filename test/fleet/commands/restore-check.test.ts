@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { countRows } from "../../../src/db/row-counts";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { countRows } from "../../../src/db/orphans";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { createKey } from "../../../src/features/keys/service";
 import { startReplication } from "../../../src/fleet/log/replication";
 import {
@@ -11,8 +11,8 @@ import {
   startNightlyCheck,
 } from "../../../src/fleet/commands/restore-check";
 import { openForCommand } from "../../../src/installation";
-import { systemClock } from "../../../src/kernel/clock";
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/kernel/time";
+import { systemClock } from "../../../src/base/clock";
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/base/time";
 import { openObjectStore } from "../../../src/object-store/open";
 import { testConfig } from "../../support/app";
 import { createTestClock, settle, type TestClock } from "../../support/clock";

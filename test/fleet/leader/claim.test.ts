@@ -3,7 +3,7 @@ import { openDataDirectory } from "../../../src/db/data-directory";
 import { claimLeadership } from "../../../src/fleet/leader/claim";
 import { LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { readNode, writeNode } from "../../../src/fleet/node";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore, type MemoryStore } from "../../support/fleet/memory-store";

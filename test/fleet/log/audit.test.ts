@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatTxid } from "../../../src/db/followed-files";
+import { formatTxid } from "../../../src/db/followed-database";
 import { auditLog } from "../../../src/fleet/log/audit";
 import { watchLog } from "../../../src/fleet/log/watch";
 import { holdLease } from "../../../src/fleet/leader/lease";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { folderAddress } from "../../../src/domain/store-address";
+import { folderAddress } from "../../../src/base/store-address";
 import { startReplication } from "../../../src/fleet/log/replication";
 import { createTestClock } from "../../support/clock";
 import { eventually } from "../../support/fleet/eventually";

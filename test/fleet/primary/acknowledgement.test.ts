@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createIdFactory } from "../../../src/domain/ids";
+import { createIdFactory } from "../../../src/base/ids";
 import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
 import { createAcknowledgement } from "../../../src/fleet/primary/acknowledgement";
 import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { holdLease } from "../../../src/fleet/leader/lease";
 import type { RequestContext } from "../../../src/http/request-context";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 import { createTestClock, settle } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeLeader } from "../../../src/fleet/leader/record";
 import { requireOnlyProcess } from "../../../src/fleet/primary/copied-directory";
-import { systemClock } from "../../../src/kernel/clock";
+import { systemClock } from "../../../src/base/clock";
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";
 import { FLEET_SECRET } from "../../support/fleet/nodes";

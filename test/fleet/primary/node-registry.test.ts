@@ -3,8 +3,8 @@ import type { SetAside } from "../../../src/features/alarms/orphans";
 import { createNodeRegistry, type NodeRegistry } from "../../../src/fleet/primary/node-registry";
 import type { NodeReport } from "../../../src/fleet/primary/node-report";
 import { createRank, startReporting } from "../../../src/fleet/replica/report";
-import { createSignal } from "../../../src/kernel/signal";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { createSignal } from "../../../src/base/signal";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createTestClock, settle, TEST_START, type TestClock } from "../../support/clock";
 
 const REPORT: NodeReport = {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { watchRestoreCheck } from "../../../src/fleet/primary/restore-check-watch";
-import type { Timer } from "../../../src/kernel/clock";
-import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import type { Timer } from "../../../src/base/clock";
+import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createTestClock, TEST_START, type TestClock } from "../../support/clock";
 import { createMemoryStore, type MemoryStore } from "../../support/fleet/memory-store";
 import { createTestLog } from "../../support/log";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openDataDirectory } from "../../../src/db/data-directory";
-import { prepareFollowed } from "../../../src/db/followed-files";
+import { prepareFollowed } from "../../../src/db/followed-database";
 import { migrate } from "../../../src/db/migrate";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { noteReplicaFile } from "../../../src/fleet/follow/replica-file";

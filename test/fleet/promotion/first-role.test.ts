@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { folderAddress } from "../../../src/domain/store-address";
+import { folderAddress } from "../../../src/base/store-address";
 import { isStillPrimary, roleWithoutDatabase } from "../../../src/fleet/promotion/first-role";
 import { type LeaderRecord, writeLeader } from "../../../src/fleet/leader/record";
 import { leaderRecord } from "../../support/fleet/leader";

@@ -6,7 +6,7 @@ import { openDataDirectory } from "../../../src/db/data-directory";
 import { migrate } from "../../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
-import { folderAddress } from "../../../src/domain/store-address";
+import { folderAddress } from "../../../src/base/store-address";
 import { claimLeadership } from "../../../src/fleet/leader/claim";
 import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { type LeaderStore, signRecords } from "../../../src/fleet/leader/signature";
@@ -18,8 +18,8 @@ import {
   findInterrupted,
   promoteReplica,
 } from "../../../src/fleet/promotion/promotion";
-import { systemClock } from "../../../src/kernel/clock";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemClock } from "../../../src/base/clock";
+import { systemRandom } from "../../../src/base/hash";
 import { openObjectStore } from "../../../src/object-store/open";
 import { createTestClock } from "../../support/clock";
 import { describeWithPrograms } from "../../support/fleet/describe";

@@ -6,7 +6,7 @@ import { openDataDirectory } from "../../../src/db/data-directory";
 import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { migrate } from "../../../src/db/migrate";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
-import { folderAddress } from "../../../src/domain/store-address";
+import { folderAddress } from "../../../src/base/store-address";
 import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
 import { readNode } from "../../../src/fleet/node";
 import {
@@ -14,7 +14,7 @@ import {
   findInterrupted,
   promoteReplica,
 } from "../../../src/fleet/promotion/promotion";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore, type MemoryStore } from "../../support/fleet/memory-store";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { folderAddress } from "../../../src/domain/store-address";
+import { folderAddress } from "../../../src/base/store-address";
 import { followLeader } from "../../../src/fleet/replica/follow-leader";
-import { createSignal } from "../../../src/kernel/signal";
+import { createSignal } from "../../../src/base/signal";
 import { createTestClock } from "../../support/clock";
 import { createMemoryStore } from "../../support/fleet/memory-store";
 import { createTestLog } from "../../support/log";

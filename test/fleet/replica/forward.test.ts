@@ -3,7 +3,7 @@ import { chargeOf, expectProblem, requestOf } from "../../support/app";
 import { createReplicaPair, FLEET_SECRET } from "../../support/fleet/replica-pair";
 import { rawRequest } from "../../support/raw-http";
 import { createApp } from "../../../src/app";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { revokeKey } from "../../../src/features/keys/service";
 import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
 import { createIdleMonitoring } from "../../../src/features/monitors/monitoring";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLOSED_MS, whenReadable } from "../../../src/fleet/replica/when-readable";
-import { createSignal } from "../../../src/kernel/signal";
+import { createSignal } from "../../../src/base/signal";
 import { createTestClock } from "../../support/clock";
 
 /** Begins to wait for data, which the test makes readable. */

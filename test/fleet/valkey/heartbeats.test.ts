@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openValkey } from "../../../src/fleet/valkey/client";
 import { applyHeartbeats, keepHeartbeats } from "../../../src/fleet/valkey/kept-heartbeats";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { settle } from "../../support/clock";
 import { openEngineSite } from "../../support/engine-site";
 import { describeWithPrograms } from "../../support/fleet/describe";

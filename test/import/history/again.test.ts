@@ -6,7 +6,7 @@ import { listComponentsOfPage } from "../../../src/features/components/store";
 import { findImport } from "../../../src/features/imports/store";
 import type { HistoryStep } from "../../../src/features/imports/history/write";
 import type { FoundHistory } from "../../../src/features/imports/source";
-import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { LONG_MONITORS, longPast, longPasts } from "../../support/long-past";

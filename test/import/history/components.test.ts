@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { foundComponent, foundMonitor, foundPage, heldMonitor } from "../../support/found-objects";

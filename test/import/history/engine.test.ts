@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { fails, openEngineSite } from "../../support/engine-site";
 import { seenOf } from "../../support/past-seen";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BEATS_PER_DAY } from "../../../src/features/imports/history/day-beats";
 import { distinctSums, sumsBySize } from "../../../src/features/imports/history/sums";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Timeline } from "../../../src/features/imports/history/timeline";
 import { BEAT } from "../../../src/features/imports/source";
-import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { sumOf } from "../../support/past-source";
 
 const M = MINUTE_MS;

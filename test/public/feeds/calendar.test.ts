@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { HOUR_MS } from "../../../src/kernel/time";
+import { HOUR_MS } from "../../../src/base/time";
 import { createFollowedPage, type FollowedPage } from "../../support/feed-site";
 
 /** The events of the calendar, each as what its properties say. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { updatePage } from "../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { MINUTE_MS } from "../../../src/base/time";
 import { createFollowedPage, type FollowedPage } from "../../support/feed-site";
 
 const START = "2026-03-10T12:00:00.000Z";

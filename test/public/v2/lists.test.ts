@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components/service";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import type { Maintenance } from "../../../src/features/maintenance/model";
 import type { Page } from "../../../src/features/pages/model";
 import { writeCalendar } from "../../../src/public/feeds/calendar";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { selectMany } from "../../../src/db/statements";
 import { type Following, startFollowing } from "../../../src/fleet/follow/follow";
-import { systemClock } from "../../../src/kernel/clock";
+import { systemClock } from "../../../src/base/clock";
 import { createTestLog } from "../log";
 import { temporaryFolder } from "../temporary-folder";
 import { startLink } from "./link";

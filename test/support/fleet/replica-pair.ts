@@ -1,7 +1,7 @@
 import { createApp } from "../../../src/app";
 import type { Db } from "../../../src/db/database";
 import { SCHEMA_VERSION } from "../../../src/db/migrations";
-import { unavailable } from "../../../src/errors/problem";
+import { unavailable } from "../../../src/base/errors";
 import { showDelay } from "../../../src/fleet/replica/delay";
 import { createElsewhere, type Followed } from "../../../src/fleet/replica/elsewhere";
 import { nodeHealthRoutes } from "../../../src/fleet/health-routes";
@@ -12,7 +12,7 @@ import { createReadiness, type Readiness } from "../../../src/features/health/re
 import type { Monitoring } from "../../../src/features/monitors/monitoring";
 import type { Gateway } from "../../../src/http/gateway";
 import { createContext } from "../../../src/installation";
-import { systemRandom } from "../../../src/kernel/random";
+import { systemRandom } from "../../../src/base/hash";
 import {
   type Answer,
   type CallOptions,

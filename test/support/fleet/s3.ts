@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { S3Address, StoreCredentials } from "../../../src/domain/store-address";
+import type { S3Address, StoreCredentials } from "../../../src/base/store-address";
 import { type LeaderStore, signRecords } from "../../../src/fleet/leader/signature";
-import { systemClock } from "../../../src/kernel/clock";
+import { systemClock } from "../../../src/base/clock";
 import { openObjectStore } from "../../../src/object-store/open";
 import type { StoreDependencies } from "../../../src/object-store/model";
 import { startServer, type ServerProcess } from "../servers/server-process";

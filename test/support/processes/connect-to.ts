@@ -4,8 +4,8 @@
  * `bun connect-to.ts TIMES PORT ADDRESS…`.
  */
 import { Connector } from "../../../src/egress/connect";
-import { Fault } from "../../../src/egress/fault";
-import { systemClock } from "../../../src/kernel/clock";
+import { Fault } from "../../../src/egress/model";
+import { systemClock } from "../../../src/base/clock";
 
 const [, , times = "1", port = "", ...addresses] = process.argv;
 Bun.listen({ hostname: "127.0.0.1", port: 4_000, socket: { data: () => {} } });

@@ -1,6 +1,6 @@
 import { createEgress } from "../../../src/egress/egress";
-import { Fault } from "../../../src/egress/fault";
-import { systemClock } from "../../../src/kernel/clock";
+import { Fault } from "../../../src/egress/model";
+import { systemClock } from "../../../src/base/clock";
 
 /*
  * Sends echo requests to all addresses at the same time, with a deadline in ms, and writes the outcomes as JSON with the

@@ -4,7 +4,7 @@
  */
 import { createEgress } from "../../../src/egress/egress";
 import { OutsideAnswers } from "../../../src/egress/outside";
-import { systemClock } from "../../../src/kernel/clock";
+import { systemClock } from "../../../src/base/clock";
 
 const clock = systemClock();
 const outcomes = [];

@@ -3,7 +3,7 @@
  * acknowledged, until it is killed: `bun store-notes.ts FILE`.
  */
 import { writeSync } from "node:fs";
-import { systemClock } from "../../../src/kernel/clock";
+import { systemClock } from "../../../src/base/clock";
 import { addNote, openNotes } from "../database";
 
 const notes = openNotes(process.argv[2], systemClock());

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import { inEmpty, send, type Screen } from "./screen";
 
 /** Screens of an empty installation, in the order of what they create. */

@@ -1,5 +1,5 @@
 import type { FleetNode } from "../../../src/features/alarms/fleet";
-import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { alarmOf, type TestFleet } from "../test-fleet";
 import { inEmpty, type Screen } from "./screen";
 

@@ -1,6 +1,6 @@
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { recordBackup } from "../../../src/features/backups/last-backup";
-import { parseNetworks } from "../../../src/config/parse";
+import { parseNetworks } from "../../../src/base/config/parse";
 import type { DemoSites } from "../demo-sites";
 import { inDemoData, send, type Screen } from "./screen";
 

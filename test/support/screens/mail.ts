@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import type { Ctx } from "../../../src/context";
 import type { Tx } from "../../../src/db/statements";
-import { parseNetworks } from "../../../src/config/parse";
-import { CLI_ACTOR } from "../../../src/domain/actor";
-import { parseSender } from "../../../src/config/mail-options";
+import { parseNetworks } from "../../../src/base/config/parse";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { parseSender } from "../../../src/base/config/mail";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { findReportToken, makeReportToken } from "../../../src/features/mail/reports/token";
 import { setMailSettings } from "../../../src/features/mail/settings";

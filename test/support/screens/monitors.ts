@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../../../src/base/status";
 import { clientCertificate } from "../raw-server";
 import { inEmpty, inDemoData, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
 

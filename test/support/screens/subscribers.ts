@@ -4,7 +4,7 @@ import { findPageBySlug } from "../../../src/features/pages/store";
 import { insertChoice, storeMail, storeSignUp, storeSubscriber } from "../mailed-subscriber";
 import type { SubscriberRow } from "../../../src/features/subscribers/store";
 import type { DemoSites } from "../demo-sites";
-import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import { inDemoData, openDialog, send, type Screen } from "./screen";
 
 const SUBSCRIBERS = "/admin/subscribers";

@@ -1,6 +1,6 @@
 import { mutate } from "../../../src/db/statements";
 import { mails } from "../../../src/db/tables/mail";
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { setMailSettings } from "../../../src/features/mail/settings";
 import { findUserByEmail } from "../../../src/features/users/service";
 import { RELAY } from "../subscribing";

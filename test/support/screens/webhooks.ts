@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { listAllWebhooks, setPause } from "../../../src/features/webhooks/store";
 import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import { MINUTE_MS } from "../../../src/base/time";
 import type { DemoData } from "../demo-data";
 import type { DemoSites } from "../demo-sites";
 import { withRelayAt } from "./mail";

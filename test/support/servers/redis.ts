@@ -1,4 +1,4 @@
-import { lazy } from "../../../src/kernel/lazy";
+import { lazy } from "../../../src/base/lazy";
 import { certificateText } from "../raw-server";
 import { type CertificateName, findProgram, startServer, words } from "./server-process";
 

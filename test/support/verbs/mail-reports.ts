@@ -1,4 +1,4 @@
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { makeReportToken } from "../../../src/features/mail/reports/token";
 import { suppress } from "../../../src/features/mail/suppressions";

@@ -1,4 +1,4 @@
-import { CLI_ACTOR } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { setMailSettings } from "../../../src/features/mail/settings";
 import { suppress } from "../../../src/features/mail/suppressions";
 import type { SubscriberRow } from "../../../src/features/subscribers/store";

@@ -4,7 +4,7 @@ import {
 } from "../../../features/maintenance/schedules/model";
 import { previewOccurrences } from "../../../features/maintenance/schedules/preview";
 import type { ScheduleRecord } from "../../../features/maintenance/schedules/records";
-import { MINUTE_MS, toIso } from "../../../kernel/time";
+import { MINUTE_MS, toIso } from "../../../base/time";
 import { Button } from "../../../ui/buttons";
 import { zoneSpan } from "../../../ui/times";
 import { checkboxField } from "../../forms/choice-fields";

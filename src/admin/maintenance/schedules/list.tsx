@@ -1,11 +1,11 @@
 import type { Reader } from "../../../db/statements";
-import { type Role, roleAllows } from "../../../domain/role";
+import { type Role, roleAllows } from "../../../base/actor";
 import {
   listSchedules,
   type ScheduleRecord,
 } from "../../../features/maintenance/schedules/records";
 import { listUpcomingOfSchedule } from "../../../features/maintenance/schedules/store";
-import { toIso } from "../../../kernel/time";
+import { toIso } from "../../../base/time";
 import { ButtonLink } from "../../../ui/buttons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/table";
 import { duration } from "../../../ui/times";

@@ -3,7 +3,7 @@ import {
   certificatesIn,
   PRIVATE_KEY,
 } from "../../../features/monitors/probes/client-certificate";
-import { toIso } from "../../../kernel/time";
+import { toIso } from "../../../base/time";
 import { longDay } from "../../../ui/times";
 import { TextArea } from "../../../ui/inputs";
 import { selectField } from "../../forms/choice-fields";

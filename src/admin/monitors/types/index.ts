@@ -1,4 +1,4 @@
-import type { MonitorType } from "../../../domain/monitor-state";
+import type { MonitorType } from "../../../base/status";
 import { mysqlForm, postgresForm } from "./databases";
 import { dnsForm } from "./dns";
 import { dockerForm } from "./docker";

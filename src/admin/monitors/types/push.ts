@@ -1,4 +1,4 @@
-import { CRON_MAX } from "../../../domain/cron";
+import { CRON_MAX } from "../../../base/cron";
 import { selectField } from "../../forms/choice-fields";
 import { type Field, nullable, optional } from "../../forms/field";
 import { integerField, textField } from "../../forms/text-fields";

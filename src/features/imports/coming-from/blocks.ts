@@ -1,4 +1,4 @@
-import { PRODUCTS } from "../../../domain/import-report";
+import { PRODUCTS } from "../../../base/import-report";
 import type { Chapter, Row } from "./chapter";
 import { CHAPTERS } from "./chapters";
 

@@ -1,4 +1,4 @@
-import type { ImportKind } from "../../../domain/import-report";
+import type { ImportKind } from "../../../base/import-report";
 
 /* Parts of the documentation for people who come from another product. Texts may have `code`, and no other markup. */
 

@@ -1,4 +1,4 @@
-import { findImportSource } from "../../../domain/import-sources";
+import { findImportSource } from "../../../base/import-sources";
 import type { Chapter } from "./chapter";
 import { gatus } from "./gatus";
 import { healthchecks } from "./healthchecks";

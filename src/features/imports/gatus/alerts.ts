@@ -1,4 +1,4 @@
-import { DESCRIPTION_MAX } from "../../../domain/texts";
+import { DESCRIPTION_MAX } from "../../../base/texts";
 import { cutText, textChange } from "../texts";
 import { type Alert, ALERT } from "./document";
 import { type Place, readTable } from "./fields";

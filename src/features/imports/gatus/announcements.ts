@@ -1,7 +1,7 @@
-import type { Impact } from "../../../domain/incident-status";
-import { sha256Hex } from "../../../kernel/hash";
-import { oneLine } from "../../../kernel/text";
-import { toIso } from "../../../kernel/time";
+import type { Impact } from "../../../base/status";
+import { sha256Hex } from "../../../base/hash";
+import { oneLine } from "../../../base/text";
+import { toIso } from "../../../base/time";
 import type { FoundIncident, LeftOut } from "../source";
 import { keyOf } from "../source";
 import { cutName, cutText } from "../texts";

@@ -1,4 +1,4 @@
-import { readGoDuration } from "../../../kernel/go-duration";
+import { readGoDuration } from "../../../base/go-duration";
 
 /** Comparisons of Gatus, in the order in which it looks for them, each with the one for swapped sides. */
 const TURNED = { "==": "==", "!=": "!=", "<=": ">=", ">=": "<=", ">": "<", "<": ">" } as const;

@@ -1,5 +1,5 @@
-import type { ImportChange } from "../../../domain/import-report";
-import { oneLine } from "../../../kernel/text";
+import type { ImportChange } from "../../../base/import-report";
+import { oneLine } from "../../../base/text";
 import type { Assertion } from "../../monitors/assertions/model";
 import { type Comparison, comparedNumber, parseCondition, patOf, type Source } from "./condition";
 import {

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../kernel/text";
+import { oneLine } from "../../../base/text";
 import type { FoundMonitor } from "../source";
 import { keyOf } from "../source";
 import { cutText } from "../texts";

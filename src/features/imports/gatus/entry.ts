@@ -1,6 +1,6 @@
-import { gatusKeyOf } from "../../../domain/compat";
-import { TAG_MAX, TAGS_MAX, withTag } from "../../../domain/tags";
-import { NAME_MAX } from "../../../domain/texts";
+import { gatusKeyOf } from "../../../base/compat";
+import { TAG_MAX, TAGS_MAX, withTag } from "../../../base/tags";
+import { NAME_MAX } from "../../../base/texts";
 import type { FoundComponent, FoundMonitor, LeftOut } from "../source";
 import { keyOf } from "../source";
 import { cutName, textChange } from "../texts";

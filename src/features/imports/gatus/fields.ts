@@ -1,4 +1,4 @@
-import { readGoDuration } from "../../../kernel/go-duration";
+import { readGoDuration } from "../../../base/go-duration";
 import { cutName } from "../texts";
 import { wholeNumber } from "./condition";
 import { isYamlList, isYamlMap, type Yaml } from "./yaml";

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from "../../../kernel/time";
+import { DAY_MS, HOUR_MS } from "../../../base/time";
 import { BEAT, type HistorySum } from "../source";
 import { numeric } from "../uptime-kuma/foreign-database";
 import type { GatusDatabase, GatusValue } from "./database";

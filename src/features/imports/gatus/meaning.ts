@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../../kernel/time";
+import { DAY_MS } from "../../../base/time";
 import type { Assertion } from "../../monitors/assertions/model";
 import { type Comparison, comparedNumber } from "./condition";
 

@@ -1,4 +1,4 @@
-import type { ImportChange } from "../../../domain/import-report";
+import type { ImportChange } from "../../../base/import-report";
 
 /** Differences and reasons that reading one object found. */
 export class Notes {

@@ -1,8 +1,8 @@
-import { toRef } from "../../../kernel/text";
+import { toRef } from "../../../base/text";
 import type { FoundGroup, FoundPage, ForeignKey } from "../source";
 import { keyOf } from "../source";
 import { cutName, cutText, textChange } from "../texts";
-import { DESCRIPTION_MAX } from "../../../domain/texts";
+import { DESCRIPTION_MAX } from "../../../base/texts";
 import type { CONFIG } from "./document";
 import type { Values } from "./fields";
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
 import { OperatorError } from "../../../db/errors";
-import { oneLine } from "../../../kernel/text";
+import { oneLine } from "../../../base/text";
 import type { Found } from "../source";
 import type { ReadNamedFile } from "./client";
 import { findInConfig, type FoundConfig, type Origin } from "./config";

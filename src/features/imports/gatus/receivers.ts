@@ -1,4 +1,4 @@
-import type { WebhookFormat } from "../../../domain/webhook";
+import type { WebhookFormat } from "../../../base/webhook";
 import { mailtoOf } from "../../webhooks/recipient";
 import { anything, flag, type Table, text, whole } from "./fields";
 

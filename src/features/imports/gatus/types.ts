@@ -1,4 +1,4 @@
-import { parseResolver } from "../../../egress/host";
+import { parseResolver } from "../../../egress/policy";
 import { DNS_RECORD_TYPES } from "../../../egress/model";
 import type { EndpointType } from "./conditions";
 import type { Endpoint } from "./document";

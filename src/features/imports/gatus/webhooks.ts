@@ -1,5 +1,5 @@
-import type { ImportChange } from "../../../domain/import-report";
-import { oneLine, plural } from "../../../kernel/text";
+import type { ImportChange } from "../../../base/import-report";
+import { oneLine, plural } from "../../../base/text";
 import type { FoundWebhook, LeftOut } from "../source";
 import { keyOf } from "../source";
 import type { DefaultAlerts } from "./alerts";

@@ -10,8 +10,8 @@ import {
   type YAMLMap,
 } from "yaml";
 import { OperatorError } from "../../../db/errors";
-import { oneLine } from "../../../kernel/text";
-import { parseYamlText, YAML_DEPTH_MAX, YamlTooLarge } from "../../../kernel/yaml";
+import { oneLine } from "../../../base/text";
+import { parseYamlText, YAML_DEPTH_MAX, YamlTooLarge } from "../../../base/yaml";
 
 /*
  * YAML as Gatus reads it. All scalars stay texts, since Gatus reads a token of `0123` as those four characters. Errors

@@ -1,6 +1,6 @@
-import { schemaErrors } from "../../../errors/examine";
-import { sha256Hex } from "../../../kernel/hash";
-import { oneLine, plural } from "../../../kernel/text";
+import { schemaErrors } from "../../../base/validation";
+import { sha256Hex } from "../../../base/hash";
+import { oneLine, plural } from "../../../base/text";
 import type { Found, FoundMonitor, LeftOut } from "../source";
 import { cutName } from "../texts";
 import { type Hide, type IdentifiedCheck, monitorOf } from "./checks";

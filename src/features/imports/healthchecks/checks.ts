@@ -1,8 +1,8 @@
-import { crons } from "../../../domain/cron";
-import type { ForeignObject, ImportChange } from "../../../domain/import-report";
-import { TAG_MAX, TAGS_MAX, withTag } from "../../../domain/tags";
-import { DESCRIPTION_MAX } from "../../../domain/texts";
-import { oneLine } from "../../../kernel/text";
+import { crons } from "../../../base/cron";
+import type { ForeignObject, ImportChange } from "../../../base/import-report";
+import { TAG_MAX, TAGS_MAX, withTag } from "../../../base/tags";
+import { DESCRIPTION_MAX } from "../../../base/texts";
+import { oneLine } from "../../../base/text";
 import { type ImportedToken, ofPostOnly } from "../../monitors/heartbeat-tokens";
 import { isTimeZone } from "../../pages/rules";
 import type { FoundMonitor } from "../source";

@@ -1,5 +1,5 @@
 import { OperatorError } from "../../../db/errors";
-import { plural } from "../../../kernel/text";
+import { plural } from "../../../base/text";
 import { parseModestJson, readText } from "../read-text";
 import type { Found } from "../source";
 import { findInAnswer } from "./answer";

@@ -1,9 +1,8 @@
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import { SYSTEM_ACTOR } from "../../../domain/actor";
-import type { ComponentStatus } from "../../../domain/component-status";
-import type { OnDown } from "../../../domain/monitor-state";
-import { SECOND_MS, startOfDay } from "../../../kernel/time";
+import { SYSTEM_ACTOR } from "../../../base/actor";
+import type { ComponentStatus, OnDown } from "../../../base/status";
+import { SECOND_MS, startOfDay } from "../../../base/time";
 import { addPastCauses, knowEarlier } from "../../components/past";
 import { type ComponentOnPage, findComponent } from "../../components/store";
 import type { Interval } from "../../components/history";

@@ -1,6 +1,6 @@
-import { redactText } from "../../../domain/redact";
-import { oneLine } from "../../../kernel/text";
-import { DAY_MS, startOfDay } from "../../../kernel/time";
+import { redactText } from "../../../base/secrets";
+import { oneLine } from "../../../base/text";
+import { DAY_MS, startOfDay } from "../../../base/time";
 import type { BeatKind, HistoryChunk } from "../source";
 
 /** Maximum number of beats of a monitor that are read of one day: two a second. */

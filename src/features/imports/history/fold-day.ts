@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../kernel/time";
-import { sketchOf } from "../../../kernel/sketch";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../base/time";
+import { sketchOf } from "../../../base/sketch";
 import type { CheckRow } from "../../monitors/checks-store";
 import { type Figures, figuresToRow, mergeFigures } from "../../monitors/figures";
 import type { RollupRow } from "../../monitors/rollups-store";

@@ -1,4 +1,4 @@
-import { DAY_MS, startOfDay } from "../../../kernel/time";
+import { DAY_MS, startOfDay } from "../../../base/time";
 import { BEAT, type HistoryChunk, type HistoryRange, type HistorySum } from "../source";
 import { DayBeats } from "./day-beats";
 import { foldDay, type FoldedDay, type Limits } from "./fold-day";

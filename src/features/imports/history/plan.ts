@@ -1,5 +1,5 @@
-import type { ImportHistory } from "../../../domain/import-report";
-import { DAY_MS, SECOND_MS, startOfDay } from "../../../kernel/time";
+import type { ImportHistory } from "../../../base/import-report";
+import { DAY_MS, SECOND_MS, startOfDay } from "../../../base/time";
 import { continueFrom, rememberState } from "../../monitors/past";
 import { findMonitor, type MonitorRow } from "../../monitors/store";
 import { addPastCauses } from "../../components/past";

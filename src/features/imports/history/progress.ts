@@ -1,5 +1,5 @@
-import type { ImportHistory } from "../../../domain/import-report";
-import { DAY_MS, startOfDay, toIso } from "../../../kernel/time";
+import type { ImportHistory } from "../../../base/import-report";
+import { DAY_MS, startOfDay, toIso } from "../../../base/time";
 import type { HistoryRange } from "../source";
 import type { Part, PastRows } from "./part";
 import type { ProgressRow } from "./progress-store";

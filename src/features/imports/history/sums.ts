@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../base/time";
 import type { HistorySum } from "../source";
 
 /** Sums of a monitor, by the start of their minute, hour or day. */

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../../kernel/time";
+import { MINUTE_MS } from "../../../base/time";
 import { BEAT, type BeatKind, type HistorySum } from "../source";
 
 /* The states of a monitor by its beats and sums. Pure; times are unix ms. */

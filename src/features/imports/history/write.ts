@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import type { ImportReport } from "../../../domain/import-report";
-import { conflict } from "../../../errors/problem";
-import { repeatWithRests } from "../../../kernel/rests";
-import { DAY_MS, HOUR_MS, startOfDay, toIso } from "../../../kernel/time";
+import type { ImportReport } from "../../../base/import-report";
+import { conflict } from "../../../base/errors";
+import { repeatWithRests } from "../../../base/numbers";
+import { DAY_MS, HOUR_MS, startOfDay, toIso } from "../../../base/time";
 import {
   findFirstSpan,
   insertPastChecks,

@@ -1,11 +1,11 @@
 import {
   COMPONENT_STATUSES,
-  NAMED_STATUSES,
   type ComponentStatus,
+  NAMED_STATUSES,
   type NamedStatus,
-} from "../../../domain/component-status";
-import type { ForeignObject, ImportChange } from "../../../domain/import-report";
-import { parseDay, toIso } from "../../../kernel/time";
+} from "../../../base/status";
+import type { ForeignObject, ImportChange } from "../../../base/import-report";
+import { parseDay, toIso } from "../../../base/time";
 import { type ForeignKey, type FoundComponent, type FoundGroup, keyOf } from "../source";
 import { cutName, textChange } from "../texts";
 import { type SourceComponent, timeOf } from "./document";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Nullable, Text } from "../../../kernel/schema";
-import { parseInstant } from "../../../kernel/time";
+import { Nullable, Text } from "../../../base/schema";
+import { parseInstant } from "../../../base/time";
 
 /*
  * Fields that are read of Statuspage's objects: those of its public documents (v2), and those of its REST API (v1),

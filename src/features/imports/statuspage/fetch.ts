@@ -1,10 +1,9 @@
 import { OperatorError } from "../../../db/errors";
 import type { Egress } from "../../../egress/egress";
-import { Fault } from "../../../egress/fault";
-import type { HttpAnswer } from "../../../egress/model";
+import { Fault, type HttpAnswer } from "../../../egress/model";
 import { readBody } from "../../../egress/body";
-import type { Clock } from "../../../kernel/clock";
-import { SECOND_MS } from "../../../kernel/time";
+import type { Clock } from "../../../base/clock";
+import { SECOND_MS } from "../../../base/time";
 import { parseDocument } from "./documents";
 
 const MEBIBYTES_MAX = 8;

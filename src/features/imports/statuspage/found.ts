@@ -1,10 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import { OperatorError } from "../../../db/errors";
-import { type ComponentStatus, worstStatus } from "../../../domain/component-status";
-import { schemaErrors } from "../../../errors/examine";
-import { sha256Hex } from "../../../kernel/hash";
-import { sum } from "../../../kernel/numbers";
-import { oneLine, plural } from "../../../kernel/text";
+import { type ComponentStatus, worstStatus } from "../../../base/status";
+import { schemaErrors } from "../../../base/validation";
+import { sha256Hex } from "../../../base/hash";
+import { sum } from "../../../base/numbers";
+import { oneLine, plural } from "../../../base/text";
 import {
   type Found,
   type FoundIncident,

@@ -1,8 +1,7 @@
-import { type NamedStatus, worstStatus } from "../../../domain/component-status";
-import type { ForeignObject, ImportChange } from "../../../domain/import-report";
-import { IMPACTS, INCIDENT_STATUSES } from "../../../domain/incident-status";
-import { oneLine, plural } from "../../../kernel/text";
-import { toIso } from "../../../kernel/time";
+import { IMPACTS, INCIDENT_STATUSES, type NamedStatus, worstStatus } from "../../../base/status";
+import type { ForeignObject, ImportChange } from "../../../base/import-report";
+import { oneLine, plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
 import { impactOf } from "../../incidents/rules";
 import type { ForeignKey, FoundIncident, LeftOut } from "../source";
 import { cutName, textChange } from "../texts";

@@ -1,6 +1,6 @@
-import type { ImportChange } from "../../../domain/import-report";
-import { type MaintenanceStatus, MAINTENANCE_STATUSES } from "../../../domain/incident-status";
-import { HOUR_MS, toIso } from "../../../kernel/time";
+import type { ImportChange } from "../../../base/import-report";
+import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../../base/status";
+import { HOUR_MS, toIso } from "../../../base/time";
 import type { FoundMaintenance, LeftOut } from "../source";
 import { keyOfComponent } from "./components";
 import { type SourceIncident, timeOf } from "./document";

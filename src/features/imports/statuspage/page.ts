@@ -1,4 +1,4 @@
-import { toRef } from "../../../kernel/text";
+import { toRef } from "../../../base/text";
 import type { FoundPage, LeftOut } from "../source";
 import { cutName, textChange } from "../texts";
 import type { SourcePage } from "./document";

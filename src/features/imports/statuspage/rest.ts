@@ -1,5 +1,5 @@
 import { OperatorError } from "../../../db/errors";
-import { SECOND_MS } from "../../../kernel/time";
+import { SECOND_MS } from "../../../base/time";
 import { isObject, type SourceDocuments } from "./document";
 import { Documents } from "./documents";
 import { type Fetched, type FetchDependencies, fetchDocument } from "./fetch";

@@ -1,6 +1,6 @@
-import type { ForeignObject, ImportReport } from "../../../domain/import-report";
-import { guarded, toCsvLine } from "../../../kernel/csv";
-import { plural } from "../../../kernel/text";
+import type { ForeignObject, ImportReport } from "../../../base/import-report";
+import { guarded, toCsvLine } from "../../../base/csv";
+import { plural } from "../../../base/text";
 import type { LeftOut, OutputFile } from "../source";
 import { cutName } from "../texts";
 import { isObject } from "./document";

@@ -1,6 +1,6 @@
-import type { ImportChange } from "../../../domain/import-report";
-import { capitalised, plural, spaced } from "../../../kernel/text";
-import { toIso } from "../../../kernel/time";
+import type { ImportChange } from "../../../base/import-report";
+import { capitalised, plural, spaced } from "../../../base/text";
+import { toIso } from "../../../base/time";
 import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
 
 /** An update with a status of this installation. */

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { OperatorError } from "../../../db/errors";
-import { schemaErrors } from "../../../errors/examine";
+import { schemaErrors } from "../../../base/validation";
 import { parseModestJson } from "../read-text";
 import { cutName } from "../texts";
 import type { ReadRows } from "./data";

@@ -1,4 +1,4 @@
-import { parseJson } from "../../../kernel/text";
+import { parseJson } from "../../../base/text";
 import type { Assertion } from "../../monitors/assertions/model";
 import { jsonPathOf } from "./json-query";
 import type { Notes } from "./notes";

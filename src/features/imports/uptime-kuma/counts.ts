@@ -1,4 +1,4 @@
-import { SECOND_MS } from "../../../kernel/time";
+import { SECOND_MS } from "../../../base/time";
 import type { HistoryRange } from "../source";
 import type { KumaDatabase } from "./database";
 import { sumTablesOf } from "./sums";

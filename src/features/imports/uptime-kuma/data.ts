@@ -1,4 +1,4 @@
-import { parseJson } from "../../../kernel/text";
+import { parseJson } from "../../../base/text";
 import type { MonitorRow } from "./checked";
 import { TABLES } from "./table-columns";
 import { type KumaValue, type Row, number, text } from "./values";

@@ -14,7 +14,7 @@ import { copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { OperatorError } from "../../../db/errors";
-import { parseJson } from "../../../kernel/text";
+import { parseJson } from "../../../base/text";
 
 /** Size of the headers of a database and of its write-ahead log, in bytes. */
 const DATABASE_HEADER = 100;

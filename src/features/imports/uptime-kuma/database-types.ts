@@ -1,4 +1,4 @@
-import { parseJson } from "../../../kernel/text";
+import { parseJson } from "../../../base/text";
 import type { Assertion } from "../../monitors/assertions/model";
 import { type Checked, Held, type MonitorContext, type MonitorRow } from "./checked";
 import { expectedText, hasConditions, messageAssertions } from "./conditions";

@@ -1,5 +1,5 @@
-import { numberedRef } from "../../../domain/refs";
-import { toRef } from "../../../kernel/text";
+import { numberedRef } from "../../../base/ids";
+import { toRef } from "../../../base/text";
 import { idOf } from "./data";
 import { type Row, text } from "./values";
 

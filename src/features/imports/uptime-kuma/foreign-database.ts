@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { OperatorError } from "../../../db/errors";
 import { closeSqlite } from "../../../db/open";
-import { oneLine } from "../../../kernel/text";
+import { oneLine } from "../../../base/text";
 import { type DatabaseFile, identityOf, requireUnchanged } from "./database-file";
 
 /** Longest wait for a process that writes, in ms. It blocks the thread. */

@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../../kernel/hash";
-import { oneLine, plural } from "../../../kernel/text";
+import { sha256Hex } from "../../../base/hash";
+import { oneLine, plural } from "../../../base/text";
 import type { Found, LeftOut } from "../source";
 import type { MonitorRow } from "./checked";
 import { byId, groupedBy, idOf, type KumaData, settingsOf } from "./data";

@@ -1,4 +1,4 @@
-import { DAY_MS, parseDay, SECOND_MS, toIso } from "../../../kernel/time";
+import { DAY_MS, parseDay, SECOND_MS, toIso } from "../../../base/time";
 import type { FoundIncident, LeftOut } from "../source";
 import { byId, idOf, type KumaData } from "./data";
 import { pageKey } from "./pages";

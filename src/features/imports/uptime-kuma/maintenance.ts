@@ -1,7 +1,7 @@
-import { crons } from "../../../domain/cron";
-import type { ImportChange } from "../../../domain/import-report";
-import { oneLine } from "../../../kernel/text";
-import { toIso } from "../../../kernel/time";
+import { crons } from "../../../base/cron";
+import type { ImportChange } from "../../../base/import-report";
+import { oneLine } from "../../../base/text";
+import { toIso } from "../../../base/time";
 import { isTimeZone } from "../../pages/rules";
 import {
   type ForeignKey,

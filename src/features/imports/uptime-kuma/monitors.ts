@@ -1,6 +1,6 @@
-import type { ForeignObject } from "../../../domain/import-report";
-import { TAG_MAX, TAGS_MAX, withTag } from "../../../domain/tags";
-import { DESCRIPTION_MAX } from "../../../domain/texts";
+import type { ForeignObject } from "../../../base/import-report";
+import { TAG_MAX, TAGS_MAX, withTag } from "../../../base/tags";
+import { DESCRIPTION_MAX } from "../../../base/texts";
 import type { CreateMonitorBody } from "../../monitors/bodies";
 import type { ImportedToken } from "../../monitors/heartbeat-tokens";
 import type { FoundMonitor } from "../source";

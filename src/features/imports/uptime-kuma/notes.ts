@@ -1,5 +1,5 @@
-import type { ImportChange } from "../../../domain/import-report";
-import { oneLine } from "../../../kernel/text";
+import type { ImportChange } from "../../../base/import-report";
+import { oneLine } from "../../../base/text";
 
 /** Collects what is different here while an object is read. */
 export class Notes {

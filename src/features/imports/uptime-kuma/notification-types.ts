@@ -1,4 +1,4 @@
-import type { WebhookFormat } from "../../../domain/webhook";
+import type { WebhookFormat } from "../../../base/webhook";
 import type { Mapping } from "./mapping";
 import { object, textOf } from "./values";
 

@@ -1,5 +1,5 @@
-import type { ForeignObject } from "../../../domain/import-report";
-import { oneLine, plural } from "../../../kernel/text";
+import type { ForeignObject } from "../../../base/import-report";
+import { oneLine, plural } from "../../../base/text";
 import type { FoundMonitor, FoundWebhook, ForeignKey, LeftOut } from "../source";
 import { keyOf } from "../source";
 import { cutName } from "../texts";

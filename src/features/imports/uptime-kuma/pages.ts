@@ -1,5 +1,5 @@
-import { plainText } from "../../../domain/markdown";
-import { DESCRIPTION_MAX } from "../../../domain/texts";
+import { plainText } from "../../../base/markdown";
+import { DESCRIPTION_MAX } from "../../../base/texts";
 import { isTimeZone } from "../../pages/rules";
 import { bytesOfDataUrl, type FoundPage, type ForeignKey, keyOf } from "../source";
 import { groupedBy, idOf, type KumaData } from "./data";

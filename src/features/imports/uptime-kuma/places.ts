@@ -1,4 +1,4 @@
-import { DESCRIPTION_MAX } from "../../../domain/texts";
+import { DESCRIPTION_MAX } from "../../../base/texts";
 import type { FoundComponent, FoundGroup, FoundMonitor, ForeignKey, LeftOut } from "../source";
 import { keyOf } from "../source";
 import type { MonitorRow } from "./checked";

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { DockerHosts } from "../../../config/docker-hosts";
+import type { DockerHosts } from "../../../base/config/network";
 import { OperatorError } from "../../../db/errors";
 import type { Found, FoundHistory } from "../source";
 import { isBackup, readBackup } from "./backup";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { oneLine } from "../../../kernel/text";
+import { oneLine } from "../../../base/text";
 import { type Checked, Held, type MonitorContext, type MonitorRow } from "./checked";
 import { expectedText } from "./conditions";
 import { authenticationOf, headersOf, withHeader, withoutCredentials } from "./http-request";

@@ -1,5 +1,5 @@
-import { parseJson } from "../../../kernel/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { parseJson } from "../../../base/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import type { HistoryRange, HistorySum } from "../source";
 import { cut, numeric } from "./foreign-database";
 import type { KumaDatabase, Query } from "./database";

@@ -1,4 +1,4 @@
-import { parseJson } from "../../../kernel/text";
+import { parseJson } from "../../../base/text";
 
 /** Value of a column. */
 export type KumaValue = string | number | null;

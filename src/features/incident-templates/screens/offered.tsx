@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Field } from "../../../admin/forms/field";
 import { messageField } from "../../../admin/forms/text-fields";
 import type { Reader } from "../../../db/statements";
-import type { IncidentStatus } from "../../../domain/incident-status";
+import type { IncidentStatus } from "../../../base/status";
 import type { Form as SentForm } from "../../../http/form-body";
 import { Fold } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";

@@ -11,20 +11,21 @@ import type { At } from "../../../admin/screens/routes";
 import { newFormToken } from "../../../admin/write-as";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import type { Actor } from "../../../domain/actor";
+import { type Actor, type Role, roleAllows } from "../../../base/actor";
 import {
   type Impact,
+  IMPACT_TONES,
   INCIDENT_STATUSES,
   type IncidentStatus,
-} from "../../../domain/incident-status";
-import { type Role, roleAllows } from "../../../domain/role";
-import { IMPACT_TONES, STATUS_TONES, type Tone } from "../../../domain/tone";
-import { conflict, invalidFields } from "../../../errors/problem";
+  STATUS_TONES,
+  type Tone,
+} from "../../../base/status";
+import { conflict, invalidFields } from "../../../base/errors";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { actorOf, sessionOf } from "../../../http/request-context";
-import { plural } from "../../../kernel/text";
-import { toIso } from "../../../kernel/time";
+import { plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
 import { renderIncidentPage } from "../../../public/incident-page";
 import { pathsOf } from "../../../public/page-paths";
 import { MarkdownText } from "../../../public/text";

@@ -19,9 +19,14 @@ import {
 import { componentsOfPagePath, incidentPath } from "../../../admin/paths";
 import type { Area } from "../../../admin/screens/area";
 import { FormScreen } from "../../../admin/screens/form-screen";
-import { NAMED_STATUSES, type NamedStatus } from "../../../domain/component-status";
-import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../../domain/incident-status";
-import { conflict } from "../../../errors/problem";
+import {
+  type Impact,
+  IMPACTS,
+  INCIDENT_STATUSES,
+  NAMED_STATUSES,
+  type NamedStatus,
+} from "../../../base/status";
+import { conflict } from "../../../base/errors";
 import type { Form as SentForm } from "../../../http/form-body";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/words";
 import { Fold } from "../../../ui/blocks";

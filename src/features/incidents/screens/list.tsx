@@ -1,11 +1,10 @@
 import { labelAmong, PageFilter } from "../../../admin/page-choice";
 import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../admin/paths";
 import type { Reader } from "../../../db/statements";
-import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../../domain/incident-status";
-import type { Role } from "../../../domain/role";
-import { IMPACT_TONES } from "../../../domain/tone";
-import { plural } from "../../../kernel/text";
-import { HOUR_MS, toIso } from "../../../kernel/time";
+import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../base/status";
+import type { Role } from "../../../base/actor";
+import { plural } from "../../../base/text";
+import { HOUR_MS, toIso } from "../../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
 import { ButtonLink } from "../../../ui/buttons";
 import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../../ui/dense-table";

@@ -1,5 +1,5 @@
-import { renderMarkdown } from "../../../domain/markdown";
-import { withLineFeeds } from "../../../kernel/text";
+import { renderMarkdown } from "../../../base/markdown";
+import { withLineFeeds } from "../../../base/text";
 import { placeLine, withoutControl } from "../quoted-printable";
 import {
   type Block,

@@ -1,4 +1,4 @@
-import type { Tone } from "../../../domain/tone";
+import type { Tone } from "../../../base/status";
 
 /** Part of a line: text, or a name that people chose, which is kept apart from the direction of its line. */
 export type Inline = string | { name: string };

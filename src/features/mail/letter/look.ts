@@ -4,7 +4,7 @@ import {
   TONE_COLOURS_IN_DARK,
   TONE_FILLS,
   TONES,
-} from "../../../domain/tone";
+} from "../../../base/status";
 
 /** Properties of an element in the light theme, and those of the dark theme in their place. */
 interface Look {

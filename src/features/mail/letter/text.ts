@@ -1,4 +1,4 @@
-import { withLineFeeds } from "../../../kernel/text";
+import { withLineFeeds } from "../../../base/text";
 import { placeLine, withoutControl } from "../quoted-printable";
 import {
   type Block,

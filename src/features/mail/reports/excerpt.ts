@@ -1,5 +1,5 @@
 import { decodeWords } from "postal-mime";
-import { redactText } from "../../../domain/redact";
+import { redactText } from "../../../base/secrets";
 
 /** Number of bytes of a report that are kept. */
 const EXCERPT_MAX = 20 * 1024;

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { parseStoredAddress } from "../../../domain/mail-address";
-import { InstantText, Nullable, OneOf, Text } from "../../../kernel/schema";
-import { parseInstant } from "../../../kernel/time";
+import { parseStoredAddress } from "../../../base/mail-address";
+import { InstantText, Nullable, OneOf, Text } from "../../../base/schema";
+import { parseInstant } from "../../../base/time";
 import { cleanReply } from "../smtp/reply";
 import type { Finding } from "./finding";
 

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { DAY_MS } from "../../../kernel/time";
+import { DAY_MS } from "../../../base/time";
 import { countMails } from "../queue";
 import { findMail, type MailRow, setMailProgress } from "../queue-store";
 import { isSoftBounce } from "../rules";

@@ -1,10 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import type { Actor } from "../../../domain/actor";
+import type { Actor } from "../../../base/actor";
 import { audit } from "../../../events/audit";
-import { encodeBase62 } from "../../../kernel/base62";
-import { sha256 } from "../../../kernel/hash";
+import { encodeBase62, sha256 } from "../../../base/hash";
 import { deleteSetting, findSetting, putSetting } from "../../settings/store";
 
 /** Setting with the token for reports about mails. */

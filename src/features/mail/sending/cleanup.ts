@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import type { MailClass } from "../../../domain/mail";
+import type { MailClass } from "../../../base/mail-address";
 import { QueueChanges } from "../../outgoing/queue-changes";
 import { holdAllMailings } from "../hold";
 import { cancelMailsOfMailing, expireMails, hasExpired } from "../queue";

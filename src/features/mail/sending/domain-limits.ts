@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../../kernel/time";
+import { MINUTE_MS } from "../../../base/time";
 
 /** Two refusals within this time limit a domain. */
 const WITHIN_MS = MINUTE_MS;

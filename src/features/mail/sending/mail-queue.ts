@@ -1,5 +1,5 @@
 import type { Db } from "../../../db/database";
-import type { MailClass } from "../../../domain/mail";
+import type { MailClass } from "../../../base/mail-address";
 import {
   type DueMail,
   findFirstBatch,

@@ -1,4 +1,4 @@
-import type { MailClass } from "../../../domain/mail";
+import type { MailClass } from "../../../base/mail-address";
 import type { LoadThrottle } from "../../outgoing/load-throttle";
 import type { Templates } from "../templates";
 import type { RelayFigures } from "./relay-state";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../domain/mail";
+import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../base/mail-address";
 import { type CountedMail, countMails } from "../queue";
 import { findMailProgress, type MailProgress, setMailProgress } from "../queue-store";
 import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";

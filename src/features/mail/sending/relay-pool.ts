@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
-import type { Timer } from "../../../kernel/clock";
-import { SECOND_MS } from "../../../kernel/time";
+import type { Timer } from "../../../base/clock";
+import { SECOND_MS } from "../../../base/time";
 import { noteRelayOffers } from "../relay-offers";
 import type { MailSettings } from "../settings";
 import type { RelayConnection, RelayOptions } from "../smtp/relay";

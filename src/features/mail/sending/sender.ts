@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { monotonicWallClock } from "../../outgoing/timing";
 import { RESULTS_PER_COMMIT } from "../../outgoing/result-recorder";
 import { SendingLoop } from "../../outgoing/sending-loop";

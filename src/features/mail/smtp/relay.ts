@@ -1,9 +1,9 @@
 import type { Egress } from "../../../egress/egress";
-import { Fault } from "../../../egress/fault";
+import { Fault } from "../../../egress/model";
 import type { OpenSocket } from "../../../egress/socket";
-import type { Clock } from "../../../kernel/clock";
-import { SECOND_MS, toIso } from "../../../kernel/time";
-import { isAscii } from "../../../domain/mail-address";
+import type { Clock } from "../../../base/clock";
+import { SECOND_MS, toIso } from "../../../base/time";
+import { isAscii } from "../../../base/mail-address";
 import type { MailSettings } from "../settings";
 import {
   formatReply,

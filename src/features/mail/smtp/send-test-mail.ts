@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Egress } from "../../../egress/egress";
-import { MINUTE_MS } from "../../../kernel/time";
+import { MINUTE_MS } from "../../../base/time";
 import { toMessage } from "../compose";
 import { renderLetter } from "../letter/render";
 import { TEST_SUBJECT, testLetter } from "../letter/sign-up";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
-import type { TlsMode } from "../../../config/mail-options";
-import type { Clock } from "../../../kernel/clock";
+import type { TlsMode } from "../../../base/config/mail";
+import type { Clock } from "../../../base/clock";
 import type { Redact, Reply } from "./reply";
 
 /** Sender and recipient as SMTP sees them. */

@@ -1,7 +1,7 @@
 import type { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import type { Timer } from "../../../kernel/clock";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import type { Timer } from "../../../base/clock";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { noReply, parseReply, type RelayStage, type Reply, STAGE_NAMES } from "./reply";
 import { isHandshakeError, rejectionOf, type SmtpError, stageOf } from "./smtp-error";
 import type { MailEnvelope, SessionOptions } from "./session-options";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import { FieldErrors } from "../../../errors/field-errors";
+import { FieldErrors } from "../../../base/validation";
 import { findNamedPage } from "../../pages/filter";
 import { getPage } from "../../pages/service";
 import { chooseComponents } from "../affected-components";

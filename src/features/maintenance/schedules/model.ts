@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { CronText } from "../../../domain/cron";
-import { NameText } from "../../../domain/texts";
-import { Day, Instant, Nullable, Text } from "../../../kernel/schema";
-import { toIso } from "../../../kernel/time";
+import { CronText } from "../../../base/cron";
+import { NameText } from "../../../base/texts";
+import { Day, Instant, Nullable, Text } from "../../../base/schema";
+import { toIso } from "../../../base/time";
 import { ComponentReference } from "../../components/component-reference";
 import { NAMED_COMPONENTS_MAX, UpdateText } from "../../timeline/updates";
 import { RemindMinutesBefore } from "../model";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
-import { type Actor, SYSTEM_ACTOR } from "../../../domain/actor";
+import { type Actor, SYSTEM_ACTOR } from "../../../base/actor";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
-import { HOUR_MS, MINUTE_MS } from "../../../kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../../base/time";
 import { touchPage } from "../../pages/service";
 import { addUpdateRow } from "../change";
 import { recordMaintenanceEvent } from "../event";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { schemaErrors } from "../../../errors/examine";
+import { schemaErrors } from "../../../base/validation";
 import { ScheduleFields } from "./model";
 import { listOccurrences } from "./rules";
 

@@ -1,6 +1,6 @@
 import type { Reader } from "../../../db/statements";
-import { NEWEST } from "../../../domain/ids";
-import { notFound } from "../../../errors/problem";
+import { NEWEST } from "../../../base/ids";
+import { notFound } from "../../../base/errors";
 import type { PageAddress } from "../../pages/address";
 import {
   findScheduleWithPage,

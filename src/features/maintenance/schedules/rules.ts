@@ -1,5 +1,5 @@
-import { crons } from "../../../domain/cron";
-import { DAY_MS, MINUTE_MS } from "../../../kernel/time";
+import { crons } from "../../../base/cron";
+import { DAY_MS, MINUTE_MS } from "../../../base/time";
 import { isTimeZone } from "../../pages/rules";
 import { UPCOMING_MS } from "../rules";
 

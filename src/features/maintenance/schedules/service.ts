@@ -1,12 +1,11 @@
 import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
-import { type Actor, authorOf } from "../../../domain/actor";
-import { type ManagedMetadata, freeRef } from "../../../domain/refs";
-import { conflict } from "../../../errors/problem";
-import { FieldErrors } from "../../../errors/field-errors";
-import { validate } from "../../../errors/examine";
+import { type Actor, authorOf } from "../../../base/actor";
+import { freeRef, type ManagedMetadata } from "../../../base/ids";
+import { conflict } from "../../../base/errors";
+import { FieldErrors, validate } from "../../../base/validation";
 import { audit } from "../../../events/audit";
-import { toRef } from "../../../kernel/text";
+import { toRef } from "../../../base/text";
 import { findNamedPage } from "../../pages/filter";
 import type { PageRow } from "../../pages/store";
 import { chooseComponents } from "../affected-components";

@@ -1,6 +1,6 @@
-import { Fault } from "../../../egress/fault";
+import { Fault } from "../../../egress/model";
 import type { StepRecorder } from "../../../egress/steps";
-import { charsetOf } from "../../../kernel/charset";
+import { charsetOf } from "../../../base/charset";
 import { evaluate, type Subject } from "./evaluate";
 import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator";
 import { type Assertion, isLengthOp } from "./model";

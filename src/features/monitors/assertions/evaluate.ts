@@ -1,4 +1,4 @@
-import { decodeText, UNREAD_CHARSET } from "../../../kernel/charset";
+import { decodeText, UNREAD_CHARSET } from "../../../base/charset";
 import { lengthOf, NOTHING, parseJsonPath, valueAt } from "./json-path";
 import { type Assertion, type Expected, isLengthOp, LENGTH_OPS, type Op } from "./model";
 import { parsePattern, PATTERN_LOOKS_AT, type ReadPattern } from "./pattern";

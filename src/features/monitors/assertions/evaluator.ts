@@ -1,5 +1,5 @@
-import { hasFreeDescriptors } from "../../../kernel/descriptors";
-import type { Clock, Timer } from "../../../kernel/clock";
+import { hasFreeDescriptors } from "../../../base/descriptors";
+import type { Clock, Timer } from "../../../base/clock";
 import type { Slice, ThreadMessage } from "./assertion-thread";
 import type { Subject } from "./evaluate";
 import type { Assertion } from "./model";

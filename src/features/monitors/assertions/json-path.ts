@@ -1,4 +1,4 @@
-import { codePointLength } from "../../../kernel/text";
+import { codePointLength } from "../../../base/text";
 
 /** Names and indexes that lead to one value in a JSON document. */
 type JsonPath = readonly (string | number)[];

@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, type TUnion, Type } from "@sinclair/typebox";
-import { LineText } from "../../../domain/texts";
-import { ByTag, OneOf, Text } from "../../../kernel/schema";
-import { capitalised } from "../../../kernel/text";
+import { LineText } from "../../../base/texts";
+import { ByTag, OneOf, Text } from "../../../base/schema";
+import { capitalised } from "../../../base/text";
 
 const NUMBER_OPS = ["eq", "ne", "lt", "lte", "gt", "gte"] as const;
 const TEXT_OPS = ["eq", "ne", "contains", "not_contains", "matches"] as const;

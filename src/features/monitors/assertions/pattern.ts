@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { lazy } from "../../../kernel/lazy";
+import { lazy } from "../../../base/lazy";
 
 // Loaded with the first pattern, not while the server starts.
 const library = lazy(() => require("re2js") as typeof import("re2js"));

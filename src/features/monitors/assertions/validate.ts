@@ -1,4 +1,4 @@
-import { type FieldError, pointer } from "../../../errors/problem";
+import { type FieldError, pointer } from "../../../base/errors";
 import { parseJsonPath } from "./json-path";
 import { type Assertion, isLengthOp } from "./model";
 import { patternProblem } from "./pattern";

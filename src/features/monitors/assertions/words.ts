@@ -1,5 +1,5 @@
 import { nameOfExpiring } from "../../../egress/model";
-import { plural } from "../../../kernel/text";
+import { plural } from "../../../base/text";
 import { lengthOf, NOTHING } from "./json-path";
 import { type Assertion, isLengthOp, LENGTH_OPS, type Op } from "./model";
 

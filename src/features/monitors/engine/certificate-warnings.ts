@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { DAY_MS, toIso } from "../../../kernel/time";
+import { DAY_MS, toIso } from "../../../base/time";
 import {
   deleteCertificateWarnings,
   findCertificateWarning,

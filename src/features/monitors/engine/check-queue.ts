@@ -1,4 +1,4 @@
-import { outgoingShare } from "../../../kernel/descriptors";
+import { outgoingShare } from "../../../base/descriptors";
 import { DueHeap } from "./due-heap";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 

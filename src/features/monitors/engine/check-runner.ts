@@ -1,7 +1,7 @@
 import type { StepRecorder } from "../../../egress/steps";
-import type { Clock } from "../../../kernel/clock";
-import { unavailable } from "../../../errors/problem";
-import { SECOND_MS } from "../../../kernel/time";
+import type { Clock } from "../../../base/clock";
+import { unavailable } from "../../../base/errors";
+import { SECOND_MS } from "../../../base/time";
 import type { CheckRow } from "../checks-store";
 import type { Heartbeat } from "../monitoring";
 import type { ProbeResult } from "../probe";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
-import type { Clock, Timer } from "../../../kernel/clock";
-import { MINUTE_MS } from "../../../kernel/time";
+import type { Clock, Timer } from "../../../base/clock";
+import { MINUTE_MS } from "../../../base/time";
 import type { CheckQueue } from "./check-queue";
 import {
   afterMissed,

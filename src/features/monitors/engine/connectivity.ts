@@ -1,5 +1,5 @@
-import type { ListenAddress } from "../../../config/parse";
-import type { Clock } from "../../../kernel/clock";
+import type { ListenAddress } from "../../../base/config/parse";
+import type { Clock } from "../../../base/clock";
 import type { Stalls } from "./stalls";
 
 /**

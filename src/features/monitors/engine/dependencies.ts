@@ -1,5 +1,5 @@
-import type { Clock } from "../../../kernel/clock";
-import { SECOND_MS } from "../../../kernel/time";
+import type { Clock } from "../../../base/clock";
+import { SECOND_MS } from "../../../base/time";
 import { isFailing } from "../rules";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../context";
-import { conflict, notFound } from "../../../errors/problem";
+import { conflict, notFound } from "../../../base/errors";
 import type { StepRecorder } from "../../../egress/steps";
-import type { MonitorType } from "../../../domain/monitor-state";
-import type { Timer } from "../../../kernel/clock";
+import type { MonitorType } from "../../../base/status";
+import type { Timer } from "../../../base/clock";
 import { SHORT_TIMEOUT_MS } from "../bodies";
 import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";

@@ -4,7 +4,7 @@ import {
   type MonitorType,
   SUPPORTED_TYPES,
   type SupportedType,
-} from "../../../domain/monitor-state";
+} from "../../../base/status";
 
 /** Bounds of the delays of checks, in ms. */
 export const DELAY_BOUNDS_MS = [10, 50, 100, 250, 500, 1_000, 5_000, 30_000] as const;

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
-import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
-import type { Timer } from "../../../kernel/clock";
+import { MINUTE_MS, SECOND_MS } from "../../../base/time";
+import type { Timer } from "../../../base/clock";
 import { hasDueWords, writeDueWords } from "../../incidents/words";
 import { listMonitorsToRepair, repairOutages } from "./incidents";
 

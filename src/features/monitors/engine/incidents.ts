@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import { badnessOf } from "../../../domain/component-status";
-import { DAY_MS, MINUTE_MS } from "../../../kernel/time";
+import { badnessOf } from "../../../base/status";
+import { DAY_MS, MINUTE_MS } from "../../../base/time";
 import { listIncidentCausesOf } from "../../components/cause-store";
 import { asMarkdown, isAllclears } from "../../incidents/words";
 import {

@@ -1,7 +1,7 @@
-import type { Occurrences } from "../../../domain/cron";
-import type { Clock } from "../../../kernel/clock";
-import type { MonitorState } from "../../../domain/monitor-state";
-import { HOUR_MS } from "../../../kernel/time";
+import type { Occurrences } from "../../../base/cron";
+import type { Clock } from "../../../base/clock";
+import type { MonitorState } from "../../../base/status";
+import { HOUR_MS } from "../../../base/time";
 import type { TokenKey } from "../heartbeat-store";
 import { isHeldStreak } from "../rules";
 

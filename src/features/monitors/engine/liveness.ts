@@ -1,5 +1,5 @@
-import type { Clock } from "../../../kernel/clock";
-import { HOUR_MS } from "../../../kernel/time";
+import type { Clock } from "../../../base/clock";
+import { HOUR_MS } from "../../../base/time";
 
 /**
  * Time without a sign of life after which the server counts as offline: the time in between is

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import type { MonitorState } from "../../../domain/monitor-state";
-import { HOUR_MS } from "../../../kernel/time";
+import type { MonitorState } from "../../../base/status";
+import { HOUR_MS } from "../../../base/time";
 import { findLiveness, saveNoData } from "../checks-store";
 import { type MonitorConfig, scheduleOf } from "../probes";
 import type { AffectedComponent } from "../records";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../../context";
 import type { Contact } from "../../../egress/model";
 import { outsideAddressOf } from "../../../egress/policy";
-import { plural } from "../../../kernel/text";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../../kernel/time";
-import type { Timer } from "../../../kernel/clock";
+import { plural } from "../../../base/text";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
+import type { Timer } from "../../../base/clock";
 import type { Alarms } from "../../alarms/alarms";
 import { deleteSetting, findSetting, putSetting } from "../../settings/store";
 import type { ProbeResult } from "../probe";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import type { CheckOutcome } from "../../../domain/monitor-state";
+import type { CheckOutcome } from "../../../base/status";
 import { type CheckRow, insertCheck } from "../checks-store";
 import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";
 import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";

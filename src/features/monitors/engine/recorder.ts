@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import { Problem, unavailable } from "../../../errors/problem";
+import { Problem, unavailable } from "../../../base/errors";
 import { type CheckRow, saveLiveness } from "../checks-store";
 import type { Liveness } from "./liveness";
 import { type Entry, type Recorded, recordEntries } from "./record";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { toIso } from "../../../kernel/time";
+import { toIso } from "../../../base/time";
 import { findOutageStart } from "../evaluation-store";
 import { getMonitorRecord } from "../records";
 import { findDueReminder, saveReminder } from "../reminder-store";

@@ -1,6 +1,6 @@
-import type { CheckOutcome, MonitorType } from "../../../domain/monitor-state";
+import type { CheckOutcome, MonitorType } from "../../../base/status";
 import type { OutsideAddress } from "../../../egress/policy";
-import { SECOND_MS } from "../../../kernel/time";
+import { SECOND_MS } from "../../../base/time";
 import type { CheckRow } from "../checks-store";
 import { graceSecondsOf, type MonitorConfig, occurrencesOf } from "../probes";
 import { invertResult, type ProbeResult } from "../probe";

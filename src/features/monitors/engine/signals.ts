@@ -1,6 +1,6 @@
 import type { Tx } from "../../../db/statements";
-import type { SignalKind } from "../../../domain/monitor-state";
-import { MINUTE_MS } from "../../../kernel/time";
+import type { SignalKind } from "../../../base/status";
+import { MINUTE_MS } from "../../../base/time";
 import {
   deleteRuns,
   insertSignal,

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "../../../kernel/clock";
-import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import type { Clock, Timer } from "../../../base/clock";
+import { MINUTE_MS, SECOND_MS } from "../../../base/time";
 
 /** Intervals of looking at the clock: while checks run, and otherwise, since each look wakes the machine. */
 const LOOK_MS = { measuring: 100, idle: 500 };

@@ -1,9 +1,9 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import type { EventType } from "../../../events/catalog";
-import { SYSTEM_ACTOR } from "../../../domain/actor";
-import type { MonitorState } from "../../../domain/monitor-state";
-import { toIso, toIsoOrNull } from "../../../kernel/time";
+import type { EventType } from "../../../events/outbox";
+import { SYSTEM_ACTOR } from "../../../base/actor";
+import type { MonitorState } from "../../../base/status";
+import { toIso, toIsoOrNull } from "../../../base/time";
 import { endCauses, openCauses } from "../../components/causes";
 import { touchPage } from "../../pages/service";
 import { presentMonitor } from "../model";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Nullable, Text } from "../../../kernel/schema";
-import { hasUnsafeCharacters } from "../../../kernel/text";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Nullable, Text } from "../../../base/schema";
+import { hasUnsafeCharacters } from "../../../base/text";
 
 /** Certificate with which the checks of a monitor identify themselves, in PEM. */
 export interface ClientCertificate {

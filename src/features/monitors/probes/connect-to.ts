@@ -1,10 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatHost } from "../../../config/parse";
+import { formatHost } from "../../../base/config/parse";
 import type { HttpRequest } from "../../../egress/model";
-import { hostError, parseHost } from "../../../egress/host";
-import { monitorPolicy } from "../../../egress/policy";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Text } from "../../../kernel/schema";
+import { hostError, monitorPolicy, parseHost } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Text } from "../../../base/schema";
 import { HostText, PortNumber } from "./fields";
 
 /*

@@ -1,12 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { DNS_RECORD_TYPES, type DnsRecordType } from "../../../egress/model";
-import { Fault } from "../../../egress/fault";
-import { hostError, parseHost, parseResolver } from "../../../egress/host";
-import { monitorPolicy } from "../../../egress/policy";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { LineText } from "../../../domain/texts";
-import { OneOf } from "../../../kernel/schema";
-import { oneLine } from "../../../kernel/text";
+import { DNS_RECORD_TYPES, type DnsRecordType, Fault } from "../../../egress/model";
+import { hostError, monitorPolicy, parseHost, parseResolver } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../base/errors";
+import { LineText } from "../../../base/texts";
+import { OneOf } from "../../../base/schema";
+import { oneLine } from "../../../base/text";
 import type { Probe } from "../probe";
 import { elapsedMs, failed, mergeFields } from "./fields";
 

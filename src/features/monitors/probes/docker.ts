@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { LineText } from "../../../domain/texts";
-import { Text } from "../../../kernel/schema";
+import { LineText } from "../../../base/texts";
+import { Text } from "../../../base/schema";
 import type { Probe } from "../probe";
 import { mergeFields } from "./fields";
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { parseHost } from "../../../egress/host";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { LineText } from "../../../domain/texts";
+import { parseHost } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../base/errors";
+import { LineText } from "../../../base/texts";
 import type { Probe } from "../probe";
 import { mergeFields } from "./fields";
 import { includedRdapList, type RdapList, rdapBaseOf, topLevelOf } from "./rdap-list";

@@ -1,18 +1,17 @@
 import { Type } from "@sinclair/typebox";
-import { formatHost } from "../../../config/parse";
+import { formatHost } from "../../../base/config/parse";
 import {
   type Certificate,
+  type Fault,
   TLS_VERSIONS,
   type TlsRules,
   type TlsVersion,
 } from "../../../egress/model";
-import type { Fault } from "../../../egress/fault";
-import { hostError } from "../../../egress/host";
-import { monitorPolicy } from "../../../egress/policy";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { LineText } from "../../../domain/texts";
-import { OneOf, Text } from "../../../kernel/schema";
-import { DAY_MS } from "../../../kernel/time";
+import { hostError, monitorPolicy } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../base/errors";
+import { LineText } from "../../../base/texts";
+import { OneOf, Text } from "../../../base/schema";
+import { DAY_MS } from "../../../base/time";
 import { certificateSentence } from "../assertions/words";
 import { certificatesProblem } from "./client-certificate";
 import type { Uses } from "./secrets";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { headerError } from "../../../egress/request-headers";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { LineText } from "../../../domain/texts";
+import { headerError } from "../../../egress/request";
+import { type FieldError, pointer } from "../../../base/errors";
+import { LineText } from "../../../base/texts";
 import type { Probe } from "../probe";
 import {
   HostText,

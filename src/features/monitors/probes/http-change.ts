@@ -1,4 +1,4 @@
-import type { FieldError } from "../../../errors/problem";
+import type { FieldError } from "../../../base/errors";
 import { presentClientCertificate } from "./client-certificate";
 import { placeOf } from "./connect-to";
 import { certifiedBy, DEFAULT_TLS_MIN } from "./fields";

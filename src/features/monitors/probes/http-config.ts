@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Nullable, OneOf, Text } from "../../../kernel/schema";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Nullable, OneOf, Text } from "../../../base/schema";
 import { type Assertion, AssertionBody } from "../assertions/model";
 import { validateAssertions } from "../assertions/validate";
 import {

@@ -1,6 +1,6 @@
-import { headerError } from "../../../egress/request-headers";
+import { headerError } from "../../../egress/request";
 import type { HttpAnswer } from "../../../egress/model";
-import { lazy } from "../../../kernel/lazy";
+import { lazy } from "../../../base/lazy";
 
 /** Cookies that a check takes, at most: as many as browsers keep for a site. */
 const COOKIES_MAX = 180;

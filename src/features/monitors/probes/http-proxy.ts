@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Proxy } from "../../../egress/model";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Nullable } from "../../../kernel/schema";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Nullable } from "../../../base/schema";
 import { HttpUserName } from "./fields";
 import { secretPart } from "./secret-parts";
 import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";

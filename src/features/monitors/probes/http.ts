@@ -1,6 +1,11 @@
-import { oneLine } from "../../../kernel/text";
-import type { Certificate, ClientCertificate, HttpAnswer, IpFamily } from "../../../egress/model";
-import { Fault } from "../../../egress/fault";
+import { oneLine } from "../../../base/text";
+import {
+  type Certificate,
+  type ClientCertificate,
+  Fault,
+  type HttpAnswer,
+  type IpFamily,
+} from "../../../egress/model";
 import { readBody } from "../../../egress/body";
 import { checkAssertions, needBody } from "../assertions/check";
 import type { Probe, ProbeContext, ProbeResult } from "../probe";

@@ -1,4 +1,4 @@
-import type { MonitorType } from "../../../domain/monitor-state";
+import type { MonitorType } from "../../../base/status";
 import type { Probe } from "../probe";
 import { dnsProbe } from "./dns";
 import { dockerProbe } from "./docker";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { LineText } from "../../../domain/texts";
+import { type FieldError, pointer } from "../../../base/errors";
+import { LineText } from "../../../base/texts";
 import { type Assertion, AssertionBody } from "../assertions/model";
 import { validateAssertions } from "../assertions/validate";
 import type { Probe } from "../probe";

@@ -1,11 +1,10 @@
 import { LRUCache } from "lru-cache";
 import type { Egress } from "../../../egress/egress";
-import { Fault } from "../../../egress/fault";
-import { headerError } from "../../../egress/request-headers";
-import type { Proxy, TlsRules } from "../../../egress/model";
+import { Fault, type Proxy, type TlsRules } from "../../../egress/model";
+import { headerError } from "../../../egress/request";
 import { readBody } from "../../../egress/body";
-import { sha256Hex } from "../../../kernel/hash";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { sha256Hex } from "../../../base/hash";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import type { ProbeContext } from "../probe";
 import type { completedOAuth2 } from "./oauth2";
 import { parseUrl } from "./urls";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Fault } from "../../../egress/fault";
+import { Fault } from "../../../egress/model";
 import { canSendEcho } from "../../../egress/echo";
 import type { Probe, ProbeResult } from "../probe";
 import { elapsedMs, failed, HostText, validateHostField, mergeFields } from "./fields";

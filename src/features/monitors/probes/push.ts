@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { CronText, crons, type Occurrences } from "../../../domain/cron";
-import { pointer } from "../../../errors/problem";
-import { LineText } from "../../../domain/texts";
-import { OneOf, Text } from "../../../kernel/schema";
-import { plural } from "../../../kernel/text";
+import { crons, CronText, type Occurrences } from "../../../base/cron";
+import { pointer } from "../../../base/errors";
+import { LineText } from "../../../base/texts";
+import { OneOf, Text } from "../../../base/schema";
+import { plural } from "../../../base/text";
 import { isTimeZone } from "../../pages/rules";
 import type { Probe } from "../probe";
 import type { Meaning } from "../signal-text";

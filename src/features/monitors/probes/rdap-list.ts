@@ -1,5 +1,5 @@
-import { lazy } from "../../../kernel/lazy";
-import { parseJson } from "../../../kernel/text";
+import { lazy } from "../../../base/lazy";
+import { parseJson } from "../../../base/text";
 
 /** Address at which IANA publishes the list (RFC 9224). */
 export const RDAP_LIST_URL = "https://data.iana.org/rdap/dns.json";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { OneOf } from "../../../kernel/schema";
+import { OneOf } from "../../../base/schema";
 import type { Probe } from "../probe";
 import {
   AllowPlainPassword,

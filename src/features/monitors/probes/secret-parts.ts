@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Nullable, Text } from "../../../kernel/schema";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Nullable, Text } from "../../../base/schema";
 import { addsUse, OTHER_USE, type Uses } from "./secrets";
 
 type Parts = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { TLS_VERSIONS } from "../../../egress/model";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Nullable, Text } from "../../../kernel/schema";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Nullable, Text } from "../../../base/schema";
 import type { Probe } from "../probe";
 
 /** Secret fields of a config: a text, or each value of a record. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { OneOf } from "../../../kernel/schema";
+import { type FieldError, pointer } from "../../../base/errors";
+import { OneOf } from "../../../base/schema";
 import type { Probe } from "../probe";
 import {
   AllowPlainPassword,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatHost } from "../../../config/parse";
-import { Fault } from "../../../egress/fault";
+import { formatHost } from "../../../base/config/parse";
+import { Fault } from "../../../egress/model";
 import type { Probe } from "../probe";
 import { elapsedMs, failed, HostText, validateHostField, mergeFields, PortNumber } from "./fields";
 

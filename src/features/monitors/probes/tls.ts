@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatHost } from "../../../config/parse";
-import { Fault } from "../../../egress/fault";
-import { DAY_MS } from "../../../kernel/time";
+import { formatHost } from "../../../base/config/parse";
+import { Fault } from "../../../egress/model";
+import { DAY_MS } from "../../../base/time";
 import { certificateSentence } from "../assertions/words";
 import type { Probe } from "../probe";
 import { ConnectToBody, validateConnectTo } from "./connect-to";

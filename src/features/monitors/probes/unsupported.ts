@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { PRODUCTS } from "../../../domain/import-report";
-import { LineText } from "../../../domain/texts";
+import { PRODUCTS } from "../../../base/import-report";
+import { LineText } from "../../../base/texts";
 import type { Probe } from "../probe";
 
 /** Names of products from which monitors are imported. Others are shown as they are stored. */

@@ -1,8 +1,7 @@
-import { headerError } from "../../../egress/request-headers";
-import { hostError } from "../../../egress/host";
-import { monitorPolicy } from "../../../egress/policy";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Text } from "../../../kernel/schema";
+import { headerError } from "../../../egress/request";
+import { hostError, monitorPolicy } from "../../../egress/policy";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Text } from "../../../base/schema";
 
 /* Parts of the configs that name a URL. */
 

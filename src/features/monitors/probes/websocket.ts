@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Text } from "../../../kernel/schema";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Text } from "../../../base/schema";
 import type { Probe } from "../probe";
 import {
   DEFAULT_TLS_MIN,

@@ -4,10 +4,9 @@ import type { FormDefinition, FormState, ValuesOf } from "../../../admin/forms/f
 import { FormFields } from "../../../admin/forms/form-fields";
 import { componentPath } from "../../../admin/paths";
 import type { Reader } from "../../../db/statements";
-import type { ComponentStatus } from "../../../domain/component-status";
-import type { Tone } from "../../../domain/tone";
-import { type Author, authorsOf } from "../../../events/authors";
-import { MINUTE_MS } from "../../../kernel/time";
+import type { ComponentStatus, Tone } from "../../../base/status";
+import { type Author, authorsOf } from "../../../events/audit-search";
+import { MINUTE_MS } from "../../../base/time";
 import { MarkdownText } from "../../../public/text";
 import { Facts } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";

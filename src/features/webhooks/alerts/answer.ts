@@ -1,9 +1,9 @@
 import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
-import { SYSTEM_ACTOR } from "../../../domain/actor";
-import { Problem } from "../../../errors/problem";
+import { SYSTEM_ACTOR } from "../../../base/actor";
+import { Problem } from "../../../base/errors";
 import { audit } from "../../../events/audit";
-import { DAY_MS } from "../../../kernel/time";
+import { DAY_MS } from "../../../base/time";
 import {
   addressHmac,
   ensureMailKey,

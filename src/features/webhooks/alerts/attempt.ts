@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
-import { ALERT_TEMPLATE } from "../../../domain/mail";
-import { DAY_MS } from "../../../kernel/time";
+import { ALERT_TEMPLATE } from "../../../base/mail-address";
+import { DAY_MS } from "../../../base/time";
 import { addressHmac, findMailKey } from "../../mail/tokens";
 import { deleteCancelledMail } from "../../mail/direct-store";
 import { findMail, type MailRow } from "../../mail/queue-store";

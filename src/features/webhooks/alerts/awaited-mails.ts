@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import { findMail } from "../../mail/queue-store";
 import { findRelayRecord } from "../../mail/relay-record";
-import { MINUTE_MS } from "../../../kernel/time";
+import { MINUTE_MS } from "../../../base/time";
 import type { Begun } from "../deliver/delivery-queue";
 import { findForTry } from "../delivery-store";
 import { alertMailId } from "./mail-id";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import { type MailAddress, parseMailAddress } from "../../../domain/mail-address";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../kernel/time";
+import { type MailAddress, parseMailAddress } from "../../../base/mail-address";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../base/time";
 import { addressHmac, ensureMailKey } from "../../mail/tokens";
 import { enqueueMails } from "../../mail/queue";
 import { findSuppression } from "../../mail/suppressions";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../../db/statements";
-import type { SuppressionReason } from "../../../domain/mail";
-import { toIso } from "../../../kernel/time";
+import type { SuppressionReason } from "../../../base/mail-address";
+import { toIso } from "../../../base/time";
 import { addressHmac, findMailKey } from "../../mail/tokens";
 import { findSuppression } from "../../mail/suppressions";
 import { hasStoppedAlerts } from "../../mail/alert-stop-store";

@@ -1,5 +1,5 @@
 import type { Reader } from "../../../db/statements";
-import type { WebhookFormat } from "../../../domain/webhook";
+import type { WebhookFormat } from "../../../base/webhook";
 import { addressHmac, findMailKey } from "../../mail/tokens";
 import { hasStoppedAlerts } from "../../mail/alert-stop-store";
 import { recipientKeyOf } from "../recipient";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
-import { ALERT_TEMPLATE } from "../../../domain/mail";
+import { ALERT_TEMPLATE } from "../../../base/mail-address";
 import { addressHmac, findMailKey, tokenOf } from "../../mail/tokens";
 import type { Block, Letter } from "../../mail/letter/letter";
 import type { ComposedMail } from "../../mail/compose";

@@ -1,13 +1,12 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import type { Egress } from "../../../egress/egress";
-import { Fault } from "../../../egress/fault";
-import type { HttpAnswer } from "../../../egress/model";
+import { Fault, type HttpAnswer } from "../../../egress/model";
 import { readBody } from "../../../egress/body";
-import type { WebhookFormat } from "../../../domain/webhook";
-import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../kernel/charset";
-import { parseJson } from "../../../kernel/text";
-import { SECOND_MS } from "../../../kernel/time";
+import type { WebhookFormat } from "../../../base/webhook";
+import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../base/charset";
+import { parseJson } from "../../../base/text";
+import { SECOND_MS } from "../../../base/time";
 import { attemptOnce } from "../../outgoing/attempt-once";
 import { QueueChanges } from "../../outgoing/queue-changes";
 import { type DeliveryRow, findForTry } from "../delivery-store";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress/egress";
-import { lazy } from "../../../kernel/lazy";
-import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { lazy } from "../../../base/lazy";
+import { MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { Backoff, monotonicWallClock } from "../../outgoing/timing";
 import { createLoadThrottle, type LoadThrottle } from "../../outgoing/load-throttle";
 import { SendingLoop } from "../../outgoing/sending-loop";

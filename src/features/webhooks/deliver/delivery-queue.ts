@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context";
-import { outgoingShare } from "../../../kernel/descriptors";
+import { outgoingShare } from "../../../base/descriptors";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
 import { findLiveWebhook, findPause, listLiveWebhooks } from "../store";
 import { pauseLeft } from "../rules";

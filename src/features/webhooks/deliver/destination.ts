@@ -1,7 +1,7 @@
-import { isForPeople, type WebhookFormat } from "../../../domain/webhook";
-import type { Clock } from "../../../kernel/clock";
-import { sha256Hex } from "../../../kernel/hash";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { isForPeople, type WebhookFormat } from "../../../base/webhook";
+import type { Clock } from "../../../base/clock";
+import { sha256Hex } from "../../../base/hash";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { Backoff } from "../../outgoing/timing";
 import { FORMATS } from "../formats";
 import type { Limit } from "../formats/format";

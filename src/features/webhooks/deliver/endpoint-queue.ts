@@ -1,4 +1,4 @@
-import type { WebhookFormat } from "../../../domain/webhook";
+import type { WebhookFormat } from "../../../base/webhook";
 import type { Destination } from "./destination";
 
 /** Properties of a due delivery that the queue needs. */

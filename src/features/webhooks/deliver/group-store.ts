@@ -1,7 +1,13 @@
 /* Groups of deliveries, and deliveries that newer ones have overtaken. */
 import { and, asc, eq, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../../db/statements";
-import { mutateByIds, selectByIds } from "../../../db/by-ids";
+import {
+  insertInto,
+  mutate,
+  mutateByIds,
+  selectByIds,
+  selectMany,
+  selectOne,
+} from "../../../db/statements";
 import { events } from "../../../db/tables/events";
 import { deliveries, deliveryGroups, webhooks } from "../../../db/tables/webhooks";
 import { isGathering } from "../gathering-store";

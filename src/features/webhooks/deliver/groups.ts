@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import type { EventType } from "../../../events/catalog";
-import { isForPeople } from "../../../domain/webhook";
-import { SECOND_MS } from "../../../kernel/time";
+import type { EventType } from "../../../events/outbox";
+import { isForPeople } from "../../../base/webhook";
+import { SECOND_MS } from "../../../base/time";
 import type { DeliveryRow } from "../delivery-store";
 import { DOWN_EVENTS } from "../gathering";
 import { saveBurst } from "../gathering-store";

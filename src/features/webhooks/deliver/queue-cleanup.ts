@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { GROUP_SECONDS } from "../../../domain/webhook";
-import { SECOND_MS } from "../../../kernel/time";
+import { GROUP_SECONDS } from "../../../base/webhook";
+import { SECOND_MS } from "../../../base/time";
 import { cancelDelivery, cancelPending, deleteUntried, capDueTimesAfter } from "../delivery-store";
 import { writeBatchedDeliveries } from "../enqueue";
 import { LONGEST_WAIT_MS } from "../rules";

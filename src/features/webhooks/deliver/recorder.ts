@@ -1,9 +1,9 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
-import { SYSTEM_ACTOR } from "../../../domain/actor";
-import type { DeliveryStatus } from "../../../domain/webhook";
-import { HOUR_MS } from "../../../kernel/time";
+import { SYSTEM_ACTOR } from "../../../base/actor";
+import type { DeliveryStatus } from "../../../base/webhook";
+import { HOUR_MS } from "../../../base/time";
 import { ResultRecorder } from "../../outgoing/result-recorder";
 import { nameInWords, wakeDeliverer } from "../changes";
 import {

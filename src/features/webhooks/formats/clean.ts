@@ -1,4 +1,4 @@
-import { withLineFeeds } from "../../../kernel/text";
+import { withLineFeeds } from "../../../base/text";
 
 // Control characters other than tab and line feed, and marks that reorder the text around them.
 const UNSAFE =

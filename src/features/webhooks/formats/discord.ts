@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../../kernel/time";
+import { type FieldError, pointer } from "../../../base/errors";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { fitted, fittedMessage, paragraph } from "./blocks";
 import { clipTo } from "./clean";
 import { MARKDOWN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
-import { TONE_COLOURS } from "../../../domain/tone";
+import { TONE_COLOURS } from "../../../base/status";
 
 /**
  * Limits of Discord (docs.discord.com/developers/resources/webhook#execute-webhook and

@@ -1,5 +1,4 @@
-import { COMPONENT_STATUSES } from "../../../domain/component-status";
-import { STATUS_TONES } from "../../../domain/tone";
+import { COMPONENT_STATUSES, STATUS_TONES } from "../../../base/status";
 import type { RecordedEvent } from "../../../events/outbox";
 import type { Block, ComponentEntry, Letter } from "../../mail/letter/letter";
 import { headerText } from "../../mail/header";

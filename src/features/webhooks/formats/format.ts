@@ -1,8 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { FieldError } from "../../../errors/problem";
+import type { FieldError } from "../../../base/errors";
 import type { RecordedEvent } from "../../../events/outbox";
-import type { ComponentStatus } from "../../../domain/component-status";
-import type { WebhookFormat } from "../../../domain/webhook";
+import type { ComponentStatus } from "../../../base/status";
+import type { WebhookFormat } from "../../../base/webhook";
 
 /** Request to an endpoint. */
 export interface Message {

@@ -1,8 +1,7 @@
-import type { EventType } from "../../../events/catalog";
-import type { RecordedEvent } from "../../../events/outbox";
-import { plural } from "../../../kernel/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
-import { MONITOR_TONES, type Tone, TONES } from "../../../domain/tone";
+import type { EventType, RecordedEvent } from "../../../events/outbox";
+import { plural } from "../../../base/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
+import { MONITOR_TONES, type Tone, TONES } from "../../../base/status";
 import { bold, entry } from "./blocks";
 import { cleanLine, clipTo } from "./clean";
 import type { GatheredEvents } from "./format";

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Text } from "../../../kernel/schema";
-import { SECOND_MS } from "../../../kernel/time";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Text } from "../../../base/schema";
+import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { writeBlocks, MARKDOWN } from "./markup";
 import { buildNotification } from "./notification";
-import type { Tone } from "../../../domain/tone";
+import type { Tone } from "../../../base/status";
 
 /**
  * Gotify (gotify.net/docs/pushmsg, gotify.net/docs/msgextras) has no limit of a message's length.

@@ -1,6 +1,6 @@
-import type { FieldError } from "../../../errors/problem";
-import { schemaErrors } from "../../../errors/examine";
-import type { WebhookFormat } from "../../../domain/webhook";
+import type { FieldError } from "../../../base/errors";
+import { schemaErrors } from "../../../base/validation";
+import type { WebhookFormat } from "../../../base/webhook";
 import type { Format } from "./format";
 import { discord } from "./discord";
 import { email } from "./email";

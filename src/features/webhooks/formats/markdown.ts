@@ -1,5 +1,5 @@
 import type { MarkdownIt, Token } from "markdown-it";
-import { lazy } from "../../../kernel/lazy";
+import { lazy } from "../../../base/lazy";
 import { mailAddress, webAddress, clean } from "./clean";
 import type { Block, Span, Style } from "./blocks";
 

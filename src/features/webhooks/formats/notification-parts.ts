@@ -1,10 +1,9 @@
-import { IMPACTS } from "../../../domain/incident-status";
-import { capitalised, spaced } from "../../../kernel/text";
+import { IMPACT_TONES, IMPACTS, type Tone } from "../../../base/status";
+import { capitalised, spaced } from "../../../base/text";
 import { type Block, bold, entry, paragraph, type Span, withEllipsis } from "./blocks";
 import { cleanLine, clipTo } from "./clean";
 import { readMarkdown } from "./markdown";
 import { type Data, oneOf, recordsOf, textOf } from "./reading";
-import { IMPACT_TONES, type Tone } from "../../../domain/tone";
 
 /** Message for people about an event, without a service's markup. */
 export interface EventNotification {

@@ -1,8 +1,7 @@
-import type { EventType } from "../../../events/catalog";
-import type { RecordedEvent } from "../../../events/outbox";
-import { COMPONENT_STATUSES } from "../../../domain/component-status";
-import { plural } from "../../../kernel/text";
-import { toIso } from "../../../kernel/time";
+import type { EventType, RecordedEvent } from "../../../events/outbox";
+import { COMPONENT_STATUSES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";
+import { plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
 import type { FormatContext } from "./format";
 import { gatheredText } from "./gathered";
 import { webAddress, cleanLine } from "./clean";
@@ -19,7 +18,6 @@ import {
   toneOfImpact,
   words,
 } from "./notification-parts";
-import { MONITOR_TONES, STATUS_TONES, type Tone } from "../../../domain/tone";
 
 type NotificationText = Omit<EventNotification, "name" | "title" | "url" | "source"> & {
   /** Name of the object; that of the event's data if omitted. */

@@ -1,13 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { Text } from "../../../kernel/schema";
-import { SECOND_MS } from "../../../kernel/time";
+import { type FieldError, pointer } from "../../../base/errors";
+import { Text } from "../../../base/schema";
+import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { fittedMessage } from "./blocks";
 import { clipTo } from "./clean";
 import { writeBlocks, PLAIN } from "./markup";
 import { buildNotification } from "./notification";
-import type { Tone } from "../../../domain/tone";
+import type { Tone } from "../../../base/status";
 
 /**
  * ntfy (docs.ntfy.sh/publish/#publish-as-json). Only its web app shows Markdown, so messages are

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { SECOND_MS } from "../../../kernel/time";
+import { type FieldError, pointer } from "../../../base/errors";
+import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";
 import { buildNotification } from "./notification";
-import { TONE_COLOURS } from "../../../domain/tone";
+import { TONE_COLOURS } from "../../../base/status";
 
 /**
  * Slack's incoming webhooks and compatible services, such as Mattermost. Only attachments have

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { RecordedEvent } from "../../../events/outbox";
-import { toIso } from "../../../kernel/time";
+import { toIso } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 
 /** The payload that Standard Webhooks 1.0 recommends. */

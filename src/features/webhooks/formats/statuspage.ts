@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { RecordedEvent } from "../../../events/outbox";
-import { toIso } from "../../../kernel/time";
+import { toIso } from "../../../base/time";
 import { type Format, type FormatContext, jsonMessage } from "./format";
 import { type Data, recordOf, recordsOf, textOf } from "./reading";
 import { headlineOf } from "./statuspage-headline";

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import { SECOND_MS } from "../../../kernel/time";
+import { type FieldError, pointer } from "../../../base/errors";
+import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { type Block, bold, fittedMessage, paragraph, type Span } from "./blocks";
 import { buildNotification } from "./notification";
-import type { Tone } from "../../../domain/tone";
+import type { Tone } from "../../../base/status";
 
 /**
  * Microsoft Teams' Workflows ("Send webhook alerts to a channel") accept Adaptive Cards:

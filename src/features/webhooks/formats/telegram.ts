@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, pointer } from "../../../errors/problem";
-import type { Tone } from "../../../domain/tone";
-import { Text } from "../../../kernel/schema";
-import { MINUTE_MS } from "../../../kernel/time";
+import { type FieldError, pointer } from "../../../base/errors";
+import type { Tone } from "../../../base/status";
+import { Text } from "../../../base/schema";
+import { MINUTE_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";

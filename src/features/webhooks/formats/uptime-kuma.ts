@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { kumaTypeOf } from "../../../domain/compat";
-import type { MonitorType } from "../../../domain/monitor-state";
-import { headerError } from "../../../egress/request-headers";
+import { kumaTypeOf } from "../../../base/compat";
+import type { MonitorType } from "../../../base/status";
+import { headerError } from "../../../egress/request";
 import type { RecordedEvent } from "../../../events/outbox";
-import { Text } from "../../../kernel/schema";
-import { parseJson } from "../../../kernel/text";
-import { parseInstant, SECOND_MS, toIso } from "../../../kernel/time";
+import { Text } from "../../../base/schema";
+import { parseJson } from "../../../base/text";
+import { parseInstant, SECOND_MS, toIso } from "../../../base/time";
 import { type Block, fittedMessage, paragraph } from "./blocks";
 import { type Format, jsonMessage } from "./format";
 import { PLAIN, writeBlocks } from "./markup";

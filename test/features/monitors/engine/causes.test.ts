@@ -4,8 +4,8 @@ import {
   pauseMonitor,
   updateMonitor,
 } from "../../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { MINUTE_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { MINUTE_MS } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
 
 async function openTwo(): Promise<EngineSite & { api: string; web: string; pageId: string }> {

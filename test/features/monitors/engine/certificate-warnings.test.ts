@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { NEWEST } from "../../../../src/domain/ids";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { NEWEST } from "../../../../src/base/ids";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
 import { createUser } from "../../../../src/features/users/service";
 import { createWebhook } from "../../../../src/features/webhooks/create";
 import type { CreateWebhookBody } from "../../../../src/features/webhooks/bodies";
 import { listDeliveries } from "../../../../src/features/webhooks/deliveries";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestEgress } from "../../../support/egress";
 import { openEngineSite, type Target } from "../../../support/engine-site";
 import { probe } from "../../../support/probe";

@@ -6,8 +6,8 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { settle } from "../../../support/clock";
 import {
   answers,

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
 
 /** Position of the parent of each monitor of the tree; undefined for the root. */

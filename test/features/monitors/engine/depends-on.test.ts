@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deleteMonitor, pauseMonitor } from "../../../../src/features/monitors/update";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import {
   answers,
   type EngineSite,

@@ -7,8 +7,8 @@ import {
 } from "../../../../src/features/monitors/update";
 import { listRuns, listSignals } from "../../../../src/features/monitors/heartbeat-store";
 import { findMonitor } from "../../../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { type EngineSite, openEngineSite } from "../../../support/engine-site";
 
 /** A job that runs every hour and may take ten minutes. */

@@ -1,8 +1,8 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors/update";
 import type { UpdateMonitorBody } from "../../../../src/features/monitors/bodies";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { answers, fails, openEngineSite } from "../../../support/engine-site";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;

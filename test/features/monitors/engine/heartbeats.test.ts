@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { updateMonitor } from "../../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { addMonitor } from "../../../support/monitor-store";
 import { openEngineSite, type EngineSite } from "../../../support/engine-site";
 

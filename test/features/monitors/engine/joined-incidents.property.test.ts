@@ -16,9 +16,9 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { worstStatus } from "../../../../src/domain/component-status";
-import { SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { worstStatus } from "../../../../src/base/status";
+import { SECOND_MS } from "../../../../src/base/time";
 import { answers, fails } from "../../../support/engine-site";
 import { openOutageSite, type OutageSite } from "../../../support/outage-site";
 

@@ -19,8 +19,8 @@ import {
   updateMonitor,
 } from "../../../../src/features/monitors/update";
 import { insertNamings } from "../../../../src/features/incidents/store";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { fails } from "../../../support/engine-site";
 import {
   isOpenCause,

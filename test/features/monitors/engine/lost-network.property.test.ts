@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { openEngineSite, type Target } from "../../../support/engine-site";
 
 /** Addresses of the hosts: in three networks, and one that two monitors share. */

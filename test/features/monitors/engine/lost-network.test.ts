@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../../src/base/actor";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { updateMonitor } from "../../../../src/features/monitors/update";
 import { findOpenSpan } from "../../../../src/features/monitors/checks-store";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { type EngineSite, fails, openEngineSite, type Target } from "../../../support/engine-site";
 
 type Silence = "dns" | "connect" | "timeout" | "proxy";

@@ -4,8 +4,8 @@ import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { removePage } from "../../../../src/features/pages/remove";
 import type { ProbeResult } from "../../../../src/features/monitors/probe";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
 
 /** A page with one component, and a maintenance on it from now on for ten minutes. */

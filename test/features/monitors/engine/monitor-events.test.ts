@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
+import { MINUTE_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite } from "../../../support/engine-site";
 
 const SECRET = "s3cr3t-of-the-target";

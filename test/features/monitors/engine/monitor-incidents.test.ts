@@ -5,8 +5,8 @@ import { applyTransition } from "../../../../src/features/monitors/engine/transi
 import { newEvaluation } from "../../../../src/features/monitors/rules";
 import { deletePage } from "../../../../src/features/page-deletion/delete";
 import { findPageBySlugOrId } from "../../../../src/features/pages/service";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { MINUTE_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
 
 interface Site extends EngineSite {

@@ -4,8 +4,8 @@ import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
 import { pauseUnwatching } from "../../../../src/features/monitors/engine/manual-transitions";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
 
 /** Within so long it is noticed that the clock has leapt. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { answers, fails, openEngineSite } from "../../../support/engine-site";
 
 describe("outages of monitors", () => {

@@ -5,8 +5,8 @@ import {
   updateMonitor,
 } from "../../../../src/features/monitors/update";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { settle } from "../../../support/clock";
 import {
   answers,

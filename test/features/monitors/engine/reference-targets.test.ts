@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { loadConfig } from "../../../../src/config/load";
+import { loadConfig } from "../../../../src/base/config/load";
 
 const load = (targets: string) => loadConfig({}, { ALLCLEAR_REFERENCE_TARGETS: targets });
 

@@ -3,8 +3,8 @@ import { addMaintenanceUpdate } from "../../../../src/features/maintenance/progr
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors/update";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
 
 const EVERY = 3_600;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createSchedule } from "../../../../src/features/monitors/engine/check-scheduler";
-import { createIdFactory } from "../../../../src/domain/ids";
-import { systemRandom } from "../../../../src/kernel/random";
-import { HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { createIdFactory } from "../../../../src/base/ids";
+import { systemRandom } from "../../../../src/base/hash";
+import { HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
 import { createTestClock } from "../../../support/clock";
 
 const clock = createTestClock();

@@ -3,7 +3,7 @@ import { type CheckRow, listSpans } from "../../../../src/features/monitors/chec
 import { retentionOf, rollUp, ROLL_UP_DELAY_MS } from "../../../../src/features/monitors/rollup";
 import { timesByState, troublesOf, uptimeOf } from "../../../../src/features/monitors/spans";
 import type { MonitorRow } from "../../../../src/features/monitors/store";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/base/time";
 import { listCausesOfPage } from "../../../support/causes";
 import { recounted, rolledUp } from "../../../support/rollups";
 import { openEngineSite, type Target, type EngineSite } from "../../../support/engine-site";

@@ -6,7 +6,7 @@ import { Connectivity } from "../../../../src/features/monitors/engine/connectiv
 import type { Engine } from "../../../../src/features/monitors/engine/engine";
 import { Stalls } from "../../../../src/features/monitors/engine/stalls";
 import type { ProbeContext, ProbeResult } from "../../../../src/features/monitors/probe";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";
 import { createTestClock, settle } from "../../../support/clock";
 import {
@@ -314,7 +314,7 @@ describe("checks and stalls", () => {
     await using _ = site;
     const { pauseMonitor, resumeMonitor } =
       await import("../../../../src/features/monitors/update");
-    const { CLI_ACTOR } = await import("../../../../src/domain/actor");
+    const { CLI_ACTOR } = await import("../../../../src/base/actor");
     const { ctx } = site.app;
     const held = hold(site);
     await held.begun();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createMonitoring } from "../../../../src/features/monitors/engine";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";
 
 /** A push monitor that expects a heartbeat each minute and allows 30 seconds more. */

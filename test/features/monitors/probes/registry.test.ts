@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "@sinclair/typebox";
-import { schemaErrors } from "../../../../src/errors/examine";
+import { schemaErrors } from "../../../../src/base/validation";
 import { changeSchemaOf } from "../../../../src/features/monitors/bodies";
 import {
   declareConfig,
@@ -13,7 +13,7 @@ import {
   probeOf,
   storedField,
 } from "../../../../src/features/monitors/probes";
-import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
 import { isSecretInput } from "../../../../src/admin/entry/refused-form";
 import { createTestApp } from "../../../support/app";
 import { MONITOR_CONFIGS } from "../../../support/monitor-configs";

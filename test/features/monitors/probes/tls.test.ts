@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Egress } from "../../../../src/egress/egress";
-import { DAY_MS } from "../../../../src/kernel/time";
+import { DAY_MS } from "../../../../src/base/time";
 import { createTestClock, TEST_START } from "../../../support/clock";
 import { probe } from "../../../support/probe";
 import { startTlsServer } from "../../../support/raw-server";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { selectMany } from "../../../../src/db/statements";
 import { webhooks } from "../../../../src/db/tables/webhooks";
 import { undoPath } from "../../../../src/admin/mail/mail-paths";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../../src/base/actor";
 import { hasStoppedAlerts } from "../../../../src/features/mail/alert-stop-store";
 import { isSuppressed } from "../../../../src/features/mail/suppressions";
 import { findPageBySlug } from "../../../../src/features/pages/store";
@@ -10,7 +10,7 @@ import { suppressionsOfSubscriber } from "../../../../src/features/subscribers/r
 import { findQuestion } from "../../../../src/features/webhooks/alerts/question";
 import { listAllWebhooks } from "../../../../src/features/webhooks/store";
 import { requestConfirmation } from "../../../../src/features/webhooks/update";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
 import { type AlertSite, createAlertSite } from "../../../support/alert-site";
 import { readHtml } from "../../../support/html";
 import { storeSubscriber } from "../../../support/mailed-subscriber";

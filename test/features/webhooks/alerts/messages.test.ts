@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
-import { EVENTS, type EventType } from "../../../../src/events/catalog";
+import { EVENTS, type EventType, type RecordedEvent } from "../../../../src/events/outbox";
 import { renderLetter } from "../../../../src/features/mail/letter/render";
 import { toMessage } from "../../../../src/features/mail/compose";
 import { alertLetter, alertSubject } from "../../../../src/features/webhooks/formats/email-letter";
 import { buildNotification } from "../../../../src/features/webhooks/formats/notification";
-import type { RecordedEvent } from "../../../../src/events/outbox";
 import { parseMails } from "../../../support/parsed-mail";
 import { collectEvents } from "../../../support/webhook-events";
 import { contextFor, incidentEvent } from "../../../support/webhook-formats";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { NEWEST } from "../../../../src/domain/ids";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { NEWEST } from "../../../../src/base/ids";
+import { CLI_ACTOR } from "../../../../src/base/actor";
 import {
   listDeliveries,
   redeliver,
   redeliverFailed,
 } from "../../../../src/features/webhooks/deliveries";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { type AlertSite, createAlertSite } from "../../../support/alert-site";
 import { settle } from "../../../support/clock";
 import { monitorEvent } from "../../../support/gathering-site";

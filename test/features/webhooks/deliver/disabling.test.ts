@@ -3,8 +3,8 @@ import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/
 import { getWebhookRecord } from "../../../../src/features/webhooks/records";
 import { redeliverFailed, sendTestEvent } from "../../../../src/features/webhooks/deliveries";
 import type { UpdateWebhookBody } from "../../../../src/features/webhooks/bodies";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";
 

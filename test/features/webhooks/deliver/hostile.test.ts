@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SECOND_MS } from "../../../../src/kernel/time";
+import { SECOND_MS } from "../../../../src/base/time";
 import { createDeliverySite } from "../../../support/delivery-site";
 import {
   answering,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Egress } from "../../../../src/egress/egress";
-import { Fault } from "../../../../src/egress/fault";
-import { MINUTE_MS } from "../../../../src/kernel/time";
+import { Fault } from "../../../../src/egress/model";
+import { MINUTE_MS } from "../../../../src/base/time";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { createTestEgress } from "../../../support/egress";
 import { startReceiver } from "../../../support/receiver";

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../../src/base/actor";
 import type { Egress } from "../../../../src/egress/egress";
 import type { HttpAnswer } from "../../../../src/egress/model";
 import { updateWebhook } from "../../../../src/features/webhooks/update";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestClock } from "../../../support/clock";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { monitorEvent } from "../../../support/gathering-site";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../../src/domain/actor";
-import type { WebhookFormat } from "../../../../src/domain/webhook";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import type { WebhookFormat } from "../../../../src/base/webhook";
 import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/update";
 import { getWebhookRecord } from "../../../../src/features/webhooks/records";
 import { presentWebhook } from "../../../../src/features/webhooks/model";
@@ -8,8 +8,8 @@ import { redeliver, sendTestEvent } from "../../../../src/features/webhooks/deli
 import { DeliveryQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { Destination, destinationKey } from "../../../../src/features/webhooks/deliver/destination";
 import { setPause } from "../../../../src/features/webhooks/store";
-import type { Clock } from "../../../../src/kernel/clock";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import type { Clock } from "../../../../src/base/clock";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { type Received, type Receiver, startReceiver } from "../../../support/receiver";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { unavailable } from "../../../../src/errors/problem";
+import { unavailable } from "../../../../src/base/errors";
 import type { TryResult } from "../../../../src/features/webhooks/deliver/try-result";
 import { createRecorder } from "../../../../src/features/webhooks/deliver/recorder";
-import { SECOND_MS } from "../../../../src/kernel/time";
+import { SECOND_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";
 
 const RESULT: TryResult = {

@@ -1,5 +1,5 @@
 import type { TLSSocket } from "node:tls";
-import { Fault, timedOut, UNREADABLE } from "../../../../egress/fault";
+import { Fault, timedOut, UNREADABLE } from "../../../../egress/model";
 import type { HandedSocket } from "../../../../egress/handed-socket";
 import type { OpenSocket } from "../../../../egress/socket";
 import type { StepName, StepRecorder } from "../../../../egress/steps";

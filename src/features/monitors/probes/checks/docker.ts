@@ -1,6 +1,6 @@
-import { Fault } from "../../../../egress/fault";
+import { Fault } from "../../../../egress/model";
 import { readBody } from "../../../../egress/body";
-import { oneLine, parseJson } from "../../../../kernel/text";
+import { oneLine, parseJson } from "../../../../base/text";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { elapsedMs, failed, seen } from "../fields";
 

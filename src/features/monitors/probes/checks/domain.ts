@@ -1,7 +1,7 @@
 import type { Egress } from "../../../../egress/egress";
-import { Fault } from "../../../../egress/fault";
-import { plural } from "../../../../kernel/text";
-import { DAY_MS } from "../../../../kernel/time";
+import { Fault } from "../../../../egress/model";
+import { plural } from "../../../../base/text";
+import { DAY_MS } from "../../../../base/time";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { elapsedMs, failed } from "../fields";
 import { RdapClient } from "./rdap";

@@ -1,5 +1,5 @@
 import type MqttClient from "mqtt/lib/client";
-import { MINUTE_MS } from "../../../../kernel/time";
+import { MINUTE_MS } from "../../../../base/time";
 import { checkAssertions } from "../../assertions/check";
 import type { Evaluated } from "../../assertions/evaluator";
 import type { ProbeContext, ProbeResult } from "../../probe";

@@ -1,12 +1,11 @@
 import { LRUCache } from "lru-cache";
-import { ABORTED, Fault, untilAborted } from "../../../../egress/fault";
+import { ABORTED, Fault, type HttpAnswer, untilAborted } from "../../../../egress/model";
 import type { Egress } from "../../../../egress/egress";
-import type { HttpAnswer } from "../../../../egress/model";
 import { readBody } from "../../../../egress/body";
 import type { StepRecorder } from "../../../../egress/steps";
-import type { Clock } from "../../../../kernel/clock";
-import { parseJson } from "../../../../kernel/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../kernel/time";
+import type { Clock } from "../../../../base/clock";
+import { parseJson } from "../../../../base/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../base/time";
 import {
   includedRdapList,
   parseRdapList,

@@ -1,0 +1,153 @@
+/*
+ * The products from which this version imports, with the places and options of their importers. The command, the form
+ * of the dashboard and their help are made from them; `features/imports/importers.ts` reads them.
+ */
+import { type ImportKind, PRODUCTS } from "./import-report";
+
+/** Name of the internal command that imports what standard input asks for. */
+export const IMPORT_COMMAND = "answer-import";
+
+/** Kinds of places from which a source is read. */
+type PlaceKind = "file" | "folder" | "url";
+
+/** Option of one importer. */
+export interface SourceOption {
+  /** Field of the form; the flag has dashes in the place of underscores. */
+  name: string;
+  /**
+   * `secret`: kept for one import only, and never shown. `file`: path of another file of the source. `output`: path of a
+   * file that is written, by the command only. `switch`: its value is `yes`.
+   */
+  type: "text" | "secret" | "file" | "output" | "switch";
+  /** Label of the field. */
+  label: string;
+  /** Purpose, in one sentence. */
+  help: string;
+  /** Placeholder in the help of the command; none for a switch. */
+  placeholder?: string;
+  /** True for a secret that the command reads from the first line of a file, by a flag that ends in `-file`. */
+  isInFile?: boolean;
+  /** Valid values, and the error of others after the name of the field. */
+  pattern?: RegExp;
+  invalid?: string;
+}
+
+/** Values of options by their names, without those that are not set. */
+export type OptionValues = Readonly<Partial<Record<string, string>>>;
+
+interface SourceDeclaration {
+  takes: readonly PlaceKind[];
+  /** Content of the place, as the end of a sentence. */
+  content: string;
+  /** File name extensions that forms offer, such as `.json`. */
+  accept: readonly string[];
+  options: readonly SourceOption[];
+}
+
+const DECLARATIONS = {
+  statuspage: {
+    takes: ["url", "file", "folder"],
+    content: "a page of Statuspage, one with the same JSON, or its saved documents",
+    accept: [".json", "application/json"],
+    options: [
+      {
+        name: "api_key",
+        type: "secret",
+        label: "API key",
+        help: "Read everything by the REST API with this key. Without it, the 50 newest incidents.",
+        placeholder: "FILE",
+        isInFile: true,
+        pattern: /^[!-~]{1,200}$/,
+        invalid: "is no key",
+      },
+      {
+        name: "page_id",
+        type: "text",
+        label: "Page ID",
+        help: "Id of the page for the API key, if the page is not public.",
+        placeholder: "ID",
+        pattern: /^[A-Za-z0-9_-]{1,100}$/,
+        invalid: "is no id",
+      },
+      {
+        name: "subscribers",
+        type: "output",
+        label: "Subscribers",
+        help: "Write subscribers by e-mail to this file, for `subscriber import`.",
+        placeholder: "OUT.csv",
+      },
+    ],
+  },
+  "uptime-kuma": {
+    takes: ["file", "folder"],
+    content: "kuma.db, a data directory with kuma.db, or a JSON backup of 1.x",
+    accept: [".db", ".json", "application/json"],
+    options: [],
+  },
+  healthchecks: {
+    takes: ["file"],
+    content: "an answer of Healthchecks to GET /api/v3/checks/ with a read-write key",
+    accept: [".json", "application/json"],
+    options: [
+      {
+        name: "ping_key",
+        type: "secret",
+        label: "Ping key",
+        help: "Take over addresses with this ping key and slugs.",
+        placeholder: "KEY",
+        pattern: /^[A-Za-z0-9_-]{1,100}$/,
+        invalid: "is no key",
+      },
+    ],
+  },
+  gatus: {
+    takes: ["file", "folder"],
+    content: "the configuration of Gatus or a folder of its files",
+    accept: [".yaml", ".yml"],
+    options: [
+      {
+        name: "history",
+        type: "file",
+        label: "Database",
+        help: "Take over the history in this SQLite file of Gatus.",
+        placeholder: "FILE",
+      },
+      {
+        name: "env_file",
+        type: "file",
+        label: "Variables",
+        help: "Take variables from this file, with a line NAME=value each, before those of the environment.",
+        placeholder: "FILE",
+      },
+      {
+        name: "allow_unset_env",
+        type: "switch",
+        label: "Allow variables that are not set",
+        help: "Take variables that are not set as empty, as Gatus does.",
+      },
+    ],
+  },
+} as const satisfies Partial<Record<ImportKind, SourceDeclaration>>;
+
+/** Kinds of sources that this version imports. */
+export type SourceKind = keyof typeof DECLARATIONS;
+
+/** A product from which this version imports. */
+export interface ImportSource extends SourceDeclaration {
+  kind: SourceKind;
+  product: string;
+}
+
+/** All sources, in the order of the products. */
+export const IMPORT_SOURCES: readonly ImportSource[] = Object.entries(PRODUCTS).flatMap(
+  ([kind, product]) => {
+    const declarations: Readonly<Partial<Record<string, SourceDeclaration>>> = DECLARATIONS;
+    const declaration = declarations[kind];
+    return declaration ? [{ ...declaration, kind: kind as SourceKind, product }] : [];
+  },
+);
+
+/** Finds a source by its kind. */
+export function findImportSource(kind: string): ImportSource | undefined {
+  return IMPORT_SOURCES.find((source) => source.kind === kind);
+}
