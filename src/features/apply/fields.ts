@@ -1,6 +1,6 @@
 import type { ComponentInput, GroupInput } from "../components/model";
 import type { ComponentRow, GroupRow } from "../components/store";
-import type { TemplateRecord } from "../incident-templates/templates";
+import type { TemplateRecord } from "../incident-templates/store";
 import { REMIND_MINUTES_BEFORE } from "../maintenance/plan";
 import type { ScheduleRecord } from "../maintenance/schedules/records";
 import { compatOf, JOIN_MINUTES } from "../pages/rules";

@@ -2,14 +2,13 @@ import type { Reader } from "../../db/statements";
 import type { NamedStatus } from "../../base/status";
 import { invalidFields, pointer } from "../../base/errors";
 import type { ComponentRow } from "../components/store";
+import type { TemplateRecord, TemplateRow } from "../incident-templates/store";
 import {
   createTemplate,
   deleteTemplate,
   listAllTemplates,
-  type TemplateRecord,
   updateTemplate,
 } from "../incident-templates/templates";
-import type { TemplateRow } from "../incident-templates/store";
 import { findPage, findPageBySlug, type PageRow } from "../pages/store";
 import { componentOrder, type ComponentsOf, createComponentsOf } from "./component-refs";
 import { nonDefault } from "./difference";

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import type { NamedStatus } from "../../base/status";
 import {
   insertAllInto,
   insertInto,
@@ -14,7 +15,9 @@ import { pages } from "../../db/tables/pages";
 export type TemplateRow = typeof incidentTemplates.$inferSelect;
 
 export const insertTemplate = insertInto(incidentTemplates);
+
 export const updateTemplateRow = updateById(incidentTemplates);
+
 export const insertTemplateComponents = insertAllInto(incidentTemplateComponents);
 
 /** Deletes the row of a template, with the statuses of its components. */
@@ -173,3 +176,12 @@ export const listComponentsOfTemplates = selectMany((orm, $: { templateIds: stri
     )
     .groupBy(incidentTemplateComponents.templateId),
 );
+
+/** A template with the slug of its page and its component statuses. */
+export interface TemplateRecord {
+  row: TemplateRow;
+  /** Slug of the page; null for all pages. */
+  pageSlug: string | null;
+  /** Statuses by component id, in the order of the page, without deleted components. */
+  components: ReadonlyMap<string, NamedStatus>;
+}

@@ -1,12 +1,12 @@
+import type { Actor } from "../../base/actor";
+import { conflict, notFound } from "../../base/errors";
+import { type ApplyMetadata, freeRef, NEWEST } from "../../base/ids";
+import type { NamedStatus } from "../../base/status";
+import { toRef } from "../../base/text";
+import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
-import type { Actor } from "../../base/actor";
-import type { NamedStatus } from "../../base/status";
-import { type ApplyMetadata, freeRef, NEWEST } from "../../base/ids";
-import { FieldErrors, validate } from "../../base/validation";
-import { conflict, notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { toRef } from "../../base/text";
 import { existenceProblem, resolveComponents } from "../components/component-reference";
 import { findNamedPage } from "../pages/filter";
 import { findPage } from "../pages/store";
@@ -23,6 +23,7 @@ import {
   listStatusesOfTemplates,
   listTemplateBeginnings,
   listTemplateRowsBefore,
+  type TemplateRecord,
   type TemplateRow,
   updateTemplateRow,
 } from "./store";
@@ -247,15 +248,6 @@ function requireRoom(reader: Reader, pageId: string | null, isNew: boolean): voi
 
 function nameInWords({ name }: Pick<TemplateRow, "name">): string {
   return `the incident template “${name}”`;
-}
-
-/** A template with the slug of its page and its component statuses. */
-export interface TemplateRecord {
-  row: TemplateRow;
-  /** Slug of the page; null for all pages. */
-  pageSlug: string | null;
-  /** Statuses by component id, in the order of the page, without deleted components. */
-  components: ReadonlyMap<string, NamedStatus>;
 }
 
 /** Returns a template. Throws `not_found`. */

@@ -5,7 +5,7 @@ import { Instant, Nullable, OneOf, Text } from "../../base/schema";
 import { toIso } from "../../base/time";
 import { ImpactText } from "../incidents/wire";
 import { UpdateText } from "../timeline/updates";
-import type { TemplateRecord } from "./templates";
+import type { TemplateRecord } from "./store";
 
 /** Maximum length of the name of a template, in code points. */
 export const TEMPLATE_NAME_MAX = 100;

@@ -36,14 +36,8 @@ import { REPORT_PATH } from "../../incidents/screens/paths";
 import type { PageRow } from "../../pages/store";
 import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/switches";
 import { listPath, NoMatch } from "../../timeline/screens/list";
-import { findTemplate, listTemplateSummaries } from "../store";
-import {
-  createTemplate,
-  deleteTemplate,
-  getTemplate,
-  type TemplateRecord,
-  updateTemplate,
-} from "../templates";
+import { findTemplate, listTemplateSummaries, type TemplateRecord } from "../store";
+import { createTemplate, deleteTemplate, getTemplate, updateTemplate } from "../templates";
 import { TEMPLATE_NAME_MAX, type TemplateInput } from "../wire";
 import { REPORT_TEMPLATES, TEMPLATE_BUTTON } from "./offered";
 

@@ -1,16 +1,15 @@
 import type { ComponentChildren } from "preact";
 import type { Field } from "../../../admin/forms/field";
 import { messageField } from "../../../admin/forms/text-fields";
-import type { Reader } from "../../../db/statements";
 import type { IncidentStatus } from "../../../base/status";
+import type { Reader } from "../../../db/statements";
 import type { Form as SentForm } from "../../../http/form-body";
 import { Fold } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { Icon } from "../../../ui/icons";
-import { inputOf } from "../../incidents/screens/forms";
 import { areBuiltInTemplatesHidden } from "../../settings/switches";
-import { measureTemplates } from "../store";
-import { listTemplatesForPage, listTemplatesInShort, type TemplateRecord } from "../templates";
+import { measureTemplates, type TemplateRecord } from "../store";
+import { listTemplatesForPage, listTemplatesInShort } from "../templates";
 
 /** Template of a form. All that it fills in can be edited. */
 interface FormTemplate {
@@ -34,8 +33,10 @@ export interface OfferedTemplates {
  * submitting the form, so that the screen stays small.
  */
 const SCRIPTED_MAX = 64_000;
+
 /** Approximate size of one input of a template, and number of inputs besides components. */
 const INPUT_SIZE = 50;
+
 const INPUTS = 4;
 
 /** Length of the message of a template that is offered in short, enough for a tooltip. */
@@ -379,4 +380,9 @@ function TemplateGroup(props: { id: string; label: string; children: ComponentCh
       </div>
     </>
   );
+}
+
+/** Returns the name of the input for the status of a component. */
+export function inputOf(componentId: string): string {
+  return `component:${componentId}`;
 }

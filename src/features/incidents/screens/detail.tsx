@@ -1,7 +1,7 @@
 import type { AdminDependencies } from "../../../admin/dependencies";
 import type { StateOf } from "../../../admin/forms/form";
 import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../admin/paths";
-import { createPreview, type Previewed } from "../../../admin/preview";
+import { createPreview } from "../../../admin/preview";
 import type { Screen } from "../../../admin/render";
 import { screenOperation } from "../../../admin/screen-operation";
 import { deletedText } from "../../../admin/screens/action-routes";
@@ -9,9 +9,8 @@ import type { Area } from "../../../admin/screens/area";
 import { FormScreen } from "../../../admin/screens/form-screen";
 import type { At } from "../../../admin/screens/routes";
 import { newFormToken } from "../../../admin/write-as";
-import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db/statements";
-import { type Actor, type Role, roleAllows } from "../../../base/actor";
+import { type Role, roleAllows } from "../../../base/actor";
+import { conflict, invalidFields } from "../../../base/errors";
 import {
   type Impact,
   IMPACT_TONES,
@@ -20,13 +19,11 @@ import {
   STATUS_TONES,
   type Tone,
 } from "../../../base/status";
-import { conflict, invalidFields } from "../../../base/errors";
+import { plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { actorOf, sessionOf } from "../../../http/request-context";
-import { plural } from "../../../base/text";
-import { toIso } from "../../../base/time";
-import { renderIncidentPage } from "../../../public/incident-page";
 import { pathsOf } from "../../../public/page-paths";
 import { MarkdownText } from "../../../public/text";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
@@ -46,32 +43,16 @@ import {
   RESOLVED_TEXT,
   UPDATE_TEMPLATES,
 } from "../../incident-templates/screens/offered";
-import { recentTimesOf } from "../../monitors/overview";
-import { getMonitorRecord } from "../../monitors/records";
-import { areBuiltInTemplatesHidden } from "../../settings/switches";
-import {
-  type AudienceNote,
-  audienceNoteOf,
-  isCounting,
-  Notified,
-  readNotified,
-} from "../../timeline/screens/mail";
-import {
-  Affected,
-  readTimelineView,
-  TimelineFacts,
-  type TimelineView,
-  UpdateTimeline,
-} from "../../timeline/screens/updates";
+import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
+import { Affected, TimelineFacts, UpdateTimeline } from "../../timeline/screens/updates";
 import { splitOff } from "../automatic";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
-import { type Incident, presentIncident, readOutages } from "../wire";
+import type { Incident } from "../wire";
 import {
   type Detected,
   DetectedBy,
-  detectingMonitors,
   OnlyMonitor,
   Recovered,
   SPLIT_FORM,
@@ -81,6 +62,7 @@ import {
 } from "./detected-by";
 import { affectedIds, NextUpdate, OUTLINE, POSTMORTEM_FORM, UPDATE_FORM } from "./forms";
 import { incidentCrumbs, pathsOfIncident, RESOLVE_INTENT } from "./paths";
+import { type IncidentView, previewIncident, readIncidentView } from "./view";
 
 interface IncidentDetailProps {
   nextUpdate: StateOf<typeof UPDATE_FORM>;
@@ -555,65 +537,6 @@ function Components({ view: { incident, components } }: { view: IncidentView }) 
       none="No component. The incident changes no status."
     />
   );
-}
-
-/** One incident with the related data that its screens show. */
-export interface IncidentView extends TimelineView, Detected {
-  /** True if the form for the next update offers the built-in templates. */
-  offersBuiltIn: boolean;
-  /** Sentences about the subscribers who get a mail about the next update. */
-  audience: AudienceNote | undefined;
-}
-
-/** Audit log actions that write an update. */
-const WRITING = ["incident.create", "incident.add_update"];
-
-/** Reads one incident, including a draft. Throws `not_found`. */
-export function readIncidentView(ctx: Ctx, reader: Reader, id: string): IncidentView {
-  const record = getIncident(reader, id, true);
-  const { baseUrl, clock } = ctx;
-  const { pageId } = record.row;
-  const timeline = readTimelineView(reader, record, WRITING);
-  return {
-    incident: presentIncident(record, baseUrl, true),
-    ...readDetected(reader, record.row, clock.now()),
-    notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
-    offersBuiltIn: !areBuiltInTemplatesHidden(reader),
-    audience: audienceNoteOf(ctx, reader, timeline.page, { id, kind: "incident" }),
-    ...timeline,
-  };
-}
-
-/** Reads the monitors of an incident with their outages. */
-function readDetected(
-  reader: Reader,
-  row: IncidentRecord["row"],
-  now: number,
-): Omit<Detected, "incident" | "notified"> {
-  const { outages, ...state } = readOutages(reader, row);
-  const monitors = detectingMonitors(outages);
-  const [first] = monitors;
-  if (!first || first.isDeleted || monitors.length > 1) {
-    return { monitors, outages: state, only: undefined };
-  }
-  const record = getMonitorRecord(reader, first.id);
-  const { num } = record.row;
-  const only = { record, recent: recentTimesOf(reader, [num], now).get(num) };
-  return { monitors, outages: state, only };
-}
-
-/**
- * Prepares the preview of an incident's page, from a transaction that is rolled back. A draft is
- * shown as if published.
- */
-export function previewIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): Previewed {
-  if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
-  const record = getIncident(tx, id, true);
-  const incident = presentIncident(record, ctx.baseUrl);
-  return {
-    pageId: record.row.pageId,
-    render: ({ document }) => renderIncidentPage(document, incident),
-  };
 }
 
 /** Asks before an incident is deleted, naming the data that is deleted. */

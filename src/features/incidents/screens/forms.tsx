@@ -19,6 +19,7 @@ import {
 import { componentsOfPagePath, incidentPath } from "../../../admin/paths";
 import type { Area } from "../../../admin/screens/area";
 import { FormScreen } from "../../../admin/screens/form-screen";
+import { conflict } from "../../../base/errors";
 import {
   type Impact,
   IMPACTS,
@@ -26,7 +27,6 @@ import {
   NAMED_STATUSES,
   type NamedStatus,
 } from "../../../base/status";
-import { conflict } from "../../../base/errors";
 import type { Form as SentForm } from "../../../http/form-body";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/words";
 import { Fold } from "../../../ui/blocks";
@@ -35,6 +35,7 @@ import { STATUS_WORDS, StatusLabel } from "../../../ui/labels";
 import { SelectRows } from "../../../ui/selects";
 import {
   fromBuiltIn,
+  inputOf,
   type OfferedTemplates,
   TemplateMenu,
   templateMessageField,
@@ -52,7 +53,7 @@ import {
   presentUpdate,
   type UpdateIncidentBody,
 } from "../wire";
-import { type IncidentView, readIncidentView } from "./detail";
+import { type IncidentView, readIncidentView } from "./view";
 import { incidentCrumbs, pathsOfIncident, REPORT_PATH } from "./paths";
 
 const [FIRST_STATUS] = INCIDENT_STATUSES;
@@ -136,6 +137,7 @@ const startedAtField = dateTimeField({
   hint: "The component statuses apply from this time. A change also changes past uptime.",
   isRequired: true,
 });
+
 const resolvedAtField = dateTimeField({ label: "Resolved at (UTC)" });
 
 /** Labels of the times that an error about the start may name. */
@@ -145,6 +147,7 @@ const TIME_LABELS: Readonly<Record<string, string>> = {
   resolved_at: "“Resolved at”",
   display_at: "time",
 };
+
 const TIME_NAME = /\b(?:identified|monitoring|resolved|display)_at\b/;
 
 /** Form that edits an incident. */
@@ -346,11 +349,6 @@ const rowOf =
       ),
     value: selected(id),
   });
-
-/** Returns the name of the input for the status of a component. */
-export function inputOf(componentId: string): string {
-  return `component:${componentId}`;
-}
 
 /** Field for the components that a new incident affects. */
 function affectedComponentsField(): ComponentStatusesField<ComponentContext> {

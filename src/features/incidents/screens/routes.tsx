@@ -16,7 +16,8 @@ import {
 import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
 import { createIncident } from "../incidents";
 import { getIncident } from "../records";
-import { addIncidentRoutes, addPostmortemRoutes, previewIncident } from "./detail";
+import { addIncidentRoutes, addPostmortemRoutes } from "./detail";
+import { previewIncident } from "./view";
 import { addEditRoutes, affectedIds, presetStatuses, REPORT_FORM } from "./forms";
 import { IncidentList, readIncidentList } from "./list";
 import { REPORT_PATH } from "./paths";

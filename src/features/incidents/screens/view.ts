@@ -1,0 +1,73 @@
+import type { Previewed } from "../../../admin/preview";
+import type { Actor } from "../../../base/actor";
+import type { Ctx } from "../../../context";
+import type { Reader, Tx } from "../../../db/statements";
+import { renderIncidentPage } from "../../../public/incident-page";
+import { recentTimesOf } from "../../monitors/overview";
+import { getMonitorRecord } from "../../monitors/records";
+import { areBuiltInTemplatesHidden } from "../../settings/switches";
+import { type AudienceNote, audienceNoteOf, readNotified } from "../../timeline/screens/mail";
+import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
+import { updateIncident } from "../incidents";
+import { getIncident, type IncidentRecord } from "../records";
+import { presentIncident, readOutages } from "../wire";
+import { type Detected, detectingMonitors } from "./detected-by";
+
+/** One incident with the related data that its screens show. */
+export interface IncidentView extends TimelineView, Detected {
+  /** True if the form for the next update offers the built-in templates. */
+  offersBuiltIn: boolean;
+  /** Sentences about the subscribers who get a mail about the next update. */
+  audience: AudienceNote | undefined;
+}
+
+/** Audit log actions that write an update. */
+const WRITING = ["incident.create", "incident.add_update"];
+
+/** Reads one incident, including a draft. Throws `not_found`. */
+export function readIncidentView(ctx: Ctx, reader: Reader, id: string): IncidentView {
+  const record = getIncident(reader, id, true);
+  const { baseUrl, clock } = ctx;
+  const { pageId } = record.row;
+  const timeline = readTimelineView(reader, record, WRITING);
+  return {
+    incident: presentIncident(record, baseUrl, true),
+    ...readDetected(reader, record.row, clock.now()),
+    notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
+    offersBuiltIn: !areBuiltInTemplatesHidden(reader),
+    audience: audienceNoteOf(ctx, reader, timeline.page, { id, kind: "incident" }),
+    ...timeline,
+  };
+}
+
+/** Reads the monitors of an incident with their outages. */
+function readDetected(
+  reader: Reader,
+  row: IncidentRecord["row"],
+  now: number,
+): Omit<Detected, "incident" | "notified"> {
+  const { outages, ...state } = readOutages(reader, row);
+  const monitors = detectingMonitors(outages);
+  const [first] = monitors;
+  if (!first || first.isDeleted || monitors.length > 1) {
+    return { monitors, outages: state, only: undefined };
+  }
+  const record = getMonitorRecord(reader, first.id);
+  const { num } = record.row;
+  const only = { record, recent: recentTimesOf(reader, [num], now).get(num) };
+  return { monitors, outages: state, only };
+}
+
+/**
+ * Prepares the preview of an incident's page, from a transaction that is rolled back. A draft is
+ * shown as if published.
+ */
+export function previewIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): Previewed {
+  if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
+  const record = getIncident(tx, id, true);
+  const incident = presentIncident(record, ctx.baseUrl);
+  return {
+    pageId: record.row.pageId,
+    render: ({ document }) => renderIncidentPage(document, incident),
+  };
+}
