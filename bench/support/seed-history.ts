@@ -1,5 +1,6 @@
 import { createComponent, createGroup } from "../../src/features/components/service";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate } from "../../src/features/incidents/changes";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import { createPage } from "../../src/features/pages/service";

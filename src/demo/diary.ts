@@ -3,7 +3,8 @@ import type { Tx } from "../db/statements";
 import type { Actor } from "../base/actor";
 import type { ComponentStatus } from "../base/status";
 import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../features/incidents/wire";
-import { addUpdate, createIncident, putPostmortem } from "../features/incidents/incidents";
+import { addUpdate, putPostmortem } from "../features/incidents/changes";
+import { createIncident } from "../features/incidents/incidents";
 import type { DemoPage } from "./pages";
 
 /** An action in the history of demo data. */

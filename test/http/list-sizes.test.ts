@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Reader } from "../../src/db/statements";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate } from "../../src/features/incidents/changes";
+import { createIncident } from "../../src/features/incidents/incidents";
 import { listNewestIncidents } from "../../src/features/incidents/records";
 import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
 import { listMaintenance } from "../../src/features/maintenance/lists";

@@ -11,7 +11,8 @@ import {
 import { findComponent, findGroup } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import type { Found } from "../../src/features/imports/source";
-import { addUpdate, deleteIncident } from "../../src/features/incidents/incidents";
+import { addUpdate } from "../../src/features/incidents/changes";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";
 import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/service";
 import { findMaintenance } from "../../src/features/maintenance/store";

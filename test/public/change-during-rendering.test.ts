@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate } from "../../src/features/incidents/changes";
+import { createIncident } from "../../src/features/incidents/incidents";
 import type { PageInput } from "../../src/features/pages/model";
 import { updatePage } from "../../src/features/pages/service";
 import { MINUTE_MS, toIso } from "../../src/base/time";

@@ -21,14 +21,8 @@ import {
   editUpdateErrors,
   updateIncidentErrors,
 } from "./body-errors";
-import {
-  addUpdate,
-  createIncident,
-  editUpdate,
-  getUpdate,
-  putPostmortem,
-  updateIncident,
-} from "./incidents";
+import { addUpdate, editUpdate, getUpdate, putPostmortem, updateIncident } from "./changes";
+import { createIncident } from "./incidents";
 import {
   countForPage,
   getIncident,

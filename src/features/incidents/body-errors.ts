@@ -2,8 +2,8 @@ import type { Reader } from "../../db/statements";
 import { FieldErrors } from "../../base/validation";
 import { findNamedPage } from "../pages/filter";
 import { toMs } from "../timeline/updates";
+import { desiredRow } from "./changes";
 import {
-  desiredRow,
   resolveNamedComponents,
   rowAfter,
   startOf,

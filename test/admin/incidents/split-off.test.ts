@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR, type Role } from "../../../src/base/actor";
-import { addUpdate } from "../../../src/features/incidents/incidents";
+import { addUpdate } from "../../../src/features/incidents/changes";
 import { getIncident, listIncidents } from "../../../src/features/incidents/records";
 import { readOutages } from "../../../src/features/incidents/wire";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
+import { addUpdate } from "../../../src/features/incidents/changes";
+import { createIncident } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { addMaintenanceUpdate } from "../../../src/features/maintenance/progress";
 import { getMaintenance } from "../../../src/features/maintenance/records";

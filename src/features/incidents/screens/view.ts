@@ -8,7 +8,7 @@ import { getMonitorRecord } from "../../monitors/records";
 import { areBuiltInTemplatesHidden } from "../../settings/switches";
 import { type AudienceNote, audienceNoteOf, readNotified } from "../../timeline/screens/mail";
 import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
-import { updateIncident } from "../incidents";
+import { updateIncident } from "../changes";
 import { getIncident, type IncidentRecord } from "../records";
 import { presentIncident, readOutages } from "../wire";
 import { type Detected, detectingMonitors } from "./detected-by";

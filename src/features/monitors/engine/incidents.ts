@@ -23,7 +23,7 @@ import {
   listOpenOutagesOf,
   listReopenable,
 } from "../../incidents/outage-store";
-import { hasRoomForUpdate } from "../../incidents/incidents";
+import { hasRoomForUpdate } from "../../incidents/changes";
 import { findPage } from "../../pages/store";
 import { findOutageStart, listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { probeOf } from "../probes";
