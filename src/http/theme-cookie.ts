@@ -9,7 +9,7 @@ export type Theme = (typeof THEMES)[number];
 
 const NAME = "allclear_theme";
 /** Maximum age of a cookie in browsers. */
-const MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
+const THEME_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
 
 /** Returns a theme by its name; undefined for other text. */
 export function themeOf(name: string): Theme | undefined {
@@ -28,7 +28,7 @@ export function readTheme(request: Request): Theme {
  * no public page depends on it.
  */
 export function themeCookie({ baseUrl }: Ctx, theme: Theme): string {
-  const age = theme === "system" ? 0 : MAX_AGE_SECONDS;
+  const age = theme === "system" ? 0 : THEME_MAX_AGE_SECONDS;
   const secure = isHttps(baseUrl) ? "; Secure" : "";
   return `${NAME}=${theme}; Max-Age=${age}; Path=/admin; HttpOnly; SameSite=Lax${secure}`;
 }

@@ -10,7 +10,7 @@ import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";
 
 /** Maximum number of components that the sentence names. */
-const NAMES_SHOWN = 2;
+const BANNER_NAMES_SHOWN = 2;
 
 type Component = Snapshot["document"]["components"][number];
 
@@ -114,7 +114,7 @@ function Sentence({ snapshot }: { snapshot: Snapshot }) {
   const { one, many } = PREDICATES[worst.status];
   return (
     <>
-      {named.length > NAMES_SHOWN
+      {named.length > BANNER_NAMES_SHOWN
         ? plural(named.length, "component")
         : named.map(({ name }, index) => (
             <>

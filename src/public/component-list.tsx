@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { STATUS_TONES, type Tone, worstStatus } from "../base/status";
-import type { Sparkline } from "../features/monitors/sparklines";
+import type { SparklineData } from "../features/monitors/sparklines";
 import type { EntryNames } from "../features/status/entry-names";
 import type { Snapshot } from "../features/status/snapshot";
 import { UPTIME_DAYS } from "../features/status/component-histories";
@@ -26,7 +26,7 @@ type Group = Snapshot["document"]["groups"][number];
 interface ComponentsProps {
   snapshot: Snapshot;
   /** Response times by component id. */
-  latency: ReadonlyMap<string, Sparkline>;
+  latency: ReadonlyMap<string, SparklineData>;
   /** Names of the incidents and maintenances in the charts. */
   names: EntryNames;
   context: Pick<PageContext, "paths" | "times">;

@@ -1,7 +1,7 @@
 import { renderToString } from "preact-render-to-string";
 import { COMPONENT_STATUSES, STATUS_TONES } from "../base/status";
 import type { DayOf } from "../features/components/history";
-import type { Sparkline as Latency } from "../features/monitors/sparklines";
+import type { SparklineData as Latency } from "../features/monitors/sparklines";
 import type { DayEntries } from "../features/status/day-entries";
 import type { EntryNames } from "../features/status/entry-names";
 import type { StatusDocument } from "../features/status/model";

@@ -4,7 +4,7 @@ import { type FindLink, type Operation, operation } from "../http/operation";
 import { HTML_ANSWER } from "./answers";
 
 /** Circumstances of the use of a link, as the gateway knows them. */
-type LinkUse = Parameters<FindLink>[1];
+type LinkRoute = Parameters<FindLink>[1];
 
 /**
  * Declares a route below `/mail` whose token `open` finds; it throws a Problem for any other token. Each token
@@ -13,7 +13,7 @@ type LinkUse = Parameters<FindLink>[1];
 export function linkOperation(
   db: Reader,
   { id, summary }: { id: string; summary: string },
-  open: (reader: Reader, token: string, use: LinkUse) => unknown,
+  open: (reader: Reader, token: string, use: LinkRoute) => unknown,
   more: Pick<Operation, "form"> & { answers?: Operation["answers"] } = {},
 ) {
   return operation({

@@ -8,7 +8,7 @@ import type { TextBudget } from "./text-budget";
 import { Affects, Text } from "./text";
 import { newestOf, type ShownUpdate, UpdateList } from "./update-list";
 
-const NAMES_SHOWN = 8;
+const MAINTENANCE_NAMES_SHOWN = 8;
 /** Number of maintenances that are shown without unfolding. */
 const SHOWN = 5;
 
@@ -71,7 +71,7 @@ function MaintenanceRow(props: {
         </h3>
         <p class="meta">
           <ClockTime at={at} until={until} times={times} />
-          <Affects components={components} max={NAMES_SHOWN} isTruncated={truncated} />
+          <Affects components={components} max={MAINTENANCE_NAMES_SHOWN} isTruncated={truncated} />
         </p>
       </div>
       <MaintenanceState maintenance={maintenance} />

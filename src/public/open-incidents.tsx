@@ -16,7 +16,7 @@ import { IMPACT_WORDS, INCIDENT_WORDS } from "./words";
 const FULL_SHOWN = 3;
 /** Maximum number of further open incidents shown as one line. */
 const LINES_SHOWN = 10;
-const NAMES_SHOWN = 8;
+const INCIDENT_NAMES_SHOWN = 8;
 
 interface OpenIncidentsProps {
   snapshot: Snapshot;
@@ -72,14 +72,14 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   const { paths, times } = context;
   const href = paths.incident(incident.id);
   const { id, name, status, impact, started_at, components, updates, truncated } = incident;
-  const named = components.slice(0, NAMES_SHOWN);
+  const named = components.slice(0, INCIDENT_NAMES_SHOWN);
   const shown = newestOf(updates, budget);
   const [newest, ...earlier] = shown;
   const isMore = updates.length > shown.length;
   const tone = IMPACT_TONES[impact];
   // Only the shown components are facts: an incident may have hundreds.
   const facts = [name, status, impact, started_at, named, components.length, isMore, truncated];
-  const html = context.renderPart(id, [facts, factsOfUpdates(shown, NAMES_SHOWN)], () => (
+  const html = context.renderPart(id, [facts, factsOfUpdates(shown, INCIDENT_NAMES_SHOWN)], () => (
     <>
       <div class="story-head">
         <h3>
@@ -104,7 +104,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       ) : null}
       <AffectedChips
         components={named}
-        more={moreThan(components.length, NAMES_SHOWN, truncated).trim()}
+        more={moreThan(components.length, INCIDENT_NAMES_SHOWN, truncated).trim()}
         isOpen
       />
       {earlier.length > 0 ? (
@@ -116,7 +116,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
           <UpdateList
             shown={earlier}
             times={times}
-            named={NAMES_SHOWN}
+            named={INCIDENT_NAMES_SHOWN}
             isTruncated={truncated}
             href={href}
           />

@@ -1,6 +1,6 @@
 import { WHOLE_TURN } from "../base/in-slices";
 import type { Reader } from "../db/statements";
-import type { Sparkline } from "../features/monitors/sparklines";
+import type { SparklineData } from "../features/monitors/sparklines";
 import {
   type EntryNames,
   readEntryNames,
@@ -38,7 +38,7 @@ const TOP_HEADING = 4;
 /** Content of the page that the status document lacks. */
 export interface PageExtras {
   past: readonly HistoryEntry[];
-  latency: ReadonlyMap<string, Sparkline>;
+  latency: ReadonlyMap<string, SparklineData>;
   /** Names of the incidents and maintenances in the charts of components. */
   names: EntryNames;
 }

@@ -118,7 +118,7 @@ export function NameCell({ shape, href, name, state, note, tags }: NameCellProps
   );
 }
 
-interface CellProps {
+interface DenseCellProps {
   isSecondary?: boolean;
   children?: ComponentChildren;
 }
@@ -128,7 +128,7 @@ export function FigureCell({
   isSecondary,
   isMiddle,
   children,
-}: CellProps & { isMiddle?: boolean }) {
+}: DenseCellProps & { isMiddle?: boolean }) {
   return (
     <td role="cell" class={classOf(isMiddle ? "numeric middle" : "numeric", isSecondary)}>
       {children}
@@ -145,7 +145,7 @@ export function TextCell({
   isBars,
   isMiddle,
   children,
-}: CellProps & { isBars?: boolean; isMiddle?: boolean }) {
+}: DenseCellProps & { isBars?: boolean; isMiddle?: boolean }) {
   return (
     <td role="cell" class={classOf(isBars ? "line" : isMiddle ? "middle" : "", isSecondary)}>
       {children}

@@ -9,7 +9,7 @@ export const SPARKLINE_VALUES = 24;
 const HOURS_AT_LEAST = 2;
 
 /** Response times in ms, oldest first; null without a response. */
-export interface Sparkline {
+export interface SparklineData {
   /** Kind of the values: averages of an hour, or single checks. */
   of: "hours" | "checks";
   values: (number | null)[];
@@ -24,9 +24,9 @@ export function sparklinesOf(
   reader: Reader,
   nums: readonly number[],
   now: number,
-): Map<number, Sparkline> {
+): Map<number, SparklineData> {
   // The current hour is not rolled up, nor is the one before in its first minutes.
-  const lines = new Map<number, Sparkline>();
+  const lines = new Map<number, SparklineData>();
   const present = now - (now % HOUR_MS);
   const from = present - SPARKLINE_VALUES * HOUR_MS;
   const hours = Map.groupBy(

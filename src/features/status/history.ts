@@ -15,7 +15,7 @@ import {
 } from "../maintenance/lists";
 import type { PageRow } from "../pages/store";
 import { listMonitorsOfPage } from "../monitors/store";
-import { type Sparkline, sparklinesOf } from "../monitors/sparklines";
+import { type SparklineData, sparklinesOf } from "../monitors/sparklines";
 import type { StatusDocument } from "./model";
 import type { SummaryCursor } from "../timeline/store";
 
@@ -131,7 +131,7 @@ export function readLatency(
   reader: Reader,
   { page, components }: Pick<StatusDocument, "page" | "components">,
   now: number,
-): Map<string, Sparkline> {
+): Map<string, SparklineData> {
   const componentIds = new Set(components.filter((one) => one.show_latency).map(({ id }) => id));
   if (componentIds.size === 0) return new Map();
   // The duration that a job reports is not a response time.
@@ -140,7 +140,7 @@ export function readLatency(
   );
   const nums = new Set(measuring.map(({ num }) => num));
   const lines = sparklinesOf(reader, [...nums], now);
-  const entriesAndOneMore = new Map<string, Sparkline>();
+  const entriesAndOneMore = new Map<string, SparklineData>();
   for (const { componentId, num } of measuring) {
     const line = lines.get(num);
     if (!line?.values.some((value) => value !== null)) continue;

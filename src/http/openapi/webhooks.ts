@@ -8,7 +8,7 @@ import type { Json, NamedSchemas } from "./components";
 export type EventData = Readonly<Record<EventType, TSchema>>;
 
 /** Headers of each request. */
-const HEADERS =
+const WEBHOOK_HEADERS =
   "Signed by Standard Webhooks 1.0: `webhook-id` is the id of the event, the same in every attempt, `webhook-timestamp` the time of the attempt in seconds since 1970, and `webhook-signature` is `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body. While a secret is replaced, it has two signatures with a space between them.";
 
 /** Returns the requests that a webhook of the format `standard` receives, by the type of the event. */
@@ -29,7 +29,7 @@ export function describeWebhooks(data: EventData, schemas: NamedSchemas): Json {
         // Otherwise openapi-generator 7.14 writes an invalid module of Python that would send the events.
         "x-internal": true,
         summary: EVENTS[type],
-        description: HEADERS,
+        description: WEBHOOK_HEADERS,
         tags: ["Events"],
         security: [],
         requestBody: {
