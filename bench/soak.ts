@@ -19,7 +19,7 @@ import { startSession } from "../src/features/auth/sessions";
 import { createUser } from "../src/features/users/service";
 import { createWebhook } from "../src/features/webhooks/create";
 import { CLI_ACTOR } from "../src/base/actor";
-import { sessionCookie } from "../src/http/session-cookie";
+import { sessionCookie } from "../src/http/cookies";
 
 const MINUTES = 30;
 const MONITORS = 500;

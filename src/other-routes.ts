@@ -28,19 +28,16 @@ import type { RouteTable } from "./http/route-table";
 import { openApiSteps } from "./http/openapi/document";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
-import { alertRoutes } from "./public/alert-routes";
-import { docsRoutes } from "./public/docs-routes";
+import { alertRoutes, mailRoutes } from "./public/mail";
+import { docsRoutes } from "./public/docs";
 import { EVENT_DATA } from "./public/event-data";
-import { feedRoutes } from "./public/feed-routes";
-import { gatusRoutes } from "./public/gatus-routes";
-import { kumaMetricsRoutes } from "./public/kuma-metrics-routes";
-import { kumaRoutes } from "./public/kuma-routes";
+import { feedRoutes } from "./public/feeds";
+import { gatusRoutes } from "./public/compat/gatus";
+import { kumaMetricsRoutes, kumaRoutes } from "./public/compat/kuma";
 import { logoRoutes } from "./public/logo-routes";
 import { rootFileRoutes } from "./public/root-files";
-import { mailRoutes } from "./public/mail-routes";
-import { subscribeRoutes } from "./public/subscribe-routes";
-import { summaryRoutes } from "./public/summary-routes";
-import { v2Routes } from "./public/v2-routes";
+import { subscribeRoutes } from "./public/subscribe";
+import { summaryRoutes, v2Routes } from "./public/compat/statuspage";
 import { VERSION } from "./version";
 
 /** Dependencies that these routes share with the rest of the application. */

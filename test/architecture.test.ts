@@ -17,9 +17,9 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
   },
   { name: "http", files: /^http\// },
   { name: "routes", files: /^features\/[^/]+\/(([a-z]+-)?routes|api)\.ts$/ },
-  { name: "ui", files: /^ui\// },
+  { name: "ui", files: /^ui\/(?!forms|screens|frame)/ },
   { name: "public", files: /^public\// },
-  { name: "screens", files: /^admin\/|^features\/.*\/screens[./]/ },
+  { name: "dashboard", files: /^admin\/|^ui\/(forms|screens|frame)\/|^features\/.*\/screens[./]/ },
   {
     name: "app, pages, other-routes, background, housekeeping, listening",
     files: /^(app|pages|other-routes|background|housekeeping|listening)\.ts$/,
@@ -96,13 +96,13 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
 /** Files of the dashboard that contain `catch`: one per mechanism that all areas share. */
 const CATCHING = [
   // Combines the errors of a form with those of the service.
-  "admin/forms/form.ts",
+  "ui/forms/form.ts",
   // Rolls back a preview.
-  "admin/preview.ts",
+  "ui/frame/preview.ts",
   // Finds out if a stale form would change anything.
-  "admin/screens/edit-routes.ts",
+  "ui/screens/area.ts",
   // Answers errors with a screen.
-  "admin/screens/routes.ts",
+  "ui/screens/routes.ts",
   // Shows code for receivers of webhooks.
   "admin/webhooks/snippets.ts",
 ];
@@ -241,17 +241,17 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^(cli|demo)\/|routes\.tsx?$|^first-run\.ts$|^fleet\/primary\/primaryship\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|imports\/history\/write|mail\/relay-offers|auth\/last-seen|maintenance\/clock|mailings\/worker|monitors\/(engine\/(incident-clock|network|recorder)|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/(mail-worker|templates))\.ts$/;
+      /^(cli|demo)\/|routes\.tsx?$|^first-run\.ts$|^fleet\/primary\/primaryship\.ts$|^housekeeping\.ts$|^ui\/frame\/write-as\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|imports\/history\/write|mail\/relay-offers|auth\/last-seen|maintenance\/clock|mailings\/worker|monitors\/(engine\/(incident-clock|network|recorder)|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/(mail-worker|templates))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 
   test("errors in the dashboard are caught only by the mechanisms that all areas share", async () => {
     const catching: string[] = [];
-    for await (const file of new Glob("admin/**/*.{ts,tsx}").scan(SRC)) {
+    for await (const file of new Glob("{admin,ui/forms,ui/screens,ui/frame,features/*/screens*}/**/*.{ts,tsx}").scan(SRC)) {
       const source = await Bun.file(join(SRC, file)).text();
       if (/\bcatch\s*[({]/.test(source)) catching.push(file);
     }
-    expect(catching.sort()).toEqual(CATCHING);
+    expect(catching.sort()).toEqual(CATCHING.toSorted());
   });
 
   test("only main.ts ends the process", async () => {

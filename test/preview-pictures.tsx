@@ -3,7 +3,7 @@ import { renderToString } from "preact-render-to-string";
 import inter from "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2" with { type: "file" };
 import { type Tone, TONES } from "../src/base/status";
 import { Icon, spriteFor } from "../src/ui/icons";
-import { Shape } from "../src/ui/labels";
+import { Shape } from "../src/ui/blocks";
 import { StatusRing } from "../src/ui/pictures";
 import tokens from "../src/ui/tokens.css" with { type: "text" };
 import { launchBrowser, missingBrowser } from "./support/browser-site";

@@ -1,6 +1,6 @@
 import { startSession } from "../../src/features/auth/sessions";
 import { createUser } from "../../src/features/users/service";
-import { sessionCookie } from "../../src/http/session-cookie";
+import { sessionCookie } from "../../src/http/cookies";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { changesOf } from "../support/component-changes";
 import { type Connection, openConnection, requestText } from "../support/connection";

@@ -15,7 +15,7 @@ import { inviteUser } from "../../src/features/users/invitations";
 import { createWebhook } from "../../src/features/webhooks/create";
 import { sendTestEvent } from "../../src/features/webhooks/deliveries";
 import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store";
-import { sessionCookie } from "../../src/http/session-cookie";
+import { sessionCookie } from "../../src/http/cookies";
 import type { Tx } from "../../src/db/statements";
 import { findMailHold, holdAllMailings } from "../../src/features/mail/hold";
 import { listUnmatched } from "../../src/features/mail/reports/store";

@@ -1,7 +1,7 @@
 import { startSession } from "../../src/features/auth/sessions";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { createUser } from "../../src/features/users/service";
-import { sessionCookie } from "../../src/http/session-cookie";
+import { sessionCookie } from "../../src/http/cookies";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TakenMails } from "../programs/mail-relay";
 import { addSubscribers } from "./add-subscribers";

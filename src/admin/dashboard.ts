@@ -12,13 +12,13 @@ import type { ClientAddresses } from "../http/client-address";
 import { createElysia, type RequestContexts } from "../http/elysia";
 import type { RouteTable } from "../http/route-table";
 import { createSignInPages } from "./entry/sign-in-pages";
-import { createFlashes } from "./flashes";
-import { createRenderer } from "./render";
-import { shareRead } from "./shared-read";
-import { readSideState, withAlarms } from "./side-state";
-import { createReveals } from "./reveals";
+import { createFlashes } from "../ui/frame/flashes";
+import { createRenderer } from "../ui/frame/render";
+import { shareRead } from "../ui/frame/shared-read";
+import { readSideState, withAlarms } from "../ui/frame/side-state";
+import { createReveals } from "../ui/frame/reveals";
 import { addAdminRoutes } from "./routes";
-import { createWriteAs, createWriteOnceAs } from "./write-as";
+import { createWriteAs, createWriteOnceAs } from "../ui/frame/write-as";
 
 /** Dependencies that the dashboard shares with the rest of the application. */
 interface DashboardDependencies {

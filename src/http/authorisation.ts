@@ -16,7 +16,7 @@ import { toProblem } from "./problems";
 import type { Access } from "./operation";
 import { ADDRESS_ONLY, type Caller, type GatewayContext } from "./request-context";
 import type { Match, Route } from "./route-table";
-import { findCurrentSession } from "./session-cookie";
+import { findCurrentSession } from "./cookies";
 
 /** Path of the dashboard's sign-in. */
 export const SIGN_IN_PATH = "/admin/sign-in";

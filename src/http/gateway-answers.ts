@@ -1,9 +1,8 @@
-import { notFound, Problem, unavailable } from "../base/errors";
-import { type Charge, POLICIES } from "../features/limits/limiter";
-import { plural } from "../base/text";
-import type { Match } from "./route-table";
-
 /* Answers that the gateway gives by itself, before any handler runs. */
+import { notFound, Problem, unavailable } from "../base/errors";
+import { plural } from "../base/text";
+import { type Charge, POLICIES } from "../features/limits/limiter";
+import type { Match } from "./route-table";
 
 export function badHost(): Problem {
   return new Problem(

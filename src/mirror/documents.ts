@@ -13,25 +13,26 @@ import type { Snapshots } from "../features/status/snapshots";
 import { createEntryNamesCache } from "../features/status/entry-names";
 import { IMMUTABLE, PUBLIC_CACHE, WIDGET_CACHE } from "../http/cdn";
 import type { SentPage } from "../http/answers";
-import { readPublic } from "../public/answers";
+import { createDocuments, readPublic } from "../public/site";
 import { componentBadge, endpointBadge, pageBadge, renderBadge } from "../public/badges";
-import { createDocuments } from "../public/documents";
-import { listCalendar, writeCalendar } from "../public/feeds/calendar";
-import { listEntries } from "../public/feeds/entries";
-import { FEED_NAMES, FEEDS, renderEntries } from "../public/feeds/feed";
-import { createMarkdownCache } from "../public/markdown-cache";
-import { monthNameOf } from "../public/month";
-import type { Rendering } from "../public/page-context";
-import type { StaticCopy } from "../public/page-paths";
+import {
+  FEED_NAMES,
+  FEEDS,
+  listCalendar,
+  listEntries,
+  renderEntries,
+  writeCalendar,
+} from "../public/feeds";
+import { createMarkdownCache } from "../public/text";
+import { monthNameOf, type Rendering, type StaticCopy } from "../public/page-context";
 import { createPartCache } from "../public/part-cache";
 import { createPageTimes, createTimesCache } from "../public/page-times";
-import { renderWidget } from "../public/render-widget";
-import { createRowCache } from "../public/row-cache";
+import { renderWidget } from "../public/embed";
+import { createRowCache } from "../public/component-list";
 import { readPageExtras, renderStatusPage, statusPageSteps } from "../public/status-page";
-import { EMPTY_FORM } from "../public/subscribe-form";
-import { renderSubscribePage } from "../public/subscribe-page";
-import { summarize } from "../public/summary-routes";
-import { V2_DOCUMENTS } from "../public/v2/documents";
+import { EMPTY_FORM } from "../public/subscription-form";
+import { renderSubscribePage } from "../public/subscribe";
+import { summarize, V2_DOCUMENTS } from "../public/compat/statuspage";
 
 /** Number of the newest incidents and of the newest maintenances that are copied, in addition to open ones. */
 const NEWEST_MAX = 50;

@@ -4,9 +4,8 @@ import type { RequestContexts } from "../http/elysia";
 import { operation } from "../http/operation";
 import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";
 import { DOCS_ASSETS } from "./docs";
-import { PAGE_SCRIPT, STATIC_COPY_SCRIPT } from "./page-document";
-import { PREVIEW_PICTURES } from "./page-head";
-import { COPY_SCRIPT } from "./subscribe-page";
+import { PAGE_SCRIPT, PREVIEW_PICTURES, STATIC_COPY_SCRIPT } from "./page-document";
+import { COPY_SCRIPT } from "./subscribe";
 
 /** Assets of status pages and of their copies. */
 export const PUBLIC_ASSETS = [PAGE_SCRIPT, STATIC_COPY_SCRIPT, COPY_SCRIPT, ...PREVIEW_PICTURES];

@@ -9,10 +9,18 @@ import { operation } from "../http/operation";
 import { Representation, representOnce } from "../http/representation";
 import type { RequestContexts } from "../http/elysia";
 import { WIDGET_CACHE } from "../http/cdn";
-import { MOVED, PUBLIC_JSON, publicJson, readPublic } from "./answers";
+import {
+  createFileServer,
+  document,
+  MOVED,
+  moved,
+  PUBLIC_JSON,
+  publicJson,
+  readPublic,
+  represent,
+} from "./site";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
-import { createFileServer, document, moved, represent } from "./page-files";
-import { renderWidget } from "./render-widget";
+import { renderWidget } from "./embed";
 
 const SVG = "image/svg+xml";
 

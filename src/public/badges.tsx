@@ -1,10 +1,10 @@
 import { renderToString } from "preact-render-to-string";
+import { lazy } from "../base/lazy";
 import { type ComponentStatus, STATUS_TONES, type Tone, TONE_COLOURS } from "../base/status";
 import type { StatusDocument } from "../features/status/model";
 import { toneOf } from "../features/status/rules";
-import { STATUS_WORDS } from "../ui/labels";
+import { STATUS_WORDS } from "../ui/blocks";
 import { printable } from "./printable";
-import { graphemesOf, textWidth } from "./text-width";
 
 /** Content of a badge. */
 export interface Badge {
@@ -106,4 +106,49 @@ function widthOf(text: string): number {
 export function shorten(text: string): string {
   const characters = graphemesOf(text);
   return characters.length > LABEL_MAX ? `${characters.slice(0, LABEL_MAX - 1).join("")}…` : text;
+}
+
+/**
+ * Widths of characters of Verdana in hundredths of an em. Similar fonts differ little, and `textLength`
+ * corrects the difference where the text is drawn.
+ */
+const ADVANCES: readonly (readonly [hundredths: number, characters: string])[] = [
+  [27, "ijl'"],
+  [35, "f t,."],
+  [45, 'rIJ-/()[]:;|\\!"'],
+  [54, "csz?LF"],
+  [60, "aeokvxyPTY"],
+  [63, "bdghnpquEU$*_`{}0123456789"],
+  [69, "ABCKRSVXZ"],
+  [75, "HNDQOG&"],
+  [82, "+<=>^~#wM"],
+  [100, "mW@%"],
+];
+
+const advances = lazy(
+  (): ReadonlyMap<string, number> =>
+    new Map(
+      ADVANCES.flatMap(([advance, characters]) => [...characters].map((one) => [one, advance])),
+    ),
+);
+const OTHER_ADVANCE = 65;
+const WIDE_ADVANCE = 120;
+
+/** Emoji and other pictographs, and scripts with square characters. */
+const WIDE =
+  /\p{Emoji_Presentation}|\p{Extended_Pictographic}|\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|[\uff01-\uff60]/u;
+
+/** Splits a text into graphemes: an emoji with its modifiers is one. */
+function graphemesOf(text: string): string[] {
+  return [...new Intl.Segmenter("en").segment(text)].map(({ segment }) => segment);
+}
+
+/** Returns the approximate width of a text, in the unit of `fontSize`. */
+export function textWidth(text: string, fontSize: number): number {
+  const hundredths = graphemesOf(text).reduce((sum, one) => sum + advanceOf(one), 0);
+  return (hundredths * fontSize) / 100;
+}
+
+function advanceOf(grapheme: string): number {
+  return advances().get(grapheme) ?? (WIDE.test(grapheme) ? WIDE_ADVANCE : OTHER_ADVANCE);
 }

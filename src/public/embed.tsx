@@ -1,20 +1,22 @@
 import { renderToString } from "preact-render-to-string";
-import { IMPACT_TONES } from "../base/status";
-import type { Snapshot } from "../features/status/snapshot";
 import { sha256Base64 } from "../base/hash";
 import { lazy } from "../base/lazy";
-import type { HtmlDocument } from "../ui/documents";
-import { minifyCss } from "../ui/style-sheet";
-import { Shape } from "../ui/labels";
-import { StatusRing } from "../ui/pictures";
+import { IMPACT_TONES, TONE_FILLS } from "../base/status";
+import type { StatusDocument } from "../features/status/model";
+import { headlineText, toneOf } from "../features/status/rules";
+import type { Snapshot } from "../features/status/snapshot";
 import base from "../ui/base.css" with { type: "text" };
+import { Shape } from "../ui/blocks";
+import type { HtmlDocument } from "../ui/documents";
+import { StatusRing } from "../ui/pictures";
+import { minifyCss } from "../ui/style-sheet";
 import tokens from "../ui/tokens.css" with { type: "text" };
-import { accentCss } from "./accent";
+import { OUTLINES, shorten } from "./badges";
 import style from "./css/embed.css" with { type: "text" };
 import { contextOf, type PageContext, type Rendering } from "./page-context";
-import { CopyAge } from "./copy-line";
-import { PageScript } from "./page-document";
+import { accentCss, CopyAge, PageScript } from "./page-document";
 import { ClockTime } from "./page-times";
+import script from "./widget.js" with { type: "text" };
 import { INCIDENT_WORDS } from "./words";
 
 /** Maximum number of entries. The height of the frame in copied code has room for them. */
@@ -109,4 +111,25 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
       ) : null}
     </ul>
   );
+}
+
+/**
+ * Returns the script that shows a page's state on other sites. It contains the state, so it sends no
+ * request. It names an open incident if there is only one, else it shows the headline.
+ */
+export function renderWidget(document: StatusDocument, openIncidentCount: number): string {
+  const { page, incidents } = document;
+  const tone = toneOf(document);
+  const [incident] = incidents;
+  const isNamed = incident !== undefined && openIncidentCount === 1;
+  const state = {
+    name: shorten(page.name),
+    text: isNamed ? shorten(incident.name) : headlineText(document),
+    url: isNamed ? incident.url : page.url,
+    isWell: tone === "ok" || tone === "none",
+    fill: TONE_FILLS[tone],
+    shape: OUTLINES[tone],
+  };
+  // Replaced by a function, since a text may contain `$&`.
+  return script.replace("STATE", () => JSON.stringify(state));
 }

@@ -1,13 +1,16 @@
+import type { ComponentChildren } from "preact";
 import { IMPACT_TONES } from "../base/status";
-import type { IncidentSummary } from "../features/incidents/records";
-import type { MaintenanceSummary } from "../features/maintenance/lists";
-import type { HistoryEntry } from "../features/status/history";
 import { DAY_MS, toIso } from "../base/time";
-import { Shape } from "../ui/labels";
+import type { IncidentSummary } from "../features/incidents/records";
+import type { Incident } from "../features/incidents/wire";
+import type { MaintenanceSummary } from "../features/maintenance/lists";
+import type { Maintenance } from "../features/maintenance/model";
+import type { HistoryEntry } from "../features/status/history";
+import { Shape, StatusLabel } from "../ui/blocks";
 import type { PageContext } from "./page-context";
-import type { PageTimes } from "./page-times";
+import { ClockTime, type PageTimes } from "./page-times";
 import { MAINTENANCE_TONES } from "./state";
-import { Names } from "./text";
+import { moreThan, Names, type ShownText, Text, type TextBudget } from "./text";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "./words";
 
 const NAMES_SHOWN = 4;
@@ -161,5 +164,172 @@ function Affected(props: { components: readonly string[]; isTruncated: boolean }
       {" · "}
       <Names names={components} max={NAMES_SHOWN} isTruncated={isTruncated} />
     </>
+  );
+}
+
+/** Maximum number of updates on one page, and its budget of user text in bytes of HTML. */
+export const UPDATES_MAX = 100;
+export const PERMALINK_BYTES = 500_000;
+/** Maximum number of components shown of one update. */
+const NAMED_SHOWN = 100;
+
+/** Part of an incident's or maintenance's updates that a page shows. */
+export interface UpdatePart {
+  /** Id of the update that these follow; undefined for the newest updates. */
+  before?: string | undefined;
+  /** True if there are older ones. */
+  isMore: boolean;
+}
+
+/** All updates, starting with the newest. */
+export const ALL_UPDATES: UpdatePart = { isMore: false };
+
+interface UpdatePartProps {
+  updates: Incident["updates"] | Maintenance["updates"];
+  part: UpdatePart;
+  context: PageContext;
+  budget: TextBudget;
+  /** Returns the path of the updates before an update; without an id, of the newest ones. */
+  pathOf(before?: string): string;
+}
+
+/** Updates, newest first, as far as the text budget allows, followed by a link to older ones. */
+export function Updates({ updates, part, context, budget, pathOf }: UpdatePartProps) {
+  const shown: ShownUpdate[] = [];
+  for (const update of updates.slice(0, UPDATES_MAX)) {
+    const text = shown.length === 0 ? budget.force(update) : budget.fit(update);
+    if (!text) break;
+    shown.push({ update, text });
+  }
+  const last = shown.at(-1)?.update;
+  const isMore = part.isMore || shown.length < updates.length;
+  return (
+    <section aria-labelledby="updates">
+      <h2 class="section-title" id="updates">
+        {part.before ? "Earlier updates" : "Updates"}
+      </h2>
+      <div class="card story">
+        <UpdateList shown={shown} times={context.times} named={NAMED_SHOWN} href={pathOf()} />
+        {isMore && last ? (
+          <p class="more">
+            <a href={pathOf(last.id)}>Earlier updates</a>
+          </p>
+        ) : null}
+      </div>
+      {part.before ? (
+        <p class="more">
+          <a href={pathOf()}>Newest updates</a>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+/** List of names and values, without those that are null. */
+export function Facts(props: { items: readonly { label: string; value: ComponentChildren }[] }) {
+  return (
+    <dl class="facts">
+      {props.items
+        .filter(({ value }) => value !== null)
+        .map(({ label, value }) => (
+          <div key={label}>
+            <dt class="muted">{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+type Update = Incident["updates"][number] | Maintenance["updates"][number];
+
+const WORDS: Record<Update["status"], string> = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
+
+/** Update with the shown part of its text. */
+export interface ShownUpdate {
+  update: Update;
+  text: ShownText;
+}
+
+/** Number of updates shown in lists. The object's own page shows all of them. */
+const NEWEST_SHOWN = 5;
+
+/** Returns the newest updates that fit the budget, but at least the first words of the newest one. */
+export function newestOf(updates: readonly Update[], budget: TextBudget): ShownUpdate[] {
+  const shown: ShownUpdate[] = [];
+  for (const update of updates.slice(0, NEWEST_SHOWN)) {
+    const text = shown.length === 0 ? budget.fitOrBegin(update) : budget.fit(update);
+    if (!text) break;
+    shown.push({ update, text });
+    // An excerpt is always the last text shown.
+    if ("words" in text) break;
+  }
+  return shown;
+}
+
+/** Returns the facts that an `UpdateList` with these properties shows, for `renderPart`. */
+export function factsOfUpdates(shown: readonly ShownUpdate[], named: number): unknown[] {
+  return shown.map(({ update, text }) => {
+    const { id, status, display_at } = update;
+    const components = "components" in update ? update.components : [];
+    return [id, status, display_at, text, components.slice(0, named), components.length];
+  });
+}
+
+interface UpdateListProps {
+  /** Newest first. */
+  shown: readonly ShownUpdate[];
+  times: PageTimes;
+  /** Maximum number of components shown of an update; the others are counted. */
+  named: number;
+  /** True if the components of the updates may be incomplete. */
+  isTruncated?: boolean | undefined;
+  /** Path of the page with all updates. */
+  href: string;
+}
+
+/** Updates, newest first. */
+export function UpdateList({ shown, times, named, isTruncated, href }: UpdateListProps) {
+  return (
+    <ol class="timeline">
+      {shown.map(({ update, text }) => (
+        <li key={update.id} id={update.id} class={isOver(update) ? "is-over" : undefined}>
+          <p class="timeline-head">
+            <strong>{WORDS[update.status]}</strong>{" "}
+            <span class="muted">
+              <ClockTime at={update.display_at} times={times} />
+            </span>
+          </p>
+          <Text text={text} href={`${href}#${update.id}`} />
+          {"components" in update ? (
+            <Named components={update.components} max={named} isTruncated={isTruncated} />
+          ) : null}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function isOver({ status }: Update): boolean {
+  return status === "resolved" || status === "completed";
+}
+
+function Named(props: {
+  components: Incident["updates"][number]["components"];
+  max: number;
+  isTruncated: boolean | undefined;
+}) {
+  const { components, max, isTruncated } = props;
+  if (components.length === 0) return null;
+  const more = moreThan(components.length, max, isTruncated).trim();
+  return (
+    <ul class="named">
+      {components.slice(0, max).map(({ id, name, new_status: status }) => (
+        <li key={id}>
+          <bdi>{name}</bdi> <StatusLabel status={status} />
+        </li>
+      ))}
+      {more === "" ? null : <li class="muted">{more}</li>}
+    </ul>
   );
 }

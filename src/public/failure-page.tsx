@@ -1,7 +1,7 @@
 import { type ErrorCode, ERRORS, type Problem } from "../base/errors";
 import { answersPrograms } from "../http/operation";
 import type { GatewayContext } from "../http/request-context";
-import { readTheme, type Theme } from "../http/theme-cookie";
+import { readTheme, type Theme } from "../http/cookies";
 import type { Route } from "../http/route-table";
 import { seeOther, sendHtml } from "../http/answers";
 import { SIGN_IN_PATH } from "../http/authorisation";

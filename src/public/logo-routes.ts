@@ -7,7 +7,7 @@ import { readLogo } from "../features/pages/logo";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Snapshots } from "../features/status/snapshots";
 import type { RequestContexts } from "../http/elysia";
-import { findCurrentSession } from "../http/session-cookie";
+import { findCurrentSession } from "../http/cookies";
 import { IMMUTABLE } from "../http/cdn";
 import { NO_STORE, Representation, representOnce } from "../http/representation";
 import { operation } from "../http/operation";

@@ -1,10 +1,11 @@
 import type { Tone } from "../base/status";
-import { headlineText, toneOf } from "../features/status/rules";
+import { DAY_MS, startOfDay, toIso } from "../base/time";
 import type { StatusDocument } from "../features/status/model";
-import { type RenderText, renderText as renderTextUncached } from "./markdown-cache";
-import { type PagePaths, pathsOf, pathsOfCopy, type StaticCopy } from "./page-paths";
+import { headlineText, toneOf } from "../features/status/rules";
+import type { SummaryCursor } from "../features/timeline/store";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
 import { type RenderPart, renderPart as renderPartUncached } from "./part-cache";
+import { type RenderText, renderText as renderTextUncached } from "./text";
 
 /** Context of every document of a status page: the page, its headline and its paths. */
 export interface PageContext {
@@ -83,4 +84,137 @@ export function originOf({ url, slug }: Pick<StatusDocument["page"], "url" | "sl
 /** Returns the address of a live document; without a path, that of the status page. */
 export function liveUrl({ page }: Pick<PageContext, "page">, path: string | undefined): string {
   return path === undefined ? page.url : originOf(page) + path;
+}
+
+/** A copy of a status page that is sent without a server. */
+export interface StaticCopy {
+  /** Time at which the copy was made, in unix ms. */
+  madeAt: number;
+  /** Month of the history that is copied: `YYYY-MM`. */
+  month: string;
+  /** Ids of the incidents and maintenances that are copied. */
+  entries: ReadonlySet<string>;
+}
+
+/**
+ * Paths of the documents of a status page, without a host. In a copy, documents that are not copied have their
+ * whole address.
+ */
+export interface PagePaths {
+  home: string;
+  history: string;
+  /** Path of a month of the history: its newest entries, or those after the cursor `before`. */
+  month(month: string, before?: string): string;
+  /** Path of the list of open incidents: the newest, or those after the cursor `before`. */
+  open(before?: string): string;
+  /** Path of an incident: its newest updates, or those before the update with this id. */
+  incident(id: string, before?: string): string;
+  maintenance(id: string, before?: string): string;
+  /** Path of the page that lists all ways to subscribe; only of public pages. */
+  subscribe: string;
+  atom: string;
+  rss: string;
+  calendar: string;
+  json: string;
+}
+
+/** Returns the paths of the page with this slug. */
+export function pathsOf(slug: string): PagePaths {
+  const home = `/status/${slug}`;
+  return {
+    home,
+    history: `${home}/history`,
+    month: (month, before) => `${home}/history?month=${month}${before ? `&before=${before}` : ""}`,
+    open: (before) => `${home}/incidents${beforeQuery(before)}`,
+    incident: (id, before) => `${home}/incidents/${id}${beforeQuery(before)}`,
+    maintenance: (id, before) => `${home}/maintenance/${id}${beforeQuery(before)}`,
+    subscribe: `${home}/subscribe`,
+    atom: `${home}/feed.atom`,
+    rss: `${home}/feed.rss`,
+    calendar: `${home}/calendar.ics`,
+    json: `${home}/summary.json`,
+  };
+}
+
+/**
+ * Returns the paths of a copy. What it lacks has the address of the live document, which begins with `origin`:
+ * all parts of a list but the first, other months, and older entries.
+ */
+function pathsOfCopy(paths: PagePaths, origin: string, copy: StaticCopy): PagePaths {
+  const isCopied = (id: string, before?: string) => before === undefined && copy.entries.has(id);
+  return {
+    ...paths,
+    month(month, before) {
+      const isFirstPart = month === copy.month && before === undefined;
+      return isFirstPart ? paths.history : origin + paths.month(month, before);
+    },
+    open: (before) => (before === undefined ? paths.open() : origin + paths.open(before)),
+    incident: (id, before) => (isCopied(id, before) ? "" : origin) + paths.incident(id, before),
+    maintenance: (id, before) =>
+      (isCopied(id, before) ? "" : origin) + paths.maintenance(id, before),
+  };
+}
+
+function beforeQuery(before: string | undefined): string {
+  return before === undefined ? "" : `?before=${before}`;
+}
+
+/** A calendar month in the time zone of a page. */
+export interface Month {
+  /** `YYYY-MM`. */
+  name: string;
+  /** Start of the month and of the next one, in unix ms. */
+  from: number;
+  to: number;
+  /** Names of the adjacent months; undefined before 1970 and in the future. */
+  previous: string | undefined;
+  next: string | undefined;
+}
+
+export const MONTH_PATTERN = "^[0-9]{4}-(0[1-9]|1[0-2])$";
+
+/** Days of the dashboard. */
+export const UTC_DAYS = { dayOf: startOfDay, startOf: (day: number) => day };
+
+/**
+ * Returns the month of a name, by default the present one; undefined if it is before 1970 or starts after `now` (unix
+ * ms).
+ */
+export function monthOf(
+  name: string | undefined,
+  now: number,
+  times: Pick<PageTimes, "dayOf" | "startOf">,
+): Month | undefined {
+  const present = monthNameOf(times.dayOf(now));
+  const shown = name ?? present;
+  const [year = 0, number = 0] = shown.split("-").map(Number);
+  if (year < 1970 || shown > present) return undefined;
+  const [first, next] = [Date.UTC(year, number - 1), Date.UTC(year, number)];
+  return {
+    name: shown,
+    from: times.startOf(first),
+    to: times.startOf(next),
+    previous: first > 0 ? monthNameOf(first - DAY_MS) : undefined,
+    next: shown < present ? monthNameOf(next) : undefined,
+  };
+}
+
+/** Returns the name of the month of a UTC day or a day of a page, in unix ms. */
+export function monthNameOf(day: number): string {
+  return toIso(day).slice(0, 7);
+}
+
+/** Cursor in the history of a month: start in unix ms and id of an entry. */
+export const CURSOR_PATTERN = "^[0-9]{1,15}-(?:inc|mnt)_[0-9a-z]+$";
+
+/** Returns a cursor as the text used in links. */
+export function formatCursor({ at, id }: SummaryCursor): string {
+  return `${at}-${id}`;
+}
+
+/** Reads a cursor that matches the pattern. */
+export function parseCursor(text: string | undefined): SummaryCursor | undefined {
+  if (text === undefined) return undefined;
+  const hyphen = text.indexOf("-");
+  return { at: Number(text.slice(0, hyphen)), id: text.slice(hyphen + 1) };
 }

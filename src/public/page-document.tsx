@@ -1,21 +1,40 @@
-import type { ComponentChildren } from "preact";
+import { readFileSync } from "node:fs";
+import type { ComponentChildren, VNode } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { sha256Base64 } from "../base/hash";
+import { lazy } from "../base/lazy";
+import type { Tone } from "../base/status";
+import { toIso } from "../base/time";
 import { logoSize } from "../features/pages/address";
 import type { Page } from "../features/pages/model";
 import { assetPath, type AssetSource, withoutComments } from "../ui/assets";
-import type { HtmlDocument } from "../ui/documents";
-import { Icon } from "../ui/icons";
-import { StatusRing } from "../ui/pictures";
+import base from "../ui/base.css" with { type: "text" };
+import charts from "../ui/css/charts.css" with { type: "text" };
+import text from "../ui/css/text.css" with { type: "text" };
 import days from "../ui/days.js" with { type: "text" };
+import type { HtmlDocument } from "../ui/documents";
+import { Icon, spriteFor } from "../ui/icons";
 import morph from "../ui/morph.js" with { type: "text" };
+import { ringIconUrl, StatusRing } from "../ui/pictures";
+import { minifyCss } from "../ui/style-sheet";
+import tokens from "../ui/tokens.css" with { type: "text" };
 import ages from "./ages.js" with { type: "text" };
 import localTimes from "./client.js" with { type: "text" };
 import copyAge from "./copy-age.js" with { type: "text" };
-import { CopyLine } from "./copy-line";
-import { DelayLine } from "./delay-line";
-import { renderFramed } from "./document-frame";
+import banner from "./css/banner.css" with { type: "text" };
+import components from "./css/components.css" with { type: "text" };
+import frame from "./css/page.css" with { type: "text" };
+import preferences from "./css/preferences.css" with { type: "text" };
+import sections from "./css/sections.css" with { type: "text" };
+import updates from "./css/updates.css" with { type: "text" };
 import live from "./live.js" with { type: "text" };
-import { liveUrl, type PageContext } from "./page-context";
-import { PageMeta } from "./page-head";
+import { type Delay, liveUrl, originOf, type PageContext, type StaticCopy } from "./page-context";
+import degraded from "./pictures/preview-degraded.png" with { type: "file" };
+import maint from "./pictures/preview-maint.png" with { type: "file" };
+import major from "./pictures/preview-major.png" with { type: "file" };
+import none from "./pictures/preview-none.png" with { type: "file" };
+import ok from "./pictures/preview-ok.png" with { type: "file" };
+import partial from "./pictures/preview-partial.png" with { type: "file" };
 
 /** Script of public pages: local times, days by arrow keys, and live refresh. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
@@ -187,4 +206,291 @@ export function Logo({ page, path }: { page: Pick<Page, "name">; path: string })
   const scale = Math.min(1, LOGO_MAX.width / width, LOGO_MAX.height / height);
   const fit = (side: number) => Math.max(1, Math.round(side * scale));
   return <img class="logo" src={path} alt={page.name} width={fit(width)} height={fit(height)} />;
+}
+
+const PARTS = [
+  tokens,
+  base,
+  charts,
+  frame,
+  sections,
+  banner,
+  updates,
+  text,
+  components,
+  preferences,
+];
+
+/** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
+const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
+
+interface FramedProps {
+  page: Pick<Page, "locale" | "theme" | "accent">;
+  /** Style sheet added to that of all pages. */
+  css: string;
+  /** Direction of text; by default that of the browser. */
+  dir?: "ltr" | "rtl" | undefined;
+  /** Title and description of the document. */
+  head: ComponentChildren;
+  scripts?: ComponentChildren;
+  body: VNode;
+  /** True if the document contains its policy, since the server of a copy does not know the header. */
+  isCopy?: boolean;
+}
+
+/**
+ * Renders a document in the look of a status page. Its style is inline, and its sprite has only the icons of
+ * its body.
+ */
+export function renderFramed(props: FramedProps): HtmlDocument {
+  const { page, dir } = props;
+  const style = pageCss() + props.css + accentCss(page.accent);
+  const policy = policyFor(style);
+  const body = renderToString(props.body);
+  const html = renderToString(
+    <html
+      lang={page.locale}
+      dir={dir}
+      {...(page.theme === "system" ? {} : { "data-theme": page.theme })}
+    >
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        {props.isCopy ? <meta http-equiv="Content-Security-Policy" content={policy} /> : null}
+        {props.head}
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+        {props.scripts}
+      </head>
+      <body dangerouslySetInnerHTML={{ __html: body + spriteFor(body) }} />
+    </html>,
+  );
+  return { html: `<!doctype html>${html}`, policy: `${policy}; frame-ancestors 'none'` };
+}
+
+/**
+ * Returns the policy without `frame-ancestors`, which an element cannot have: the inline style by its hash, scripts and
+ * images of this server.
+ */
+function policyFor(style: string): string {
+  const hash = sha256Base64(style);
+  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'`;
+}
+
+/** Start of the body of a public page, after which the strip is inserted. */
+const BEGINNING = '<body><div class="column">';
+const STRIP = '<p class="strip t-maint" role="status">Preview. Nothing was published.</p>';
+
+/** Marks a public page as a preview, at its top and in its title. */
+export function asPreview({ html, policy }: HtmlDocument): HtmlDocument {
+  if (!html.includes(BEGINNING)) throw new Error("the page has an unknown start");
+  return {
+    html: html.replace("<title>", "<title>Preview: ").replace(BEGINNING, () => BEGINNING + STRIP),
+    policy,
+  };
+}
+
+const PREVIEW_FILES: Record<Tone, string> = { none, ok, maint, degraded, partial, major };
+
+/**
+ * Pictures of a page's state, which messengers show next to a link to the page, one for each tone.
+ * `test/preview-pictures.tsx` draws them.
+ */
+export const PREVIEW_PICTURES: readonly AssetSource[] = Object.entries(PREVIEW_FILES).map(
+  ([tone, path]) => ({
+    name: `preview-${tone}.png`,
+    mediaType: "image/png",
+    content: { path },
+  }),
+);
+
+const PREVIEW_SIZE = { width: "1200", height: "630" };
+
+/** Path of the picture of each tone. */
+const previewAssets = lazy(
+  () =>
+    new Map(
+      Object.entries(PREVIEW_FILES).map(([tone, path]) => [
+        tone,
+        assetPath(`preview-${tone}.png`, readFileSync(path)),
+      ]),
+    ),
+);
+
+interface PageMetaProps {
+  context: PageContext;
+  /** Title of the document, with the page's name. */
+  title: string;
+  /** Path of the document, if it is not the page itself. */
+  path: string | undefined;
+  description: string | undefined;
+}
+
+/**
+ * Description of a document for browsers, search engines and messengers. A private page is excluded from
+ * search engines and has no preview in messengers.
+ */
+function PageMeta({ context, title, path, ...props }: PageMetaProps) {
+  const { page, headline, tone, paths } = context;
+  const description =
+    props.description ||
+    page.description ||
+    `Current status, incidents and planned maintenance of ${page.name}.`;
+  const origin = originOf(page);
+  const url = liveUrl(context, path);
+  const [light, dark] = PAPERS;
+  return (
+    <>
+      <title>{title}</title>
+      <meta name="description" content={description} />
+      {page.theme === "system" ? (
+        <>
+          <meta name="theme-color" content={light} media="(prefers-color-scheme: light)" />
+          <meta name="theme-color" content={dark} media="(prefers-color-scheme: dark)" />
+        </>
+      ) : (
+        <meta name="theme-color" content={page.theme === "dark" ? dark : light} />
+      )}
+      {page.visibility === "public" ? (
+        <>
+          <link rel="canonical" href={url} />
+          <link rel="alternate" type="application/atom+xml" href={paths.atom} />
+          <link rel="alternate" type="application/rss+xml" href={paths.rss} />
+          <meta property="og:type" content="website" />
+          <meta property="og:site_name" content={page.name} />
+          <meta property="og:title" content={title} />
+          <meta property="og:description" content={description} />
+          <meta property="og:url" content={url} />
+          <meta property="og:image" content={origin + previewAssets().get(tone)} />
+          <meta property="og:image:width" content={PREVIEW_SIZE.width} />
+          <meta property="og:image:height" content={PREVIEW_SIZE.height} />
+          <meta property="og:image:alt" content={headline} />
+          <meta name="twitter:card" content="summary_large_image" />
+        </>
+      ) : (
+        <meta name="robots" content="noindex" />
+      )}
+      <link rel="icon" href={ringIconUrl(tone)} />
+      <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
+    </>
+  );
+}
+
+/** The line by language. "%" is the time. */
+const WORDS = {
+  en: "Shown as of %. Updates are delayed.",
+  da: "Status %. Opdateringer er forsinkede.",
+  de: "Stand: %. Aktualisierungen sind verzögert.",
+  es: "Estado: %. Las actualizaciones se retrasan.",
+  fr: "État : %. Les mises à jour sont retardées.",
+  it: "Stato: %. Gli aggiornamenti sono in ritardo.",
+  ja: "%時点の情報です。更新が遅れています。",
+  nb: "Status: %. Oppdateringer er forsinket.",
+  nl: "Stand: %. Updates zijn vertraagd.",
+  pl: "Stan: %. Aktualizacje są opóźnione.",
+  pt: "Estado: %. As atualizações estão atrasadas.",
+  sv: "Läge: %. Uppdateringar är försenade.",
+  zh: "数据截至 %。更新有延迟。",
+} as const;
+
+type Language = keyof typeof WORDS;
+
+/** Strip above a page of a replica whose data is old. English if there are no words in the page's language. */
+function DelayLine({
+  context: { page, times },
+  delay: { asOf, now },
+}: {
+  context: Pick<PageContext, "page" | "times">;
+  delay: Delay;
+}) {
+  const [own = ""] = page.locale.toLowerCase().split("-");
+  const language = Object.hasOwn(WORDS, own) ? (own as Language) : "en";
+  const iso = toIso(asOf);
+  const isToday = iso.slice(0, 10) === toIso(now).slice(0, 10);
+  const [before, after] = WORDS[language].split("%");
+  return (
+    <p class="strip t-maint" role="status" lang={language}>
+      {before}
+      <time dateTime={iso}>{isToday ? times.clock(iso) : times.moment(iso)}</time>
+      {after}
+    </p>
+  );
+}
+
+interface CopyProps {
+  copy: StaticCopy;
+  context: Pick<PageContext, "times">;
+}
+
+/** Strip above a copy: the time at which it was made, and a link to the live document. */
+function CopyLine({ url, ...props }: CopyProps & { url: string }) {
+  return (
+    <aside class="strip t-maint" aria-label="Age of this copy">
+      <CopyAge {...props} /> <a href={url}>Open the live page</a>
+    </aside>
+  );
+}
+
+/**
+ * Time at which a copy was made. A script replaces it by the age of the copy, and adds a warning to a copy of five
+ * minutes or more.
+ */
+export function CopyAge({ copy, context: { times } }: CopyProps) {
+  const iso = toIso(copy.madeAt);
+  return (
+    <>
+      <time dateTime={iso} data-made-at>
+        Copy made {times.clock(iso)} on {times.day(iso)}
+      </time>
+      . <span role="status" data-copy-old />
+    </>
+  );
+}
+
+/** Minimum contrast of text (WCAG 2.2, 1.4.3). */
+const MIN_CONTRAST = 4.5;
+
+/** Grounds of pages in the light and in the dark theme. */
+const PAPERS = [colourOf("paper", 0), colourOf("paper", 1)] as const;
+
+/** Backgrounds behind a page's accent colour: paper and card of both themes. */
+const GROUNDS = PAPERS.map((paper, theme) => [paper, colourOf("card", theme)]);
+
+/**
+ * Returns the CSS that sets the page's accent colour (`#rrggbb`), used for links, focus outlines
+ * and, mixed with the card, for grounds. A theme in which the colour has too little contrast keeps the default colour.
+ */
+export function accentCss(accent: string | null): string {
+  if (accent === null || !/^#[0-9a-f]{6}$/i.test(accent)) return "";
+  const [isReadableInLight, isReadableInDark] = GROUNDS.map((grounds) =>
+    grounds.every((ground) => contrast(accent, ground) >= MIN_CONTRAST),
+  );
+  const soft = `color-mix(in oklab,${accent} 12%,var(--card))`;
+  const rule = `{--accent:${accent};--accent-soft:${soft}}`;
+  const light = isReadableInLight ? `:root${rule}` : "";
+  const dark = isReadableInDark
+    ? `@media (prefers-color-scheme:dark){:root:not([data-theme="light"])${rule}}:root[data-theme="dark"]${rule}`
+    : "";
+  return light + dark;
+}
+
+/** Returns the contrast ratio of two colours by WCAG 2.2, from 1 to 21. */
+export function contrast(a: string, b: string): number {
+  const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** Returns the relative luminance of `#rrggbb` by WCAG 2.2. */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const channel = parseInt(colour.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** Returns the value of a token in a theme: 0 is light, 1 is dark, as in the order of `tokens.css`. */
+function colourOf(token: string, theme: number): string {
+  const color = [...tokens.matchAll(new RegExp(`--${token}: (#[0-9a-f]{6});`, "g"))][theme]?.[1];
+  if (color === undefined) throw new Error(`the tokens have no ${token}`);
+  return color;
 }

@@ -1,7 +1,7 @@
 import { type ComponentStatus, IMPACT_TONES, type Tone } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/model";
-import { State } from "../ui/labels";
+import { State } from "../ui/blocks";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
 /** Impact of an open incident, its status if it has no impact, or that it is resolved. */

@@ -1,5 +1,19 @@
 import { WHOLE_TURN } from "../base/in-slices";
+import {
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+  IMPACT_TONES,
+  INCIDENT_STATUSES,
+  STATUS_TONES,
+  type Tone,
+  TONES,
+} from "../base/status";
+import { plural } from "../base/text";
+import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { Reader } from "../db/statements";
+import type { Incident } from "../features/incidents/wire";
+import type { Maintenance } from "../features/maintenance/model";
+import { isUnderWay } from "../features/maintenance/rules";
 import type { SparklineData } from "../features/monitors/sparklines";
 import {
   type EntryNames,
@@ -13,22 +27,35 @@ import {
   readPastEntries,
 } from "../features/status/history";
 import type { Snapshot } from "../features/status/snapshot";
-import { DAY_MS, MINUTE_MS } from "../base/time";
+import { Shape, State, STATUS_WORDS } from "../ui/blocks";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
-import { Banner } from "./banner";
-import { Components, rowPropsOf, shownComponents } from "./component-list";
+import { Icon } from "../ui/icons";
+import { StatusRing } from "../ui/pictures";
 import {
   type ComponentRowProps,
+  Components,
+  isNew,
   type RenderRow,
   renderRow as renderRowUncached,
-} from "./component-row";
-import { type DaySection, DaySections, type EntrySpan, groupByDay } from "./entries";
-import { MaintenanceList, textsOf } from "./maintenance-list";
-import { listedInFull, OpenIncidents } from "./open-incidents";
+  rowPropsOf,
+  shownComponents,
+} from "./component-list";
+import {
+  type DaySection,
+  DaySections,
+  type EntrySpan,
+  factsOfUpdates,
+  groupByDay,
+  newestOf,
+  type ShownUpdate,
+  UpdateList,
+} from "./entries";
 import { contextOf, originOf, type PageContext, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
-import { createTextBudget } from "./text-budget";
-import { newestOf } from "./update-list";
+import { ClockTime } from "./page-times";
+import { hasEnded, MaintenanceState } from "./state";
+import { Affects, createTextBudget, moreThan, Text, type TextBudget } from "./text";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "./words";
 
 /** Budget of user text on the page, in bytes of HTML. Permalinks show whole texts. */
 const TEXTS_BYTES = 100_000;
@@ -214,4 +241,401 @@ function ongoingSpans({ document }: Snapshot): EntrySpan[] {
   return [...document.incidents, ...document.maintenance].flatMap(({ started_at: at }) =>
     at === null ? [] : [{ from: Date.parse(at), to: null }],
   );
+}
+
+/** Maximum number of components that the sentence names. */
+const BANNER_NAMES_SHOWN = 2;
+
+type Component = Snapshot["document"]["components"][number];
+
+interface BannerProps {
+  snapshot: Snapshot;
+  context: PageContext;
+  /** Time of the data, in unix ms. */
+  now: number;
+}
+
+/** Headline of a page with its mark, a sentence about its components, and their number by status. */
+function Banner({ snapshot, context, now }: BannerProps) {
+  const { headline, tone, times, copy } = context;
+  const components = shownComponents(snapshot);
+  const tally = tallyOf(components);
+  return (
+    <section class={`banner t-${tone}`} id="banner" aria-label="Status now">
+      <div class="banner-now">
+        <Mark tone={tone} />
+        <div>
+          <h1>{headline}</h1>
+          <p>
+            <Sentence snapshot={snapshot} />
+          </p>
+        </div>
+      </div>
+      <div class="banner-foot">
+        {tally.length === 0 ? null : (
+          <ul class="tally">
+            {tally.map(({ status, count }) => (
+              <li>
+                <State tone={STATUS_TONES[status]}>
+                  {count} {COUNTED[status](count)}
+                </State>
+              </li>
+            ))}
+          </ul>
+        )}
+        <span>
+          As of <ClockTime at={toIso(copy?.madeAt ?? now)} times={times} /> <span data-live-note />
+        </span>
+      </div>
+    </section>
+  );
+}
+
+/** Ring with the shape of the tone in it, or with a tick if all is well. */
+function Mark({ tone }: { tone: Tone }) {
+  return (
+    <span class={`mark t-${tone}`}>
+      <StatusRing tone={tone} />
+      {tone === "ok" ? <Icon name="check" /> : <Shape tone={tone} />}
+    </span>
+  );
+}
+
+/** Words after the number of components with a status. */
+const COUNTED: Record<ComponentStatus, (count: number) => string> = {
+  operational: () => "operational",
+  under_maintenance: () => "under maintenance",
+  degraded_performance: () => "degraded",
+  partial_outage: (count) => (count === 1 ? "partial outage" : "partial outages"),
+  major_outage: (count) => (count === 1 ? "major outage" : "major outages"),
+};
+
+/** Predicates of a sentence about components with a status. */
+const PREDICATES: Record<ComponentStatus, { one: string; many: string }> = {
+  operational: { one: "is operational", many: "are operational" },
+  under_maintenance: { one: "is under maintenance", many: "are under maintenance" },
+  degraded_performance: { one: "is degraded", many: "are degraded" },
+  partial_outage: { one: "has a partial outage", many: "have a partial outage" },
+  major_outage: { one: "has a major outage", many: "have a major outage" },
+};
+
+/** Returns the number of components by status, worst first. */
+function tallyOf(components: readonly Component[]): { status: ComponentStatus; count: number }[] {
+  return COMPONENT_STATUSES.toReversed()
+    .map((status) => ({
+      status,
+      count: components.filter((component) => component.status === status).length,
+    }))
+    .filter(({ count }) => count > 0);
+}
+
+/** Sentence that names the components with the worst status and counts other affected ones. Includes hidden ones. */
+function Sentence({ snapshot }: { snapshot: Snapshot }) {
+  const { components } = snapshot.document;
+  const [worst] = tallyOf(components);
+  const open = snapshot.openIncidentCount;
+  if (!worst)
+    return <>{open > 0 ? `${plural(open, "open incident")}.` : "This page has no components."}</>;
+  if (worst.status === "operational") {
+    if (open > 0) return <>{plural(open, "open incident")}. All components are operational.</>;
+    return (
+      <>{isNew(components, snapshot) ? "Watched since today." : "Everything works as usual."}</>
+    );
+  }
+  const named = components.filter(({ status }) => status === worst.status);
+  const affected = components.filter(({ status }) => status !== "operational").length;
+  const others = affected - named.length;
+  const { one, many } = PREDICATES[worst.status];
+  return (
+    <>
+      {named.length > BANNER_NAMES_SHOWN
+        ? plural(named.length, "component")
+        : named.map(({ name }, index) => (
+            <>
+              {index > 0 ? " and " : ""}
+              <bdi>{name}</bdi>
+            </>
+          ))}{" "}
+      {named.length === 1 ? one : many}.
+      {others > 0
+        ? ` ${others} more ${others === 1 ? "component is" : "components are"} affected.`
+        : affected < components.length
+          ? " Everything else works as usual."
+          : ""}
+    </>
+  );
+}
+
+/** Maximum number of open incidents shown in full. */
+const FULL_SHOWN = 3;
+/** Maximum number of further open incidents shown as one line. */
+const LINES_SHOWN = 10;
+const INCIDENT_NAMES_SHOWN = 8;
+
+interface OpenIncidentsProps {
+  snapshot: Snapshot;
+  context: PageContext;
+  budget: TextBudget;
+}
+
+/** Open incidents, worst first: some in full, some as one line, and the number of the others. */
+function OpenIncidents({ snapshot, context, budget }: OpenIncidentsProps) {
+  const count = snapshot.openIncidentCount;
+  const incidents = worstFirst(snapshot.document.incidents);
+  if (incidents.length === 0) return <section id="open" />;
+  const lines = incidents.slice(FULL_SHOWN, FULL_SHOWN + LINES_SHOWN);
+  const others = count - Math.min(incidents.length, FULL_SHOWN + LINES_SHOWN);
+  return (
+    <section id="open" aria-labelledby="open-title">
+      <div class="section-head">
+        <h2 id="open-title">Open incidents</h2>
+        {count > 1 ? <span>{plural(count, "incident")}</span> : null}
+      </div>
+      {listedInFull(snapshot).map((incident) => (
+        <OpenIncident key={incident.id} incident={incident} context={context} budget={budget} />
+      ))}
+      {lines.length === 0 ? null : (
+        <ul class="card">
+          {lines.map((incident) => (
+            <IncidentLine key={incident.id} incident={incident} context={context} />
+          ))}
+        </ul>
+      )}
+      {others > 0 ? (
+        <p class="more">
+          <a href={context.paths.open()}>{others} more open incidents</a>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+/** Returns the incidents that the page shows in full, worst first. */
+function listedInFull({ document }: Snapshot): Incident[] {
+  return worstFirst(document.incidents).slice(0, FULL_SHOWN);
+}
+
+/** Sorts incidents by impact; those of one impact stay in their order, newest first. */
+function worstFirst(incidents: readonly Incident[]): Incident[] {
+  const severityOf = ({ impact }: Incident) => TONES.indexOf(IMPACT_TONES[impact]);
+  return incidents.toSorted((a, b) => severityOf(b) - severityOf(a));
+}
+
+function OpenIncident(props: { incident: Incident; context: PageContext; budget: TextBudget }) {
+  const { incident, context, budget } = props;
+  const { paths, times } = context;
+  const href = paths.incident(incident.id);
+  const { id, name, status, impact, started_at, components, updates, truncated } = incident;
+  const named = components.slice(0, INCIDENT_NAMES_SHOWN);
+  const shown = newestOf(updates, budget);
+  const [newest, ...earlier] = shown;
+  const isMore = updates.length > shown.length;
+  const tone = IMPACT_TONES[impact];
+  // Only the shown components are facts: an incident may have hundreds.
+  const facts = [name, status, impact, started_at, named, components.length, isMore, truncated];
+  const html = context.renderPart(id, [facts, factsOfUpdates(shown, INCIDENT_NAMES_SHOWN)], () => (
+    <>
+      <div class="story-head">
+        <h3>
+          <a href={href}>{name}</a>
+        </h3>
+        <span class={`chip t-${tone}`}>
+          <Shape tone={tone} />
+          {IMPACT_WORDS[impact]}
+        </span>
+      </div>
+      <p class="meta">
+        Began <ClockTime at={started_at} hasAge times={times} />
+      </p>
+      <Phases status={status} />
+      {newest ? (
+        <div class="newest" id={newest.update.id}>
+          <Text text={newest.text} href={`${href}#${newest.update.id}`} />
+          <p class="meta">
+            <ClockTime at={newest.update.display_at} hasAge times={times} />
+          </p>
+        </div>
+      ) : null}
+      <AffectedChips
+        components={named}
+        more={moreThan(components.length, INCIDENT_NAMES_SHOWN, truncated).trim()}
+        isOpen
+      />
+      {earlier.length > 0 ? (
+        <details class="fold">
+          <summary>
+            <Icon name="chevron-right" />
+            {plural(earlier.length, "earlier update")}
+          </summary>
+          <UpdateList
+            shown={earlier}
+            times={times}
+            named={INCIDENT_NAMES_SHOWN}
+            isTruncated={truncated}
+            href={href}
+          />
+        </details>
+      ) : null}
+      {isMore ? (
+        <p class="more">
+          <a href={href}>All updates</a>
+        </p>
+      ) : null}
+    </>
+  ));
+  return (
+    <article
+      class={`card story t-${tone}`}
+      // The refresh of an open page identifies the incident by this id, since names can be equal.
+      id={id}
+      dangerouslySetInnerHTML={{ __html: html }}
+    />
+  );
+}
+
+/** The four phases of an incident, with the current one marked. */
+function Phases({ status }: { status: Incident["status"] }) {
+  const current = INCIDENT_STATUSES.indexOf(status);
+  return (
+    <ol class="phases" aria-label="Phases">
+      {INCIDENT_STATUSES.map((phase, index) => (
+        <li
+          class={index < current ? "done" : index === current ? "now" : undefined}
+          aria-current={index === current ? "step" : undefined}
+        >
+          {INCIDENT_WORDS[phase]}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface AffectedChipsProps {
+  components: Incident["components"];
+  /** Words after the last component, such as "and 3 more". */
+  more: string;
+  /** True while the incident is open. */
+  isOpen: boolean;
+}
+
+/** Components of an incident with the status that it gives them, or “ended” if it no longer gives one. */
+function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
+  if (components.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Affected components">
+      {components.map(({ id, name, status }) => {
+        const ended = hasEnded(status, isOpen);
+        const tone = ended ? "none" : STATUS_TONES[status];
+        return (
+          <li key={id} class={`chip t-${tone}`}>
+            <Shape tone={tone} />
+            <bdi>{name}</bdi>
+            {ended ? " · ended" : <span class="unseen">: {STATUS_WORDS[status]}</span>}
+          </li>
+        );
+      })}
+      {more === "" ? null : <li class="muted">{more}</li>}
+    </ul>
+  );
+}
+
+function IncidentLine({ incident, context }: { incident: Incident; context: PageContext }) {
+  const { id, name, status, impact, started_at, components, truncated } = incident;
+  return (
+    <li class="line">
+      <Shape tone={IMPACT_TONES[impact]} />
+      <div>
+        <h3>
+          <a href={context.paths.incident(id)}>{name}</a>
+        </h3>
+        <p class="meta">
+          <span class="unseen">{IMPACT_WORDS[impact]}, </span>
+          {INCIDENT_WORDS[status]} · since <ClockTime at={started_at} times={context.times} />
+          <Affects components={components} max={2} isTruncated={truncated} />
+        </p>
+      </div>
+    </li>
+  );
+}
+
+const MAINTENANCE_NAMES_SHOWN = 8;
+/** Number of maintenances that are shown without unfolding. */
+const SHOWN = 5;
+
+interface MaintenanceListProps {
+  maintenance: readonly Maintenance[];
+  context: PageContext;
+  budget: TextBudget;
+}
+
+/** Maintenance in progress and upcoming, as far as the text budget allows. */
+function MaintenanceList({ maintenance, context, budget }: MaintenanceListProps) {
+  if (maintenance.length === 0) return <section id="maintenance" />;
+  const rows = maintenance.map((one) => (
+    <MaintenanceRow key={one.id} maintenance={one} context={context} budget={budget} />
+  ));
+  const others = rows.slice(SHOWN);
+  return (
+    <section id="maintenance" aria-labelledby="maintenance-title">
+      <div class="section-head">
+        <h2 id="maintenance-title">Maintenance</h2>
+        {context.page.visibility === "public" ? (
+          <a href={context.paths.calendar}>Add to calendar</a>
+        ) : null}
+      </div>
+      <ul class="card">{rows.slice(0, SHOWN)}</ul>
+      {others.length > 0 ? (
+        <details class="fold">
+          <summary>
+            <Icon name="chevron-right" />
+            {others.length} more
+          </summary>
+          <ul class="card">{others}</ul>
+        </details>
+      ) : null}
+    </section>
+  );
+}
+
+function MaintenanceRow(props: {
+  maintenance: Maintenance;
+  context: PageContext;
+  budget: TextBudget;
+}) {
+  const { maintenance, context, budget } = props;
+  const { id, name, components, truncated } = maintenance;
+  const { scheduled_for: at, scheduled_until: until } = maintenance;
+  const { paths, times } = context;
+  const href = paths.maintenance(id);
+  const shown = textsOf(maintenance, budget);
+  const { month, day } = times.tile(at);
+  return (
+    <li class="plan">
+      <span class="date" aria-hidden="true">
+        {month}
+        <b>{day}</b>
+      </span>
+      <div>
+        <h3>
+          <a href={href}>{name}</a>
+        </h3>
+        <p class="meta">
+          <ClockTime at={at} until={until} times={times} />
+          <Affects components={components} max={MAINTENANCE_NAMES_SHOWN} isTruncated={truncated} />
+        </p>
+      </div>
+      <MaintenanceState maintenance={maintenance} />
+      {isUnderWay(maintenance.status) ? (
+        <UpdateList shown={shown} times={times} named={0} href={href} />
+      ) : (
+        shown.map(({ text }) => <Text text={text} href={href} />)
+      )}
+    </li>
+  );
+}
+
+/** Returns the shown updates of a maintenance: only the newest if it has not started. */
+function textsOf({ status, updates }: Maintenance, budget: TextBudget): ShownUpdate[] {
+  if (isUnderWay(status)) return newestOf(updates, budget);
+  return updates.slice(0, 1).map((update) => ({ update, text: budget.fitOrBegin(update) }));
 }

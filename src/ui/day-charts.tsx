@@ -1,6 +1,6 @@
 import { STATUS_TONES, type Tone } from "../base/status";
 import { type DayEntry, type DayRun, runsOf, type StatusDay } from "./day-runs";
-import { safeHref } from "./safe-href";
+import { safeHref } from "./buttons";
 
 // A day is a bar of three units and a gap of one: 90 days are 359 units.
 const STEP = 4;

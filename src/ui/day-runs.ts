@@ -1,5 +1,5 @@
 import { COMPONENT_STATUSES, type ComponentStatus } from "../base/status";
-import { STATUS_WORDS } from "./labels";
+import { STATUS_WORDS } from "./blocks";
 import { duration, longDay } from "./times";
 
 /** UTC day of a component, as charts show it. */

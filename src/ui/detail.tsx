@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "./icons";
-import { safeHref } from "./safe-href";
+import { safeHref } from "./buttons";
 
 /** Line below a screen's title: state and facts. */
 export function HeadFacts({ children }: { children: ComponentChildren }) {

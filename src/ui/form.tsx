@@ -1,6 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { Button, ButtonLink, type ButtonProps } from "./buttons";
-import { safeHref } from "./safe-href";
+import { isUtcZone } from "../base/time";
+import { Button, ButtonLink, type ButtonProps, safeHref } from "./buttons";
+import { Select } from "./choices";
+import { controlAttributes, Field, FieldGroup, fieldId, type FieldProps } from "./field";
+import { Icon } from "./icons";
+import { zoneTime } from "./times";
 
 interface FormProps {
   /** Path of this site that the form is posted to. */
@@ -110,5 +114,269 @@ export function DialogForm(props: DialogFormProps) {
         </Actions>
       </Form>
     </section>
+  );
+}
+
+interface Named {
+  /** Name of the control's field. */
+  name: string;
+  /** Name of the column, read out after the row's label. Visible only next to a checkbox. */
+  label: string;
+}
+
+/** Control of a row. */
+export type RowControl =
+  | (Named & { kind: "text"; value: string; placeholder?: string; maxlength?: number })
+  | (Named & {
+      kind: "select";
+      value: string;
+      options: readonly { value: string; label: string }[];
+    })
+  | (Named & { kind: "check"; isChecked: boolean })
+  /** A value that cannot be changed, with further values that are submitted. */
+  | (Named & { kind: "fixed"; value: string; sends?: Readonly<Record<string, string>> });
+
+interface FieldRowsProps extends Omit<FieldProps, "label"> {
+  legend: string;
+  /** Rows with labels such as "Header 1", which only screen readers read. */
+  rows: readonly {
+    label: string;
+    controls: readonly RowControl[];
+    /** True if the error concerns this row. */
+    isWrong?: boolean;
+  }[];
+}
+
+/** List of entries, each a row of controls. */
+export function FieldRows({ legend, rows, ...field }: FieldRowsProps) {
+  return (
+    <FieldGroup {...field} label={legend}>
+      {rows.length === 0 ? null : (
+        <ul class="card field-rows">
+          {rows.map(({ label, controls, isWrong = false }) => (
+            <li key={label}>
+              {controls.map((control) => (
+                <Control key={control.name} control={control} row={label} isWrong={isWrong} />
+              ))}
+            </li>
+          ))}
+        </ul>
+      )}
+    </FieldGroup>
+  );
+}
+
+interface ControlProps {
+  control: RowControl;
+  row: string;
+  isWrong: boolean;
+}
+
+function Control({ control, row, isWrong }: ControlProps) {
+  const { name } = control;
+  const id = fieldId(name);
+  const label = `${row}: ${control.label}`;
+  const common = {
+    id,
+    name,
+    title: control.label,
+    "aria-label": label,
+    "aria-invalid": isWrong ? ("true" as const) : undefined,
+  };
+  switch (control.kind) {
+    case "text":
+      return (
+        <input
+          class="input"
+          type="text"
+          value={control.value}
+          placeholder={control.placeholder ?? control.label}
+          maxlength={control.maxlength}
+          autocomplete="off"
+          {...common}
+        />
+      );
+    case "select":
+      return (
+        <div class="select">
+          <Select options={control.options} selected={control.value} {...common} />
+        </div>
+      );
+    case "check":
+      return (
+        <label class="row-check">
+          <input
+            type="checkbox"
+            id={id}
+            name={name}
+            value="yes"
+            checked={control.isChecked}
+            aria-label={label}
+          />
+          {control.label}
+        </label>
+      );
+    case "fixed":
+      return (
+        <span class="row-fixed">
+          <HiddenFields values={{ [name]: control.value, ...control.sends }} />
+          <code>{control.value}</code>
+        </span>
+      );
+  }
+}
+
+interface TextFieldProps extends FieldProps {
+  value?: string | undefined;
+  type?: "text" | "email" | "password" | "url" | "date" | "datetime-local";
+  required?: boolean;
+  autocomplete?: "username" | "current-password" | "new-password" | "name" | "email" | "off";
+  inputmode?: "numeric";
+  maxlength?: number;
+  /** First day that can be chosen in a date field. */
+  min?: string;
+  autofocus?: boolean;
+  /** True for a number or a date, which does not need the whole line. */
+  isShort?: boolean;
+  /** True for a last day in UTC. A script shows its end in the time zone of the reader. */
+  isLastDay?: boolean;
+  /** Common values, offered while typing. */
+  suggestions?: readonly string[];
+  /** Name of the field whose text a script proposes here as a slug, until the slug is edited. */
+  slugOf?: string;
+}
+
+/** One line of text. A password is never redisplayed. */
+export function TextField(props: TextFieldProps) {
+  const { label, name, hint, error, value, type = "text", isShort, ...more } = props;
+  const { suggestions, slugOf, isLastDay, ...rest } = more;
+  const field = { label, name, hint, error };
+  const control = controlAttributes(field);
+  const zonesId = `${control.id}-zones`;
+  const describedBy = [control["aria-describedby"], isLastDay ? zonesId : ""].filter(Boolean);
+  const listId = suggestions ? `${fieldId(name)}-list` : undefined;
+  return (
+    <Field {...field}>
+      <input
+        class={isShort ? "input short" : "input"}
+        // A single literal, since preact's types reject a union.
+        type={type as "text"}
+        value={type === "password" ? undefined : value}
+        list={listId}
+        data-slug-of={slugOf}
+        data-zone={isLastDay ? "" : undefined}
+        {...rest}
+        {...control}
+        aria-describedby={describedBy.join(" ") || undefined}
+      />
+      {isLastDay ? <p class="hint" id={zonesId} /> : null}
+      {suggestions ? (
+        <datalist id={listId}>
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      ) : null}
+    </Field>
+  );
+}
+
+interface TextAreaProps extends FieldProps {
+  value?: string | undefined;
+  /** Number of visible lines. The field grows with its text if the browser can. */
+  rows?: number;
+  /** True for a text of many paragraphs. The field then takes most of the screen. */
+  isLong?: boolean;
+  /** True for a text that people paste, such as a certificate. The field does not grow with it. */
+  isPasted?: boolean;
+  required?: boolean;
+  maxlength?: number;
+  autofocus?: boolean;
+}
+
+/** Several lines of text. */
+export function TextArea(props: TextAreaProps) {
+  const { label, name, hint, error, value, rows = 4, isLong, isPasted, ...rest } = props;
+  const field = { label, name, hint, error };
+  return (
+    <Field {...field}>
+      <textarea
+        class={isLong ? "input long" : isPasted ? "input pasted" : "input"}
+        rows={isLong ? 18 : rows}
+        value={value && textAreaContent(value)}
+        {...rest}
+        {...controlAttributes(field)}
+      />
+    </Field>
+  );
+}
+
+/** Doubles a line break at the start, since HTML parsers ignore the first one of a text area. */
+function textAreaContent(value: string): string {
+  return /^[\r\n]/.test(value) ? `\n${value}` : value;
+}
+
+interface DateTimeFieldProps extends FieldProps {
+  /** `YYYY-MM-DDTHH:MM` in UTC, or the invalid text that was typed. */
+  value: string;
+  /** Time zone of the page, in which the time is repeated below the field. */
+  timeZone?: string | undefined;
+  required?: boolean;
+}
+
+/**
+ * Date and time in UTC, which the label must say. A script repeats the typed time in the time zones of
+ * the page and of the reader.
+ */
+export function DateTimeField(props: DateTimeFieldProps) {
+  const { value, timeZone = "UTC", required, ...field } = props;
+  const at = Date.parse(`${value}Z`);
+  const zone = isUtcZone(timeZone) ? undefined : timeZone;
+  const control = controlAttributes(field);
+  const zonesId = `${control.id}-zones`;
+  const describedBy = [control["aria-describedby"], zonesId].filter(Boolean).join(" ");
+  return (
+    <Field {...field}>
+      <input
+        class="input moment"
+        type="datetime-local"
+        value={value}
+        required={required}
+        autocomplete="off"
+        data-zone={zone ?? ""}
+        {...control}
+        aria-describedby={describedBy}
+      />
+      <p class="hint" id={zonesId}>
+        {zone === undefined || Number.isNaN(at) ? "" : zoneTime(at, zone)}
+      </p>
+    </Field>
+  );
+}
+
+interface FileFieldProps extends FieldProps {
+  /** Media types that can be selected, such as `image/png`. */
+  accept: readonly string[];
+  /** Maximum size of the file. A script checks it before the file is sent. */
+  maxBytes: number;
+}
+
+/** One file, in a `Form` with `sendsFiles`. */
+export function FileField({ accept, maxBytes, ...field }: FileFieldProps) {
+  const limit = `${maxBytes / 1_024} KiB`;
+  return (
+    <Field {...field}>
+      <input
+        class="input"
+        type="file"
+        accept={accept.join(",")}
+        data-max-bytes={maxBytes}
+        {...controlAttributes(field)}
+      />
+      <p class="field-error" role="alert" hidden>
+        <Icon name="triangle-alert" />
+        <span>The file is larger than {limit}. Select a smaller one.</span>
+      </p>
+    </Field>
   );
 }

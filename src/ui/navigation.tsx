@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { ButtonLink } from "./buttons";
-import { safeHref } from "./safe-href";
+import { ButtonLink, safeHref } from "./buttons";
 
 interface PageHeadProps {
   title: string;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { safeHref } from "./safe-href";
+import { safeHref } from "./buttons";
 import { ORDERING_SCRIPT } from "./assets";
 
 interface OrderListProps {

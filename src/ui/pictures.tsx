@@ -1,6 +1,6 @@
 import { renderToString } from "preact-render-to-string";
 import { type Tone, TONE_FILLS } from "../base/status";
-import { safeHref } from "./safe-href";
+import { safeHref } from "./buttons";
 
 /** Name of the product after its mark, a ring with a gap. */
 export function WordMark() {

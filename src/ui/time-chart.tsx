@@ -1,18 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Tone } from "../base/status";
-import { Shape } from "./labels";
-import {
-  bandPath,
-  CHART_HEIGHT,
-  linePath,
-  measuredRuns,
-  type PlacedPoint,
-  round,
-  stripPath,
-  tintPaths,
-} from "./time-chart-paths";
-import { PLOT_WIDTH, PlotSlot, TimeFrame } from "./time-frame";
-import { timeScale } from "./time-scale";
+import { Shape } from "./blocks";
 
 /** Figures of one step of a chart. */
 export interface TimePoint {
@@ -222,4 +210,245 @@ function textOf({ name, median, p95, failed }: TimePoint, write: TimeChartProps[
 
 function textOfValue(value: number | null, write: TimeChartProps["write"]): string {
   return value === null ? "–" : write(value);
+}
+
+/** Height of the plot. */
+const CHART_HEIGHT = 220;
+/** Height of the cap of a band, above the chart. */
+const CAP = 4;
+/** Width of a line with only one point. */
+const DASH = 6;
+/** Minimum width of a band. */
+const BAND_MIN = 3;
+
+/** Rounds a length to a tenth. */
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Point of a chart in units of the drawing. */
+interface PlacedPoint {
+  x: number;
+  left: number;
+  right: number;
+  median: number | null;
+  p95: number | null;
+  tone: Tone;
+}
+
+/** Point with a measurement. */
+interface MeasuredPoint {
+  x: number;
+  median: number;
+  p95: number;
+}
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** Returns the values of consecutive points that have one as a run; points without a value divide the runs. */
+export function runsOf<Point, Value>(
+  points: readonly Point[],
+  valueOf: (point: Point, index: number) => Value | undefined,
+): Value[][] {
+  const runs: Value[][] = [];
+  let run: Value[] | undefined;
+  for (const [index, point] of points.entries()) {
+    const value = valueOf(point, index);
+    if (value === undefined) run = undefined;
+    else {
+      if (!run) runs.push((run = []));
+      run.push(value);
+    }
+  }
+  return runs;
+}
+
+/** Returns the line through places. */
+export function pathThrough(places: readonly Place[]): string {
+  return places.map(({ x, y }, index) => `${index === 0 ? "M" : "L"}${x} ${y}`).join("");
+}
+
+/** Returns the runs of points with measurements. A run of one point becomes a short line. */
+function measuredRuns(points: readonly PlacedPoint[]): MeasuredPoint[][] {
+  const runs = runsOf(points, ({ x, median, p95 }): MeasuredPoint | undefined =>
+    median === null ? undefined : { x, median, p95: p95 ?? median },
+  );
+  return runs.map((each) => {
+    const [only] = each;
+    if (!only || each.length > 1) return each;
+    return [
+      { ...only, x: only.x - DASH / 2 },
+      { ...only, x: only.x + DASH / 2 },
+    ];
+  });
+}
+
+/** Returns the line through the medians of a run. */
+function linePath(run: readonly MeasuredPoint[]): string {
+  return pathThrough(run.map(({ x, median }) => ({ x, y: median })));
+}
+
+/** Returns the area between the medians of a run and their 95th percentiles. */
+function bandPath(run: readonly MeasuredPoint[]): string {
+  const back = run.toReversed().map(({ x, median }) => ({ x, y: median }));
+  return `${pathThrough([...run.map(({ x, p95 }) => ({ x, y: p95 })), ...back])}Z`;
+}
+
+/** Returns the bars of one tone in the strip of results; worse ones are higher. */
+function stripPath(points: readonly PlacedPoint[], tone: Tone): string {
+  const height = { none: 2, ok: 8, maint: 8, degraded: 11, partial: 14, major: 14 }[tone];
+  return points
+    .filter((point) => point.tone === tone)
+    .map(({ left, right }) => {
+      const width = round(Math.max(1, (right - left) * 0.8));
+      return `M${left} ${(14 - height) / 2}h${width}v${height}h-${width}z`;
+    })
+    .join("");
+}
+
+interface PlacedBand {
+  left: number;
+  right: number;
+  tone: Tone;
+}
+
+/** Returns the areas and caps of bands by tone. Bands that touch each other are joined. */
+function tintPaths(bands: readonly PlacedBand[]): { tone: Tone; tint: string; cap: string }[] {
+  return Array.from(
+    Map.groupBy(bands, ({ tone }) => tone),
+    ([tone, own]) => {
+      const areas: { left: number; right: number }[] = [];
+      for (const { left, right } of own) {
+        const last = areas.at(-1);
+        const end = Math.max(right, left + BAND_MIN);
+        if (last && left <= last.right) last.right = Math.max(last.right, end);
+        else areas.push({ left, right: end });
+      }
+      const draw = (top: number, height: number) =>
+        areas
+          .map(({ left, right }) => {
+            const width = round(right - left);
+            return `M${left} ${top}h${width}v${height}h-${width}z`;
+          })
+          .join("");
+      return { tone, tint: draw(0, CHART_HEIGHT), cap: draw(-CAP, CAP) };
+    },
+  );
+}
+
+/** Vertical scale of a chart of durations, with five lines. */
+interface TimeScale {
+  /** Highest value, in ms. */
+  top: number;
+  /** Texts of the lines, from the highest to zero; only the first has the unit. */
+  labels: readonly string[];
+}
+
+/** Units, each with the highest value (ms) that it is used for. */
+const UNITS = [
+  { ms: 1, word: "ms", until: 8_000 },
+  { ms: 1_000, word: "s", until: 600_000 },
+  { ms: 60_000, word: "min", until: Number.POSITIVE_INFINITY },
+] as const;
+/** First digits of the distance between two lines. */
+const DISTANCES = [1, 2, 3, 4, 5, 6, 8, 10];
+const GAPS = 4;
+
+/** Returns a scale of whole numbers for values up to `highest`, in ms. */
+export function timeScale(highest: number): TimeScale {
+  const unit = UNITS.find(({ until }) => highest <= until) ?? UNITS[2];
+  const least = Math.max(1, highest / unit.ms / GAPS);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const distance = power * (DISTANCES.find((each) => each * power >= least) ?? 10);
+  const labels = Array.from({ length: GAPS + 1 }, (_each, index) => {
+    const text = (distance * (GAPS - index)).toLocaleString("en");
+    return index === 0 ? `${text} ${unit.word}` : text;
+  });
+  return { top: distance * GAPS * unit.ms, labels };
+}
+
+/** Width of a plot in units of its drawing. */
+export const PLOT_WIDTH = 960;
+
+interface TimeFrameProps {
+  /** Accessible name of the plot. */
+  name: string;
+  /** Height of the plot in units of its drawing. */
+  height: number;
+  /** Texts of the lines of the scale, from the highest. */
+  labels: readonly string[];
+  /** Labels of the time axis, each at a share of the width from 0 to 1. */
+  ticks: readonly { share: number; label: string }[];
+  /** Picture between the plot and its time axis, with its name. */
+  strip?: { name: string; picture: ComponentChildren };
+  /** Content of the plot, above the lines of the scale. */
+  children: ComponentChildren;
+}
+
+/** Scale, plot and time axis of a chart over time. A script shows the text of the selected `PlotSlot`. */
+export function TimeFrame({ name, height, labels, ticks, strip, children }: TimeFrameProps) {
+  const distance = height / Math.max(1, labels.length - 1);
+  return (
+    <>
+      <div class="time-frame">
+        <div class="time-labels" aria-hidden="true">
+          {labels.map((label) => (
+            <span key={label}>{label}</span>
+          ))}
+        </div>
+        <svg
+          class="time-plot"
+          viewBox={`0 0 ${PLOT_WIDTH} ${height}`}
+          preserveAspectRatio="none"
+          role="group"
+          aria-label={name}
+        >
+          <path
+            class="time-grid"
+            d={labels.map((_label, index) => `M0 ${distance * index}h${PLOT_WIDTH}`).join("")}
+          />
+          {children}
+        </svg>
+        {strip ? (
+          <>
+            <span class="time-strip-name" aria-hidden="true">
+              {strip.name}
+            </span>
+            {strip.picture}
+          </>
+        ) : null}
+        <svg class="time-ticks" aria-hidden="true">
+          {ticks.map(({ share, label }) => (
+            <text key={label} x={`${round(share * 100)}%`} y="12">
+              {label}
+            </text>
+          ))}
+        </svg>
+      </div>
+      <p class="time-note" data-day-note />
+    </>
+  );
+}
+
+interface PlotSlotProps {
+  left: number;
+  width: number;
+  height: number;
+  /** True for the only slot that Tab reaches; a script adds the arrow keys. */
+  isTabStop: boolean;
+  /** Text of the time and its figures. */
+  title: string;
+}
+
+/** Area of one time of a plot, with its text. */
+export function PlotSlot({ left, width, height, isTabStop, title }: PlotSlotProps) {
+  return (
+    <g class="chart-slot" role="img" tabIndex={isTabStop ? 0 : -1} data-day>
+      <title>{title}</title>
+      <rect x={left} width={Math.max(0, width)} height={height} />
+    </g>
+  );
 }

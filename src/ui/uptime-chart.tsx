@@ -1,8 +1,7 @@
 import { percent } from "../base/numbers";
 import { plural } from "../base/text";
 import { toIso } from "../base/time";
-import { pathThrough, round, runsOf } from "./time-chart-paths";
-import { PLOT_WIDTH, PlotSlot, TimeFrame } from "./time-frame";
+import { pathThrough, PLOT_WIDTH, PlotSlot, round, runsOf, TimeFrame } from "./time-chart";
 import { shortDay } from "./times";
 
 const HEIGHT = 200;

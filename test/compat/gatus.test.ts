@@ -4,7 +4,7 @@ import { updateComponent } from "../../src/features/components/service";
 import { findMonitor } from "../../src/features/monitors/store";
 import { recordState } from "../../src/features/monitors/engine/transitions";
 import { createSnapshots } from "../../src/features/status/snapshots";
-import { endpointStatuses } from "../../src/public/gatus/documents";
+import { endpointStatuses } from "../../src/public/compat/gatus";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS } from "../../src/base/time";
 import { createCompatSite, type CompatSite } from "../support/compat-site";

@@ -11,7 +11,7 @@ import { printTable } from "../../src/cli/output";
 import { toCsvLine } from "../../src/base/csv";
 import { onOneLine } from "../../src/base/log";
 import { hasUnsafeCharacters, oneLine } from "../../src/base/text";
-import { writeCalendar } from "../../src/public/feeds/calendar";
+import { writeCalendar } from "../../src/public/feeds";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";

@@ -6,7 +6,7 @@ import {
   TONES,
   worstTone,
 } from "../../src/base/status";
-import { contrast } from "../../src/public/accent";
+import { contrast } from "../../src/public/page-document";
 import tokens from "../../src/ui/tokens.css" with { type: "text" };
 
 describe("tones", () => {

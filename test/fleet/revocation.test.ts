@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { KEYS_PATH } from "../../src/admin/paths";
+import { KEYS_PATH } from "../../src/ui/frame/paths";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { startSession } from "../../src/features/auth/sessions";
 import { revokeKey } from "../../src/features/keys/service";
 import { createUser } from "../../src/features/users/service";
-import { sessionCookie } from "../../src/http/session-cookie";
+import { sessionCookie } from "../../src/http/cookies";
 import { type Command, openCommand } from "../support/fleet/command";
 import { describeLongRun } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";

@@ -1,6 +1,6 @@
 import type { ComponentStatus } from "../../src/base/status";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
-import { BarChart } from "../../src/ui/bar-chart";
+import { BarChart } from "../../src/ui/charts";
 import { Card, Facts, Section } from "../../src/ui/blocks";
 import { DayBars } from "../../src/ui/day-charts";
 import { Sparkline } from "../../src/ui/sparkline";

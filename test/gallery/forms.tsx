@@ -1,10 +1,15 @@
-import { Actions, Form } from "../../src/ui/form";
+import { Actions, DateTimeField, Form, TextField } from "../../src/ui/form";
 import { Button, ButtonLink } from "../../src/ui/buttons";
-import { CheckboxList, CheckRows, ChoiceField, RadioList, Summary } from "../../src/ui/choices";
-import { Columns, Section } from "../../src/ui/blocks";
-import { DateTimeField, TextField } from "../../src/ui/inputs";
-import { SelectField, SelectRows } from "../../src/ui/selects";
-import { StatusLabel } from "../../src/ui/labels";
+import {
+  CheckboxList,
+  CheckRows,
+  ChoiceField,
+  RadioList,
+  SelectField,
+  SelectRows,
+  Summary,
+} from "../../src/ui/choices";
+import { Columns, Section, StatusLabel } from "../../src/ui/blocks";
 import { GalleryWrongForm } from "./wrong-form";
 
 /** A form without errors, and one with an error in every field. */

@@ -1,5 +1,12 @@
-import { Card, Columns, Section, SideBySide } from "../../src/ui/blocks";
-import { CodeBlock, Secret, TestKey } from "../../src/ui/code-block";
+import {
+  Card,
+  CodeBlock,
+  Columns,
+  Secret,
+  Section,
+  SideBySide,
+  TestKey,
+} from "../../src/ui/blocks";
 
 // An invented value with the length of a key.
 const VALUE = "allclear_9fQ2mZk3v7Yt0aB5LxR8wPq1NsD6uHc4GjEoVbT2iKf0W1a2B";

@@ -1,7 +1,5 @@
 import { MINUTE_MS, toIso } from "../../src/base/time";
-import { Card, Section } from "../../src/ui/blocks";
-import { Flash, Notice } from "../../src/ui/notices";
-import { Timeline } from "../../src/ui/timeline";
+import { Card, Flash, Notice, Section, Timeline } from "../../src/ui/blocks";
 
 /** Notices in every tone. `now` is in unix ms. */
 export function GalleryMessages({ path, now }: { path: string; now: number }) {

@@ -1,7 +1,6 @@
 import { ButtonLink } from "../../src/ui/buttons";
 import { OrderList, OrderPart, OrderRow } from "../../src/ui/order-list";
-import { Section } from "../../src/ui/blocks";
-import { StatusLabel } from "../../src/ui/labels";
+import { Section, StatusLabel } from "../../src/ui/blocks";
 
 /** A list that can be reordered, and its read-only form. */
 export function GalleryOrder({ path }: { path: string }) {

@@ -13,8 +13,8 @@ import { GalleryRows } from "./rows";
 import { GalleryTable } from "./table";
 import { GalleryWords } from "./words";
 import { GalleryWriting } from "./writing";
-import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../../src/admin/paths";
-import { renderScreen } from "../../src/admin/shell";
+import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../../src/ui/frame/paths";
+import { renderScreen } from "../../src/ui/frame/shell";
 
 /** Path of the gallery on its own server. */
 export const GALLERY_PATH = "/gallery";

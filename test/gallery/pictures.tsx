@@ -1,6 +1,5 @@
-import { Actions, Form } from "../../src/ui/form";
+import { Actions, FileField, Form, TextField } from "../../src/ui/form";
 import { Button } from "../../src/ui/buttons";
-import { FileField, TextField } from "../../src/ui/inputs";
 import { Logo, Swatch } from "../../src/ui/pictures";
 import { Section } from "../../src/ui/blocks";
 

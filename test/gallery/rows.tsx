@@ -1,5 +1,4 @@
-import { FieldRows } from "../../src/ui/field-rows";
-import { Form } from "../../src/ui/form";
+import { FieldRows, Form } from "../../src/ui/form";
 import { Section } from "../../src/ui/blocks";
 
 const OPTIONS = [

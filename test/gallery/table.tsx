@@ -1,11 +1,17 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/base/time";
-import { Cell, CellNote, Row, RowLink, Table } from "../../src/ui/table";
-import { Chip, Chips } from "../../src/ui/labels";
-import { Day, RelativeTime } from "../../src/ui/relative-time";
-import { FilterDate, FilterSelect } from "../../src/ui/filters";
-import { ListToolbar } from "../../src/ui/list-tools";
+import {
+  Cell,
+  CellNote,
+  FilterDate,
+  FilterSelect,
+  ListToolbar,
+  Row,
+  RowLink,
+  Table,
+} from "../../src/ui/list";
+import { Chip, Chips, StatCard, StatCards } from "../../src/ui/blocks";
+import { Day, RelativeTime } from "../../src/ui/times";
 import { Sparkline } from "../../src/ui/sparkline";
-import { StatCard, StatCards } from "../../src/ui/blocks";
 
 interface Example {
   name: string;

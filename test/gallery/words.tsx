@@ -2,9 +2,18 @@ import { CHECK_OUTCOMES, COMPONENT_STATUSES, MONITOR_STATES } from "../../src/ba
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/base/time";
 import { Actions } from "../../src/ui/form";
 import { Button, ButtonLink } from "../../src/ui/buttons";
-import { Card, Facts, Section } from "../../src/ui/blocks";
-import { CheckLabel, Chip, Chips, MonitorLabel, StatusLabel, WithChip } from "../../src/ui/labels";
-import { RelativeTime } from "../../src/ui/relative-time";
+import {
+  Card,
+  CheckLabel,
+  Chip,
+  Chips,
+  Facts,
+  MonitorLabel,
+  Section,
+  StatusLabel,
+  WithChip,
+} from "../../src/ui/blocks";
+import { RelativeTime } from "../../src/ui/times";
 import { Tabs } from "../../src/ui/navigation";
 import { WordMark } from "../../src/ui/pictures";
 

@@ -1,7 +1,6 @@
 import { Checkbox } from "../../src/ui/choices";
 import { Fold, Section } from "../../src/ui/blocks";
-import { Form } from "../../src/ui/form";
-import { TextArea } from "../../src/ui/inputs";
+import { Form, TextArea } from "../../src/ui/form";
 
 /** Text areas and collapsed content. */
 export function GalleryWriting({ path }: { path: string }) {

@@ -1,10 +1,7 @@
-import { Actions, Form } from "../../src/ui/form";
+import { Actions, Form, TextField } from "../../src/ui/form";
 import { Button } from "../../src/ui/buttons";
-import { CheckboxList, ChoiceField } from "../../src/ui/choices";
-import { ErrorSummary } from "../../src/ui/notices";
-import { Section } from "../../src/ui/blocks";
-import { SelectField } from "../../src/ui/selects";
-import { TextField } from "../../src/ui/inputs";
+import { CheckboxList, ChoiceField, SelectField } from "../../src/ui/choices";
+import { ErrorSummary, Section } from "../../src/ui/blocks";
 
 /** A rejected form with an error in every field. */
 export function GalleryWrongForm({ path }: { path: string }) {

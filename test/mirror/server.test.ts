@@ -8,7 +8,7 @@ import { startSession } from "../../src/features/auth/sessions";
 import { createKey } from "../../src/features/keys/service";
 import { createPage } from "../../src/features/pages/service";
 import { createUser } from "../../src/features/users/service";
-import { sessionCookie } from "../../src/http/session-cookie";
+import { sessionCookie } from "../../src/http/cookies";
 import { openForCommand } from "../../src/installation";
 import { startServer } from "../../src/server";
 import { testConfig } from "../support/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { accentCss, contrast } from "../../src/public/accent";
+import { accentCss, contrast } from "../../src/public/page-document";
 
 describe("a page's own accent", () => {
   test("a page's accent colour is used only in themes in which it has enough contrast", () => {

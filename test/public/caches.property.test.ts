@@ -16,7 +16,7 @@ import {
 } from "../../src/base/status";
 import { MINUTE_MS, toIso } from "../../src/base/time";
 import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
-import { V2_DOCUMENTS, type V2Document } from "../../src/public/v2/documents";
+import { V2_DOCUMENTS, type V2Document } from "../../src/public/compat/statuspage";
 import { versionOf } from "../../src/public/version";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 

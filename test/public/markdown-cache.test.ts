@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMarkdownCache } from "../../src/public/markdown-cache";
+import { createMarkdownCache } from "../../src/public/text";
 
 /** Texts in a row, each rendered into as many characters. */
 function createCounted(length: number) {

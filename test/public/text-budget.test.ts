@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { renderText } from "../../src/public/markdown-cache";
-import { createTextBudget } from "../../src/public/text-budget";
+import { createTextBudget, renderText } from "../../src/public/text";
 import { renderStatusPage } from "../../src/public/status-page";
 import { expectMissingPart, expectProblem } from "../support/app";
 import { type HtmlPage, readHtml } from "../support/html";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { sessionCookie } from "../../src/http/session-cookie";
+import { sessionCookie } from "../../src/http/cookies";
 import { systemClock } from "../../src/base/clock";
 import { AXE_ROUTE, runAxe } from "./axe";
 import type { TestClock } from "./clock";

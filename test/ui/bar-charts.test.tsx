@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { BarChart } from "../../src/ui/bar-chart";
-import { ticksFor } from "../../src/ui/chart-frame";
+import { BarChart, ticksFor } from "../../src/ui/charts";
 import { elementsOf } from "./elements";
 
 describe("a chart of bars", () => {

@@ -1,23 +1,31 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import type { VNode } from "preact";
-import { renderPlainScreen, renderScreen } from "../../src/admin/shell";
+import { renderPlainScreen, renderScreen } from "../../src/ui/frame/shell";
 import { Button, ButtonLink } from "../../src/ui/buttons";
-import { Card, EmptyState, Facts, Section, StatCard } from "../../src/ui/blocks";
-import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../src/ui/table";
-import { CheckboxList, ChoiceField, RadioList, Summary } from "../../src/ui/choices";
-import { Chip, WithChip } from "../../src/ui/labels";
-import { CodeBlock, Secret } from "../../src/ui/code-block";
+import {
+  Card,
+  Chip,
+  CodeBlock,
+  EmptyState,
+  ErrorSummary,
+  Facts,
+  Flash,
+  FormNotice,
+  Notice,
+  Secret,
+  Section,
+  StatCard,
+  Timeline,
+  WithChip,
+} from "../../src/ui/blocks";
+import { Cell, CellNote, ListToolbar, OneLine, Row, RowLink, Table } from "../../src/ui/list";
+import { CheckboxList, ChoiceField, RadioList, SelectField, Summary } from "../../src/ui/choices";
 import { DayBars } from "../../src/ui/day-charts";
-import { DialogForm, Form } from "../../src/ui/form";
-import { ErrorSummary, Flash, FormNotice, Notice } from "../../src/ui/notices";
-import { ListToolbar } from "../../src/ui/list-tools";
+import { DialogForm, Form, TextField } from "../../src/ui/form";
 import { PageHead, Tabs } from "../../src/ui/navigation";
 import { PlainPage } from "../../src/ui/documents";
-import { SelectField } from "../../src/ui/selects";
 import { Sparkline } from "../../src/ui/sparkline";
-import { TextField } from "../../src/ui/inputs";
-import { Timeline } from "../../src/ui/timeline";
 
 const EVIL = `"'><script>alert(1)</script>`;
 const AT = "2026-11-21T14:32:05.000Z";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { CheckboxList, ChoiceField } from "../../src/ui/choices";
-import { ErrorSummary } from "../../src/ui/notices";
-import { SelectField } from "../../src/ui/selects";
-import { TextField } from "../../src/ui/inputs";
+import { CheckboxList, ChoiceField, SelectField } from "../../src/ui/choices";
+import { ErrorSummary } from "../../src/ui/blocks";
+import { TextField } from "../../src/ui/form";
 import { elementsOf, valuesOf } from "./elements";
 
 const OPTIONS = [

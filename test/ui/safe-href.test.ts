@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import { h } from "preact";
-import { ButtonLink } from "../../src/ui/buttons";
-import { safeHref } from "../../src/ui/safe-href";
+import { ButtonLink, safeHref } from "../../src/ui/buttons";
 
 describe("a link's target", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { TextArea } from "../../src/ui/inputs";
+import { TextArea } from "../../src/ui/form";
 
 /**
  * Returns the value of a text area as an HTML parser reads it: without a line break directly after

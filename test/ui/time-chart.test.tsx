@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { renderToStaticMarkup } from "preact-render-to-string";
-import { TimeChart, type TimePoint } from "../../src/ui/time-chart";
-import { timeScale } from "../../src/ui/time-scale";
+import { TimeChart, type TimePoint, timeScale } from "../../src/ui/time-chart";
 import { readHtml } from "../support/html";
 
 const point = (from: number, median: number | null, p95 = median): TimePoint => ({

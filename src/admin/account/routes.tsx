@@ -11,16 +11,16 @@ import { getUser, renameUser } from "../../features/users/service";
 import { readPreferences, setKeyWarnings } from "../../features/users/key-warnings";
 import { actorOf, type RequestContext, sessionOf } from "../../http/request-context";
 import { formBody } from "../../http/form-body";
-import { readTheme, themeCookie, themeOf } from "../../http/theme-cookie";
+import { readTheme, themeCookie, themeOf } from "../../http/cookies";
 import { seeOther } from "../../http/answers";
 import { session } from "../../http/operation";
-import type { AdminDependencies } from "../dependencies";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
 import { waitText } from "../entry/sign-in";
-import type { StateOf } from "../forms/form";
-import { ACCOUNT_PATH, GENERAL_PATH } from "../paths";
-import type { Screen, ScreenRequest } from "../render";
-import { screenOperation } from "../screen-operation";
-import { createArea } from "../screens/area";
+import type { StateOf } from "../../ui/forms/form";
+import { ACCOUNT_PATH, GENERAL_PATH } from "../../ui/frame/paths";
+import type { Screen, ScreenRequest } from "../../ui/frame/render";
+import { screenOperation } from "../../ui/screens/routes";
+import { createArea } from "../../ui/screens/area";
 import { Account, MAIL_FORM, NAME_FORM, PASSWORD_FORM } from "./account";
 
 /** States of the forms. A form without a state shows the stored values. */

@@ -1,8 +1,7 @@
-import { type Theme, THEMES } from "../../http/theme-cookie";
+import { type Theme, THEMES } from "../../http/cookies";
 import { capitalised } from "../../base/text";
-import { Button } from "../../ui/buttons";
-import { safeHref } from "../../ui/safe-href";
-import { ACCOUNT_PATH } from "../paths";
+import { Button, safeHref } from "../../ui/buttons";
+import { ACCOUNT_PATH } from "../../ui/frame/paths";
 
 const THEME_PATH = `${ACCOUNT_PATH}/theme`;
 

@@ -1,6 +1,5 @@
-import { FilterDate, FilterSelect } from "../../ui/filters";
-import { ListToolbar } from "../../ui/list-tools";
-import { ACTIVITY_PATH } from "../paths";
+import { FilterDate, FilterSelect, ListToolbar } from "../../ui/list";
+import { ACTIVITY_PATH } from "../../ui/frame/paths";
 import { type ActivityFilter, type ActivityListing, hasFilter } from "./listing";
 
 const ACTORS = [

@@ -6,7 +6,7 @@ import {
   searchAudit,
 } from "../../events/audit-search";
 import { DAY_MS, parseDay } from "../../base/time";
-import { ACTIVITY_PATH } from "../paths";
+import { ACTIVITY_PATH } from "../../ui/frame/paths";
 
 export const ACTIVITY_FILE_PATH = `${ACTIVITY_PATH}.csv`;
 

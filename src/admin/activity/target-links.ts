@@ -25,8 +25,8 @@ import {
   incidentTemplatePath,
   keyPath,
   MAIL_PATH,
-  MAILINGS_PATH,
   mailingPath,
+  MAILINGS_PATH,
   maintenancePath,
   maintenanceSchedulePath,
   monitorPath,
@@ -36,7 +36,7 @@ import {
   userPath,
   USERS_PATH,
   webhookPath,
-} from "../paths";
+} from "../../ui/frame/paths";
 
 /** Kind of audited objects that have a screen. */
 interface Kind {

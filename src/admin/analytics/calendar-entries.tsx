@@ -2,10 +2,10 @@ import type { HistoryEntry } from "../../features/status/history";
 import { IMPACT_TONES, type Tone } from "../../base/status";
 import { toIso } from "../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, Shape } from "../../ui/labels";
+import { Chip, Shape } from "../../ui/blocks";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { longDay, shortDay } from "../../ui/times";
-import { incidentPath, maintenancePath } from "../paths";
+import { incidentPath, maintenancePath } from "../../ui/frame/paths";
 import type { CalendarView } from "./calendar-view";
 
 /** Incidents and maintenance that started in the month, newest first. */

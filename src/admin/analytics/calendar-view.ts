@@ -9,8 +9,8 @@ import type { PageRow } from "../../features/pages/store";
 import { type HistoryEntry, readHistory } from "../../features/status/history";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../base/status";
 import { DAY_MS, startOfDay, toIso } from "../../base/time";
-import { type Month, monthOf, MONTH_PATTERN, UTC_DAYS } from "../../public/month";
-import { choosePage } from "../page-choice";
+import { type Month, MONTH_PATTERN, monthOf, UTC_DAYS } from "../../public/page-context";
+import { choosePage } from "../../ui/frame/page-choice";
 import type { Selection } from "./selection";
 
 /** Incidents and maintenance of a month at most. */

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { FilterSelect } from "../../ui/filters";
+import { FilterSelect, ListToolbar } from "../../ui/list";
 import { HiddenFields } from "../../ui/form";
-import { ListToolbar } from "../../ui/list-tools";
 import { PageHead, Tabs } from "../../ui/navigation";
-import { PageFilter } from "../page-choice";
-import { ANALYTICS_PATH } from "../paths";
+import { PageFilter } from "../../ui/frame/page-choice";
+import { ANALYTICS_PATH } from "../../ui/frame/paths";
 import {
   CALENDAR_PATH,
   INCIDENT_FIGURES_PATH,

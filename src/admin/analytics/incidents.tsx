@@ -1,9 +1,9 @@
 import type { incidentsAnswer } from "../../features/analytics/incidents";
-import { BarChart } from "../../ui/bar-chart";
-import { Cell, Row, Table } from "../../ui/table";
+import { BarChart } from "../../ui/charts";
+import { Cell, Row, Table } from "../../ui/list";
 import { DetailCard, Numbers } from "../../ui/detail";
 import { timeInWords } from "../monitors/words";
-import { incidentPath } from "../paths";
+import { incidentPath } from "../../ui/frame/paths";
 import { AnalyticsFrame } from "./frame";
 import { INCIDENT_FIGURES_PATH, type Selection } from "./selection";
 

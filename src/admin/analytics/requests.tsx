@@ -1,9 +1,8 @@
 import type { requestsAnswer } from "../../features/analytics/requests";
-import { Cell, Row, RowLink, Table } from "../../ui/table";
-import { EmptyState } from "../../ui/blocks";
-import { RelativeTime } from "../../ui/relative-time";
-import { Notice } from "../../ui/notices";
-import { keyPath } from "../paths";
+import { Cell, Row, RowLink, Table } from "../../ui/list";
+import { EmptyState, Notice } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/times";
+import { keyPath } from "../../ui/frame/paths";
 import { AnalyticsFrame } from "./frame";
 import { REQUEST_FIGURES_PATH, type Selection } from "./selection";
 

@@ -2,8 +2,8 @@ import type { Reader } from "../../db/statements";
 import type { PeriodInput } from "../../features/analytics/period";
 import type { PageRow } from "../../features/pages/store";
 import { DAY_MS, startOfDay, toIso } from "../../base/time";
-import { ANALYTICS_PATH } from "../paths";
-import { choosePage, readPages } from "../page-choice";
+import { ANALYTICS_PATH } from "../../ui/frame/paths";
+import { choosePage, readPages } from "../../ui/frame/page-choice";
 
 export const RESPONSE_TIME_PATH = `${ANALYTICS_PATH}/response-time`;
 export const CALENDAR_PATH = `${ANALYTICS_PATH}/calendar`;

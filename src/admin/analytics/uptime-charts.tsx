@@ -7,7 +7,7 @@ import { runsOf } from "../../ui/day-runs";
 import { shortDay } from "../../ui/times";
 import { UptimeChart } from "../../ui/uptime-chart";
 import { timeInWords } from "../monitors/words";
-import { componentPath } from "../paths";
+import { componentPath } from "../../ui/frame/paths";
 import type { PageUptime } from "./uptime-view";
 
 /** Components drawn of one page, worst first. The table below has all of them. */

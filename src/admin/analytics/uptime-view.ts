@@ -11,7 +11,7 @@ import { uptimeOfDays } from "../../features/components/rules";
 import { listMonitorsOfPage } from "../../features/monitors/store";
 import type { PageRow } from "../../features/pages/store";
 import { DAY_MS } from "../../base/time";
-import { drawDays } from "../../public/component-row";
+import { drawDays } from "../../public/component-list";
 import type { StatusDay } from "../../ui/day-runs";
 import type { UptimePoint } from "../../ui/uptime-chart";
 import { periodInput, type Selection } from "./selection";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { CauseRow } from "../../features/components/cause-store";
 import type { ComponentRow } from "../../features/components/store";
-import { incidentPath, maintenancePath, monitorPath } from "../paths";
+import { incidentPath, maintenancePath, monitorPath } from "../../ui/frame/paths";
 
 /** Open cause of a component's status, with the name of its incident, maintenance or monitor. */
 export interface NamedCause {

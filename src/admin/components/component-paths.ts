@@ -1,5 +1,5 @@
 import type { PageRow } from "../../features/pages/store";
-import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
+import { COMPONENTS_PATH, componentsOfPagePath } from "../../ui/frame/paths";
 
 /** Screen that changes the order of components and groups. */
 export const ORDER_PATH = `${COMPONENTS_PATH}/order`;

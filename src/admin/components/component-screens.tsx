@@ -1,10 +1,10 @@
 import type { ComponentRow, GroupRow } from "../../features/components/store";
 import type { PageRow } from "../../features/pages/store";
 import { DialogForm } from "../../ui/form";
-import { StatusLabel } from "../../ui/labels";
-import type { StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { componentPath, groupPath } from "../paths";
+import { StatusLabel } from "../../ui/blocks";
+import type { StateOf } from "../../ui/forms/form";
+import { FormFields } from "../../ui/forms/fields";
+import { componentPath, groupPath } from "../../ui/frame/paths";
 import { CauseList, type NamedCause, otherCauses } from "./cause-list";
 import { listPathOf } from "./component-paths";
 import { STATUS_FORM } from "./forms";

@@ -1,17 +1,17 @@
 import { COMPONENT_STATUSES, MONITOR_TONES, STATUS_TONES } from "../../base/status";
 import { percent } from "../../base/numbers";
 import { plural } from "../../base/text";
-import { drawDays } from "../../public/component-row";
+import { drawDays } from "../../public/component-list";
 import { DayBars } from "../../ui/day-charts";
-import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../ui/dense-table";
+import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../ui/list";
 import { DetailCard } from "../../ui/detail";
-import { MONITOR_WORDS, Shape, STATUS_WORDS } from "../../ui/labels";
+import { MONITOR_WORDS, Shape, STATUS_WORDS } from "../../ui/blocks";
 import { Sparkline } from "../../ui/sparkline";
 import { LastDay } from "../monitors/list-row";
 import { NEW_MONITOR_PATH } from "../monitors/monitor-paths";
 import { Since } from "../monitors/state";
 import { latencyInWords } from "../monitors/words";
-import { monitorPath } from "../paths";
+import { monitorPath } from "../../ui/frame/paths";
 import type { ComponentView } from "./component-view";
 
 /** Uptime and last 90 days of a component as bars. */

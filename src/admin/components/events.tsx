@@ -2,10 +2,10 @@ import type { ComponentChange } from "../../features/components/model";
 import { IMPACT_TONES, type MaintenanceStatus, STATUS_TONES } from "../../base/status";
 import { toIso } from "../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, Shape, STATUS_WORDS } from "../../ui/labels";
+import { Chip, Shape, STATUS_WORDS } from "../../ui/blocks";
 import { DetailCard, DetailRow } from "../../ui/detail";
-import { RelativeTime } from "../../ui/relative-time";
-import { incidentPath, maintenancePath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { incidentPath, maintenancePath } from "../../ui/frame/paths";
 import type { ComponentEvent, ComponentView } from "./component-view";
 
 /** Incidents and maintenance of a component, latest start first. */

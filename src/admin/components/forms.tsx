@@ -7,14 +7,20 @@ import {
 import type { ComponentRow, GroupRow } from "../../features/components/store";
 import type { Static } from "@sinclair/typebox";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../base/status";
-import { STATUS_WORDS } from "../../ui/labels";
-import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
+import { STATUS_WORDS } from "../../ui/blocks";
+import {
+  checkboxField,
+  choiceField,
+  descriptionField,
+  nameField,
+  selectField,
+  tagsField,
+  textAreaField,
+  textField,
+} from "../../ui/forms/fields";
 import { invalidFields } from "../../base/errors";
 import { toRef } from "../../base/text";
-import { type Field, InvalidInput, nullable, optional } from "../forms/field";
-import { defineForm } from "../forms/form";
-import { tagsField } from "../forms/tags-field";
-import { descriptionField, nameField, textAreaField, textField } from "../forms/text-fields";
+import { defineForm, type Field, InvalidInput, nullable, optional } from "../../ui/forms/form";
 
 interface GroupsContext {
   /** Groups of the component's page. */

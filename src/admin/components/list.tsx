@@ -3,16 +3,18 @@ import type { PageRow } from "../../features/pages/store";
 import { type Role, roleAllows } from "../../base/actor";
 import { plural } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
-import { EmptyState } from "../../ui/blocks";
-import { ListToolbar } from "../../ui/list-tools";
+import { EmptyState, FormNotice, StatusLabel } from "../../ui/blocks";
+import { FilterSelect, ListToolbar } from "../../ui/list";
 import { OrderList, OrderPart, OrderRow } from "../../ui/order-list";
 import { PageHead } from "../../ui/navigation";
-import { FormNotice } from "../../ui/notices";
-import { StatusLabel } from "../../ui/labels";
-import { FilterSelect } from "../../ui/filters";
-import { labelAmong } from "../page-choice";
+import { labelAmong } from "../../ui/frame/page-choice";
 import { NoMatch } from "../../features/timeline/screens/list";
-import { componentPath, COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
+import {
+  componentPath,
+  COMPONENTS_PATH,
+  componentsOfPagePath,
+  groupPath,
+} from "../../ui/frame/paths";
 import {
   newComponentPath,
   newGroupPath,

@@ -1,4 +1,4 @@
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 
 /** Warns that a configuration file manages the object and overwrites changes. */
 export function ManagedByFile({

@@ -4,9 +4,9 @@ import { listComponentsOfPage, listGroups } from "../../features/components/stor
 import { listNamedCausesOfPage } from "../../features/components/cause-store";
 import { findPageBySlugOrId } from "../../features/pages/service";
 import type { PageRow } from "../../features/pages/store";
-import { choosePage, readPages } from "../page-choice";
-import { COMPONENTS_PATH } from "../paths";
-import { type At, ShowInstead } from "../screens/routes";
+import { choosePage, readPages } from "../../ui/frame/page-choice";
+import { COMPONENTS_PATH } from "../../ui/frame/paths";
+import { type At, ShowInstead } from "../../ui/screens/routes";
 import type { ComponentListing } from "./list";
 import { sequenceOf } from "./sequence";
 import type { NamedCause } from "./cause-list";

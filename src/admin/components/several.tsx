@@ -4,8 +4,8 @@ import { listComponentsOfPage, listGroups } from "../../features/components/stor
 import { nextPosition } from "../../features/components/order";
 import { plural } from "../../base/text";
 import { Button } from "../../ui/buttons";
-import type { Area } from "../screens/area";
-import { FormScreen } from "../screens/form-screen";
+import type { Area } from "../../ui/screens/area";
+import { FormScreen } from "../../ui/screens/form-screen";
 import { componentCrumbs, listPathOf, SEVERAL_PATH } from "./component-paths";
 import { SEVERAL_FORM } from "./forms";
 import { readPageOfNew } from "./read";

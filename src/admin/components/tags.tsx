@@ -1,4 +1,4 @@
-import { Chip } from "../../ui/labels";
+import { Chip } from "../../ui/blocks";
 
 /** Tags of a component. Renders nothing without tags. */
 export function ComponentTags({ tags }: { tags: readonly string[] }) {

@@ -10,9 +10,9 @@ import { seeOther } from "../../http/answers";
 import { unlessUnavailable } from "../../http/problems";
 import { plural } from "../../base/text";
 import { MINUTE_MS, SECOND_MS } from "../../base/time";
-import type { AdminDependencies } from "../dependencies";
-import type { StateOf } from "../forms/form";
-import { screenOperation } from "../screen-operation";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import type { StateOf } from "../../ui/forms/form";
+import { screenOperation } from "../../ui/screens/routes";
 import { Forgot, FORGOT_FORM, ForgotSent, NoForgot } from "./forgot";
 
 const PUBLIC = { kind: "public" } as const;

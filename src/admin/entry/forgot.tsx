@@ -2,9 +2,8 @@ import { FORGOT_PATH } from "../../features/users/forgot";
 import { SIGN_IN_PATH } from "../../http/authorisation";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
-import { defineForm, type StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { textField } from "../forms/text-fields";
+import { defineForm, type StateOf } from "../../ui/forms/form";
+import { FormFields, textField } from "../../ui/forms/fields";
 
 /** Form for a forgotten password. */
 export const FORGOT_FORM = defineForm<{ email: string }>()({

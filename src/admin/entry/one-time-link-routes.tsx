@@ -8,15 +8,15 @@ import { acceptLink, linkPath, setUpOwner } from "../../features/users/invitatio
 import { canResetByMail } from "../../features/users/forgot";
 import { getUser, validateNewUser } from "../../features/users/service";
 import type { UserResource } from "../../features/users/model";
-import { findCurrentSession, sessionCookie } from "../../http/session-cookie";
+import { findCurrentSession, sessionCookie } from "../../http/cookies";
 import { formBody } from "../../http/form-body";
 import { seeOther } from "../../http/answers";
 import { userActor } from "../../base/actor";
-import { browserOrigin, sessionOriginOf } from "../browser";
-import type { AdminDependencies } from "../dependencies";
-import type { StateOf } from "../forms/form";
-import { HOME_PATH } from "../paths";
-import { screenOperation } from "../screen-operation";
+import { browserOrigin, sessionOriginOf } from "../../ui/frame/browser";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import type { StateOf } from "../../ui/forms/form";
+import { HOME_PATH } from "../../ui/frame/paths";
+import { screenOperation } from "../../ui/screens/routes";
 import { DeadLink, Join, JOIN_FORM, type LinkKind, SET_UP_FORM, SetUp } from "./one-time-links";
 
 const PUBLIC = { kind: "public" } as const;

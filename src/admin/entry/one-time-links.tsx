@@ -3,10 +3,8 @@ import { FORGOT_PATH } from "../../features/users/forgot";
 import { SIGN_IN_PATH } from "../../http/authorisation";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
-import type { Field } from "../forms/field";
-import { defineForm, type StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { passwordField, textField } from "../forms/text-fields";
+import { defineForm, type Field, type StateOf } from "../../ui/forms/form";
+import { FormFields, passwordField, textField } from "../../ui/forms/fields";
 
 /** Kind of a one-time link, as in its path: setting up Allclear, or choosing a password. */
 export type LinkKind = "setup" | "join";

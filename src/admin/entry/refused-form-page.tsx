@@ -1,6 +1,6 @@
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
-import { KEPT_FIELD } from "../forms/kept";
+import { KEPT_FIELD } from "../../ui/forms/form";
 import { entriesOfKept, type RefusedForm } from "./refused-form";
 
 /**

@@ -5,7 +5,7 @@ import { FORMATS } from "../../features/webhooks/formats";
 import type { Form as SentForm } from "../../http/form-body";
 import { KEPT_FORM_MAX_BYTES } from "../../http/refused-form";
 import type { RouteTable } from "../../http/route-table";
-import { KEPT_FIELD } from "../forms/kept";
+import { KEPT_FIELD } from "../../ui/forms/form";
 import { formatNamed } from "../webhooks/forms";
 import { settingsOf } from "../webhooks/setting-fields";
 import { isDashboardPath } from "./return-path";

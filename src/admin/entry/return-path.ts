@@ -1,6 +1,6 @@
 import { hostOf } from "../../http/authorisation";
 import type { RouteTable } from "../../http/route-table";
-import { HOME_PATH } from "../paths";
+import { HOME_PATH } from "../../ui/frame/paths";
 
 // A path of the dashboard without scheme, host, backslash (which browsers treat as a slash), and
 // segments `.` or `..`, which could lead out of the dashboard.

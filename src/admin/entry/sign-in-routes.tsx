@@ -1,20 +1,24 @@
 import { Elysia } from "elysia";
 import { isHttps } from "../../features/auth/rules";
 import { authenticate, endOneSession, signIn } from "../../features/users/sign-in";
-import { endedSessionCookie, findCurrentSession, sessionCookie } from "../../http/session-cookie";
+import {
+  endedSessionCookie,
+  findCurrentSession,
+  readTheme,
+  sessionCookie,
+} from "../../http/cookies";
 import { formBody } from "../../http/form-body";
-import { readTheme } from "../../http/theme-cookie";
 import { seeOther, sendHtml } from "../../http/answers";
 import { SIGN_IN_PATH } from "../../http/authorisation";
 import { userActor } from "../../base/actor";
 import type { ClientAddress } from "../../base/client-address";
 import { createPageCache } from "../../ui/documents";
 import { linkedAssets } from "../../ui/assets";
-import { sessionOriginOf } from "../browser";
-import type { AdminDependencies } from "../dependencies";
-import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
-import { screenOperation } from "../screen-operation";
-import { renderPlainScreen } from "../shell";
+import { sessionOriginOf } from "../../ui/frame/browser";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import { HOME_PATH, SIGN_OUT_PATH } from "../../ui/frame/paths";
+import { screenOperation } from "../../ui/screens/routes";
+import { renderPlainScreen } from "../../ui/frame/shell";
 import { type RefusedForm, readKeptForm } from "./refused-form";
 import { RefusedFormPage } from "./refused-form-page";
 import { safeReturnPath } from "./return-path";

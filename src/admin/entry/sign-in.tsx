@@ -1,11 +1,10 @@
 import { FORGOT_PATH } from "../../features/users/forgot";
 import { SIGN_IN_PATH } from "../../http/authorisation";
 import { plural } from "../../base/text";
-import { Actions, Form } from "../../ui/form";
+import { Actions, Form, TextField } from "../../ui/form";
 import { Button } from "../../ui/buttons";
-import { Notice } from "../../ui/notices";
-import { TextField } from "../../ui/inputs";
-import { HOME_PATH } from "../paths";
+import { Notice } from "../../ui/blocks";
+import { HOME_PATH } from "../../ui/frame/paths";
 import { hiddenFieldsOf, type RefusedForm } from "./refused-form";
 
 export interface SignInProps {

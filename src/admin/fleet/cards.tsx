@@ -3,9 +3,8 @@ import type { CdnState, FleetState, MirrorState } from "../../features/alarms/fl
 import { capitalised } from "../../base/text";
 import { MINUTE_MS, toIso } from "../../base/time";
 import { DetailCard } from "../../ui/detail";
-import { Facts } from "../../ui/blocks";
-import { RelativeTime } from "../../ui/relative-time";
-import { State } from "../../ui/labels";
+import { Facts, State } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/times";
 
 /** Age from which a mirror is out of date. */
 const STALE_MS = 5 * MINUTE_MS;

@@ -1,11 +1,10 @@
 import type { Alarm } from "../../features/alarms/alarms";
 import type { Fleet } from "../../features/alarms/fleet";
 import { toIso } from "../../base/time";
-import { Columns } from "../../ui/blocks";
+import { Columns, Shape, State } from "../../ui/blocks";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { PageHead } from "../../ui/navigation";
-import { RelativeTime } from "../../ui/relative-time";
-import { Shape, State } from "../../ui/labels";
+import { RelativeTime } from "../../ui/times";
 import { CdnCard, FleetCard, MirrorCard } from "./cards";
 import { NodesCard } from "./nodes";
 import { OrphansCard } from "./orphans";

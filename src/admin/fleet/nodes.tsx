@@ -3,8 +3,8 @@ import { capitalised } from "../../base/text";
 import { toIso } from "../../base/time";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { Icon } from "../../ui/icons";
-import { RelativeTime } from "../../ui/relative-time";
-import { State } from "../../ui/labels";
+import { RelativeTime } from "../../ui/times";
+import { State } from "../../ui/blocks";
 
 /** Age of the last sign of life from which a node counts as gone, in ms. */
 const GONE_MS = 10_000;

@@ -3,7 +3,7 @@ import { plural } from "../../base/text";
 import { Button } from "../../ui/buttons";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { Icon } from "../../ui/icons";
-import { FLEET_PATH } from "../paths";
+import { FLEET_PATH } from "../../ui/frame/paths";
 
 interface OrphansProps {
   orphans: readonly SetAside[];

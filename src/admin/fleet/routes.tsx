@@ -1,9 +1,9 @@
 import { roleAllows } from "../../base/actor";
 import { dismissOrphans, setAsideId } from "../../features/alarms/orphans";
 import { sessionOf } from "../../http/request-context";
-import type { AdminDependencies } from "../dependencies";
-import { FLEET_PATH } from "../paths";
-import { createArea } from "../screens/area";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import { FLEET_PATH } from "../../ui/frame/paths";
+import { createArea } from "../../ui/screens/area";
 import { FleetScreen } from "./fleet";
 
 /** Settings → Fleet: for admins. Owners dismiss events of earlier primaries. */

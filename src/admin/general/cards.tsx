@@ -4,23 +4,20 @@ import { DOMAINS_MAX } from "../../features/pages/address";
 import { LOGO_MAX_BYTES } from "../../features/pages/logo";
 import { UPDATES_MAX } from "../../features/timeline/updates";
 import { BODY_MAX_BYTES } from "../../http/declared-body";
-import type { Theme } from "../../http/theme-cookie";
+import type { Theme } from "../../http/cookies";
 import { formatBytes, percent } from "../../base/numbers";
 import { plural } from "../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../base/time";
-import { Button } from "../../ui/buttons";
+import { Button, safeHref } from "../../ui/buttons";
 import { DetailCard, DetailRow } from "../../ui/detail";
-import { duration, shortDay } from "../../ui/times";
-import { Facts } from "../../ui/blocks";
+import { duration, RelativeTime, shortDay } from "../../ui/times";
+import { Facts, State } from "../../ui/blocks";
 import { Icon } from "../../ui/icons";
-import { RelativeTime } from "../../ui/relative-time";
-import { safeHref } from "../../ui/safe-href";
-import { State } from "../../ui/labels";
 import { VERSION } from "../../version";
 import type { MailReadiness } from "../../features/mail/settings";
 import { ThemeForm } from "../account/theme";
 import { ReadinessState } from "../mail/cards";
-import { BACKUP_PATH, MAIL_PATH } from "../paths";
+import { BACKUP_PATH, MAIL_PATH } from "../../ui/frame/paths";
 import type { InstallationFacts } from "./facts";
 
 /** Version of the program and of its database, and the time of the server. */

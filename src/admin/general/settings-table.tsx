@@ -11,7 +11,7 @@ import { formatMailbox } from "../../base/mail-address";
 import { describeStore } from "../../base/store-address";
 import type { MailSettings } from "../../features/mail/settings";
 import { plural } from "../../base/text";
-import { DenseRow, DenseTable, TextCell } from "../../ui/dense-table";
+import { DenseRow, DenseTable, TextCell } from "../../ui/list";
 import { DetailCard } from "../../ui/detail";
 
 /** Settings in force: those of the configuration and of the dashboard. */

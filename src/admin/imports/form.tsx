@@ -3,16 +3,19 @@ import { IMPORT_PARTS } from "../../features/imports/run";
 import type { ImportJob } from "../../features/imports/jobs";
 import type { OfferedFile } from "../../features/imports/files";
 import { formatBytes } from "../../base/numbers";
-import { Actions, Form } from "../../ui/form";
+import { Actions, FileField, Form, TextField } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
-import { FileField, TextField } from "../../ui/inputs";
 import { PageHead } from "../../ui/navigation";
-import { checkboxField, selectField } from "../forms/choice-fields";
-import { type Field, optional } from "../forms/field";
-import { defineForm, type FormDefinition, type FormState, type ValuesOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { textField } from "../forms/text-fields";
-import { IMPORTS_PATH } from "../paths";
+import { checkboxField, FormFields, selectField, textField } from "../../ui/forms/fields";
+import {
+  defineForm,
+  type Field,
+  type FormDefinition,
+  type FormState,
+  optional,
+  type ValuesOf,
+} from "../../ui/forms/form";
+import { IMPORTS_PATH } from "../../ui/frame/paths";
 import { importFormPath } from "./import-paths";
 
 /** Limit of a file in the form. The body also has the other fields, and its parts. */

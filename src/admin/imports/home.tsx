@@ -6,13 +6,13 @@ import { verdictsInWords } from "../../features/imports/words";
 import { capitalised } from "../../base/text";
 import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
-import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/list";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { EmptyState } from "../../ui/blocks";
 import { Icon } from "../../ui/icons";
 import { PageHead } from "../../ui/navigation";
-import { RelativeTime } from "../../ui/relative-time";
-import { importReportPath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { importReportPath } from "../../ui/frame/paths";
 import { importFormPath } from "./import-paths";
 import { JobNotice } from "./progress";
 

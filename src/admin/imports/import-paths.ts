@@ -1,4 +1,4 @@
-import { IMPORTS_PATH } from "../paths";
+import { IMPORTS_PATH } from "../../ui/frame/paths";
 import { listPath } from "../../features/timeline/screens/list";
 
 /** Returns the path of the form for importing from a source of this kind, with the options of an earlier plan. */

@@ -6,12 +6,18 @@ import {
   VERDICT_MEANINGS,
 } from "../../base/import-report";
 import { capitalised, plural } from "../../base/text";
-import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
-import { EmptyState } from "../../ui/blocks";
-import { FilterSelect } from "../../ui/filters";
-import { ListCard, ListToolbar } from "../../ui/list-tools";
+import {
+  Cell,
+  CellNote,
+  FilterSelect,
+  ListCard,
+  ListToolbar,
+  Row,
+  RowLink,
+  Table,
+} from "../../ui/list";
+import { EmptyState, Shape, State } from "../../ui/blocks";
 import { Pagination, Tabs } from "../../ui/navigation";
-import { Shape, State } from "../../ui/labels";
 import { type ItemListing, itemsPath, nextPath } from "./listing";
 import { VERDICT_ORDER, VERDICT_WORDS } from "./verdicts";
 

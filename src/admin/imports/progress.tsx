@@ -3,10 +3,10 @@ import { capitalised } from "../../base/text";
 import { toIso } from "../../base/time";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { HeadFact, HeadFacts } from "../../ui/detail";
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 import { PageHead } from "../../ui/navigation";
-import { RelativeTime } from "../../ui/relative-time";
-import { IMPORTS_PATH, importReportPath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { importReportPath, IMPORTS_PATH } from "../../ui/frame/paths";
 import { importFormPath, importPlanPath } from "./import-paths";
 
 /** Returns the name of the source of an import: "Healthchecks (default)". */

@@ -13,12 +13,12 @@ import { actorOf, sessionOf } from "../../http/request-context";
 import { isLiveRefresh } from "../../http/live-refresh";
 import { NO_STORE } from "../../http/representation";
 import { linksOf } from "../activity/target-links";
-import type { AdminDependencies } from "../dependencies";
-import { IMPORTS_PATH, importReportPath } from "../paths";
-import type { Screen } from "../render";
-import { addConfirmation } from "../screens/action-routes";
-import { rejectionOf } from "../screens/rejection";
-import { type At, createAreaRoutes, type ScreenOrPath } from "../screens/routes";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import { importReportPath, IMPORTS_PATH } from "../../ui/frame/paths";
+import type { Screen } from "../../ui/frame/render";
+import { addConfirmation } from "../../ui/screens/action-routes";
+import { rejectionOf } from "../../ui/screens/rejection";
+import { type At, createAreaRoutes, type ScreenOrPath } from "../../ui/screens/routes";
 import {
   BODY_MAX_BYTES,
   createImportForm,

@@ -1,9 +1,9 @@
 import type { KeyListing, KeyUsageSummary } from "../../features/keys/listing";
 import { DialogForm } from "../../ui/form";
-import { RelativeTime } from "../../ui/relative-time";
-import type { StateOf } from "../forms/form";
-import { FormInputs } from "../forms/form-fields";
-import { keyPath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import type { StateOf } from "../../ui/forms/form";
+import { FormInputs } from "../../ui/forms/fields";
+import { keyPath } from "../../ui/frame/paths";
 import { ROTATE_FORM } from "./forms";
 import { UsageSentence } from "./parts";
 

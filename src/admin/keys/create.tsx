@@ -4,9 +4,9 @@ import { Button, ButtonLink } from "../../ui/buttons";
 import { Columns } from "../../ui/blocks";
 import { PageHead } from "../../ui/navigation";
 import { Summary } from "../../ui/choices";
-import type { StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { KEYS_PATH } from "../paths";
+import type { StateOf } from "../../ui/forms/form";
+import { FormFields } from "../../ui/forms/fields";
+import { KEYS_PATH } from "../../ui/frame/paths";
 import { KEY_FORM } from "./forms";
 
 /** Settings → API Keys → Create API Key. */

@@ -1,17 +1,16 @@
 import type { KeyListing, KeyUsageSummary } from "../../features/keys/listing";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink } from "../../ui/buttons";
-import { Card, Facts } from "../../ui/blocks";
-import { Cell, Row, Table } from "../../ui/table";
+import { Card, Facts, FormNotice, Notice } from "../../ui/blocks";
+import { Cell, Row, Table } from "../../ui/list";
 import { DetailCard, MoreMenu } from "../../ui/detail";
-import { FormNotice, Notice } from "../../ui/notices";
 import { Icon } from "../../ui/icons";
-import { RelativeTime } from "../../ui/relative-time";
+import { RelativeTime } from "../../ui/times";
 import { PageHead } from "../../ui/navigation";
 import { Sparkline } from "../../ui/sparkline";
-import type { StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { KEYS_PATH, keyPath } from "../paths";
+import type { StateOf } from "../../ui/forms/form";
+import { FormFields } from "../../ui/forms/fields";
+import { keyPath, KEYS_PATH } from "../../ui/frame/paths";
 import { KEY_EDIT_FORM } from "./forms";
 import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./parts";
 

@@ -9,11 +9,9 @@ import type { Form as SentForm } from "../../http/form-body";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
 import { CheckboxList, ChoiceField } from "../../ui/choices";
-import { TextField } from "../../ui/inputs";
-import { type Field, InvalidInput } from "../forms/field";
-import { choiceField } from "../forms/choice-fields";
-import { defineForm } from "../forms/form";
-import { integerField, nameField } from "../forms/text-fields";
+import { TextField } from "../../ui/form";
+import { defineForm, type Field, InvalidInput } from "../../ui/forms/form";
+import { choiceField, integerField, nameField } from "../../ui/forms/fields";
 
 interface KeyFormContext {
   now: number;

@@ -1,9 +1,9 @@
 import { describeExpiry, isExpiringSoon } from "../../features/keys/rules";
 import type { KeyListing, KeyUsageSummary } from "../../features/keys/listing";
 import { plural } from "../../base/text";
-import { CellNote, OneLine } from "../../ui/table";
-import { Chip, Chips, State } from "../../ui/labels";
-import { RelativeTime } from "../../ui/relative-time";
+import { CellNote, OneLine } from "../../ui/list";
+import { Chip, Chips, State } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/times";
 
 /** Scopes of a key. */
 export function ScopeChips({ scopes }: { scopes: readonly string[] }) {

@@ -3,12 +3,11 @@ import type { RevealedKey } from "../../features/keys/service";
 import { type Scope, SCOPE_NAMES, SCOPES } from "../../features/keys/scopes";
 import { plural } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
-import { CodeBlock, Secret, TestKey } from "../../ui/code-block";
+import { CodeBlock, Notice, Secret, TestKey } from "../../ui/blocks";
 import { HeadFact, HeadFacts } from "../../ui/detail";
 import { Icon } from "../../ui/icons";
-import { Notice } from "../../ui/notices";
 import { PageHead } from "../../ui/navigation";
-import { KEYS_PATH, keyPath } from "../paths";
+import { keyPath, KEYS_PATH } from "../../ui/frame/paths";
 
 interface RevealedValueProps {
   title: string;

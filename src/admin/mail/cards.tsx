@@ -4,12 +4,10 @@ import { describeMissing } from "../../features/mail/test-mail";
 import type { MailReadiness, MailSettings } from "../../features/mail/settings";
 import { STEP_NAMES } from "../../features/mail/smtp/reply";
 import type { TestMailResult } from "../../features/mail/smtp/send-test-mail";
-import { Button } from "../../ui/buttons";
+import { Button, safeHref } from "../../ui/buttons";
 import { DetailCard, DetailRow } from "../../ui/detail";
-import { Facts } from "../../ui/blocks";
-import { safeHref } from "../../ui/safe-href";
-import { Shape, State } from "../../ui/labels";
-import { GENERAL_PATH } from "../paths";
+import { Facts, Shape, State } from "../../ui/blocks";
+import { GENERAL_PATH } from "../../ui/frame/paths";
 import { TLS_LABELS } from "./forms";
 import { MAIL_TEST_PATH } from "./mail-paths";
 

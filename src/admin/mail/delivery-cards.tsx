@@ -6,9 +6,8 @@ import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
 import { DetailCard, DetailRow } from "../../ui/detail";
-import { Facts } from "../../ui/blocks";
-import { RelativeTime } from "../../ui/relative-time";
-import { Shape, State } from "../../ui/labels";
+import { Facts, Shape, State } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/times";
 import {
   MAIL_REPORTS_PATH,
   MAIL_REVOKE_PATH,

@@ -1,11 +1,9 @@
 import { CONNECTIONS_MAX, TLS_MODES, type TlsMode } from "../../base/config/mail";
 import type { MailSettingsInput } from "../../features/mail/settings";
 import type { StoredMailSettings } from "../../features/mail/stored-settings";
-import { TextField } from "../../ui/inputs";
-import { choiceField } from "../forms/choice-fields";
-import { type Field, nullable } from "../forms/field";
-import { defineForm } from "../forms/form";
-import { integerField, textAreaField, textField } from "../forms/text-fields";
+import { TextField } from "../../ui/form";
+import { choiceField, integerField, textAreaField, textField } from "../../ui/forms/fields";
+import { defineForm, type Field, nullable } from "../../ui/forms/form";
 
 /** Names of the TLS modes. */
 export const TLS_LABELS: Readonly<Record<TlsMode, { label: string; hint: string }>> = {

@@ -1,4 +1,4 @@
-import { MAIL_PATH } from "../paths";
+import { MAIL_PATH } from "../../ui/frame/paths";
 
 export const MAIL_TEST_PATH = `${MAIL_PATH}/test`;
 export const MAIL_REMOVE_PATH = `${MAIL_PATH}/remove`;

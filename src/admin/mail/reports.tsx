@@ -1,11 +1,10 @@
 import type { listUnmatched, ReportRow } from "../../features/mail/reports/store";
 import { toIso } from "../../base/time";
-import { Card, EmptyState, Facts } from "../../ui/blocks";
-import { Cell, Row, RowLink, Table } from "../../ui/table";
-import { CodeBlock } from "../../ui/code-block";
+import { Card, CodeBlock, EmptyState, Facts } from "../../ui/blocks";
+import { Cell, Row, RowLink, Table } from "../../ui/list";
 import { PageHead, Pagination } from "../../ui/navigation";
-import { RelativeTime } from "../../ui/relative-time";
-import { GENERAL_PATH, MAIL_PATH } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { GENERAL_PATH, MAIL_PATH } from "../../ui/frame/paths";
 import { NoOlder } from "../../features/timeline/screens/list";
 import { MAIL_REPORTS_PATH, reportPath } from "./mail-paths";
 

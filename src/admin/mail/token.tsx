@@ -1,10 +1,8 @@
 import { Actions, DialogForm } from "../../ui/form";
 import { ButtonLink } from "../../ui/buttons";
-import { Card } from "../../ui/blocks";
-import { CodeBlock, Secret } from "../../ui/code-block";
-import { Notice } from "../../ui/notices";
+import { Card, CodeBlock, Notice, Secret } from "../../ui/blocks";
 import { PageHead } from "../../ui/navigation";
-import { MAIL_PATH } from "../paths";
+import { MAIL_PATH } from "../../ui/frame/paths";
 import { MAIL_REVOKE_PATH, MAIL_TOKEN_PATH } from "./mail-paths";
 
 /** Screen that shows the token for reports once, with a command that uses it. */

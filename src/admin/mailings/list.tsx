@@ -1,12 +1,11 @@
 import { waitingOf } from "../../features/mailings/lists";
 import { toIso } from "../../base/time";
-import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
+import { Cell, CellNote, ListCard, ListToolbar, Row, RowLink, Table } from "../../ui/list";
 import { EmptyState } from "../../ui/blocks";
-import { ListCard, ListToolbar } from "../../ui/list-tools";
 import { PageHead, Pagination } from "../../ui/navigation";
-import { RelativeTime } from "../../ui/relative-time";
-import { PageFilter } from "../page-choice";
-import { MAILINGS_PATH, mailingPath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { PageFilter } from "../../ui/frame/page-choice";
+import { mailingPath, MAILINGS_PATH } from "../../ui/frame/paths";
 import { listPath, NoMatch, NoOlder } from "../../features/timeline/screens/list";
 import type { ListedMailing, MailingListing } from "./listing";
 import { HeldNotices } from "./notices";

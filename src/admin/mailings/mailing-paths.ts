@@ -1,4 +1,4 @@
-import { MAILINGS_PATH, mailingPath } from "../paths";
+import { mailingPath, MAILINGS_PATH } from "../../ui/frame/paths";
 
 export const GO_ON_PATH = `${MAILINGS_PATH}/go-on`;
 

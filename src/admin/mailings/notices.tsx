@@ -5,11 +5,11 @@ import { countHeldByPage } from "../../features/mailings/list-store";
 import { limitsInWords } from "../../features/mailings/rules";
 import { plural } from "../../base/text";
 import { DAY_MS, toIso } from "../../base/time";
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 import { PostButton } from "../../ui/buttons";
-import { RelativeTime } from "../../ui/relative-time";
-import { readPages } from "../page-choice";
-import { MAILINGS_PATH } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { readPages } from "../../ui/frame/page-choice";
+import { MAILINGS_PATH } from "../../ui/frame/paths";
 import { figure } from "./words";
 import { GO_ON_PATH, releaseOfPagePath, suppressionsPath } from "./mailing-paths";
 

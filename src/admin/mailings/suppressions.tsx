@@ -4,11 +4,10 @@ import { toIso } from "../../base/time";
 import { Actions, Form } from "../../ui/form";
 import { Button } from "../../ui/buttons";
 import { CheckboxList } from "../../ui/choices";
-import { EmptyState } from "../../ui/blocks";
-import { FormNotice } from "../../ui/notices";
+import { EmptyState, FormNotice } from "../../ui/blocks";
 import { PageHead } from "../../ui/navigation";
-import { RelativeTime } from "../../ui/relative-time";
-import { MAILINGS_PATH } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { MAILINGS_PATH } from "../../ui/frame/paths";
 import { REASON_CAUSES } from "../suppression-words";
 import { suppressionsPath } from "./mailing-paths";
 

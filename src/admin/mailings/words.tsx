@@ -4,9 +4,9 @@ import { limitReason } from "../../features/mailings/rules";
 import { type MailingProgress, progressOf } from "../../features/mailings/lists";
 import type { MailingRow } from "../../features/mailings/store";
 import { toIso } from "../../base/time";
-import { RelativeTime } from "../../ui/relative-time";
-import { State } from "../../ui/labels";
-import { componentPath, incidentPath, maintenancePath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { State } from "../../ui/blocks";
+import { componentPath, incidentPath, maintenancePath } from "../../ui/frame/paths";
 
 /** Words for the events of mailings. */
 const EVENT_WORDS: Readonly<Record<string, string>> = {

@@ -1,18 +1,18 @@
 import type { Reader } from "../../db/statements";
 import { listPlannedBetween } from "../../features/maintenance/list-store";
 import { DAY_MS, startOfDay, toIso } from "../../base/time";
-import { monthNameOf } from "../../public/month";
+import { monthNameOf } from "../../public/page-context";
 import { MAINTENANCE_TONES } from "../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, Shape } from "../../ui/labels";
+import { Chip, Shape } from "../../ui/blocks";
 import { DetailCard, DetailRow } from "../../ui/detail";
-import { ListToolbar } from "../../ui/list-tools";
+import { ListToolbar } from "../../ui/list";
 import { PageHead } from "../../ui/navigation";
 import { shortDay } from "../../ui/times";
 import { monthName } from "../analytics/calendar-entries";
 import { MonthTable } from "../month-table";
-import { labelAmong, type Page, PageFilter, readPages } from "../page-choice";
-import { MAINTENANCE_PATH, maintenancePath } from "../paths";
+import { labelAmong, type Page, PageFilter, readPages } from "../../ui/frame/page-choice";
+import { MAINTENANCE_PATH, maintenancePath } from "../../ui/frame/paths";
 import { listPath } from "../../features/timeline/screens/list";
 import { PLAN_CALENDAR_PATH } from "./maintenance-paths";
 

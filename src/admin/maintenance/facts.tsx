@@ -1,6 +1,6 @@
 import { isEnded } from "../../features/maintenance/rules";
 import type { Maintenance } from "../../features/maintenance/model";
-import { maintenanceSchedulePath } from "../paths";
+import { maintenanceSchedulePath } from "../../ui/frame/paths";
 import { timeFacts, TimelineFacts } from "../../features/timeline/screens/updates";
 import type { MaintenanceView } from "./maintenance-view";
 import { describeReminder } from "./schedule-fields";

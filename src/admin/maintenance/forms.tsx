@@ -8,13 +8,16 @@ import { isAllowedTransition, isEnded } from "../../features/maintenance/rules";
 import { MAINTENANCE_WORDS } from "../../public/words";
 import { ChoiceField } from "../../ui/choices";
 import { Fold } from "../../ui/blocks";
-import { notifyField } from "../forms/choice-fields";
-import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
-import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
-import { type Field, optional } from "../forms/field";
-import { defineForm } from "../forms/form";
-import { type PageContext, pageField } from "../forms/page-field";
-import { messageField, nameField } from "../forms/text-fields";
+import {
+  dateTimeField,
+  messageField,
+  nameField,
+  notifyField,
+  type TimeZoneContext,
+} from "../../ui/forms/fields";
+import { componentsField, type PageComponents, rowsByGroup } from "../../ui/forms/object-fields";
+import { defineForm, type Field, optional } from "../../ui/forms/form";
+import { type PageContext, pageField } from "../../ui/forms/page-field";
 import type { MaintenanceView } from "./maintenance-view";
 import {
   autoCompleteField,

@@ -6,13 +6,16 @@ import { toIso } from "../../base/time";
 import { MAINTENANCE_TONES } from "../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";
 import { ButtonLink } from "../../ui/buttons";
-import { Chip, Shape } from "../../ui/labels";
-import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../ui/dense-table";
+import { Chip, Shape } from "../../ui/blocks";
+import { DenseRow, DenseTable, FigureCell, ListToolbar, NameCell, TextCell } from "../../ui/list";
 import { Icon } from "../../ui/icons";
-import { ListToolbar } from "../../ui/list-tools";
 import { Tabs } from "../../ui/navigation";
-import { labelAmong, PageFilter } from "../page-choice";
-import { MAINTENANCE_PATH, MAINTENANCE_SCHEDULES_PATH, maintenancePath } from "../paths";
+import { labelAmong, PageFilter } from "../../ui/frame/page-choice";
+import {
+  MAINTENANCE_PATH,
+  MAINTENANCE_SCHEDULES_PATH,
+  maintenancePath,
+} from "../../ui/frame/paths";
 import { EntryNote, ListFrame, listPath } from "../../features/timeline/screens/list";
 import { LIST_VIEWS, type ListView, type MaintenanceListing } from "./listing";
 import { PLAN_CALENDAR_PATH, PLAN_PATH } from "./maintenance-paths";

@@ -3,7 +3,7 @@ import {
   MAINTENANCE_SCHEDULES_PATH,
   maintenancePath,
   maintenanceSchedulePath,
-} from "../paths";
+} from "../../ui/frame/paths";
 import type { StepName } from "./steps";
 
 export const PLAN_PATH = `${MAINTENANCE_PATH}/new`;

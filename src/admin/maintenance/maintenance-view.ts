@@ -3,8 +3,8 @@ import type { Reader } from "../../db/statements";
 import { findSchedule } from "../../features/maintenance/schedules/records";
 import { getMaintenanceRecord } from "../../features/maintenance/records";
 import { type Maintenance, presentMaintenance } from "../../features/maintenance/model";
-import { renderMaintenancePage } from "../../public/maintenance-page";
-import type { Previewed } from "../preview";
+import { renderMaintenancePage } from "../../public/entry-pages";
+import type { Previewed } from "../../ui/frame/preview";
 import {
   audienceNoteOf,
   type NotifiedWebhook,

@@ -1,11 +1,14 @@
 import { plural } from "../../base/text";
 import { DAY_MS, MINUTE_MS } from "../../base/time";
-import { ChoiceField } from "../../ui/choices";
+import { ChoiceField, SelectField } from "../../ui/choices";
 import { duration } from "../../ui/times";
-import { SelectField } from "../../ui/selects";
-import { checkboxField } from "../forms/choice-fields";
-import { dateTimeField, parseDateTimeInput, type TimeZoneContext } from "../forms/date-time-field";
-import { type Field, InvalidInput } from "../forms/field";
+import {
+  checkboxField,
+  dateTimeField,
+  parseDateTimeInput,
+  type TimeZoneContext,
+} from "../../ui/forms/fields";
+import { type Field, InvalidInput } from "../../ui/forms/form";
 import type { MaintenanceView } from "./maintenance-view";
 
 /** Field for the planned start. */

@@ -1,6 +1,6 @@
 import type { Form as SentForm } from "../../http/form-body";
-import { FieldRows, type RowControl } from "../../ui/field-rows";
-import type { Field } from "../forms/field";
+import { FieldRows, type RowControl } from "../../ui/form";
+import type { Field } from "../../ui/forms/form";
 import { MoreRows, type RowsContext } from "./rows";
 
 /** Assertion about a response, as a row of the form. */

@@ -1,9 +1,8 @@
 import type { Step, StepName } from "../../egress/steps";
 import { sum } from "../../base/numbers";
-import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";
+import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/list";
 import { DetailCard } from "../../ui/detail";
-import { State } from "../../ui/labels";
-import { StepBar } from "../../ui/step-bar";
+import { State, StepBar } from "../../ui/blocks";
 import { latencyInWords } from "./words";
 
 const COLUMNS = [

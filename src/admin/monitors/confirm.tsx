@@ -3,8 +3,8 @@ import type { MonitorToken } from "../../features/monitors/tokens";
 import { webhookName } from "../../features/webhooks/changes";
 import type { WebhookRow } from "../../features/webhooks/store";
 import { DialogForm } from "../../ui/form";
-import { defineForm, type FormState } from "../forms/form";
-import { FormInputs } from "../forms/form-fields";
+import { defineForm, type FormState } from "../../ui/forms/form";
+import { FormInputs } from "../../ui/forms/fields";
 import { tokenKindInWords } from "./job";
 import { pathsOfMonitor } from "./monitor-paths";
 

@@ -15,14 +15,13 @@ import { conflict } from "../../base/errors";
 import type { Form as SentForm } from "../../http/form-body";
 import { sessionOf } from "../../http/request-context";
 import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
-import type { AdminDependencies } from "../dependencies";
-import { readPageComponents } from "../forms/components-field";
-import { readMonitorChoices } from "../forms/monitors-field";
-import { monitorPath } from "../paths";
-import { readPages } from "../page-choice";
-import type { Area } from "../screens/area";
-import type { At, SentAt } from "../screens/routes";
-import { newFormToken } from "../write-as";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import { readMonitorChoices, readPageComponents } from "../../ui/forms/object-fields";
+import { monitorPath } from "../../ui/frame/paths";
+import { readPages } from "../../ui/frame/page-choice";
+import type { Area } from "../../ui/screens/area";
+import type { At, SentAt } from "../../ui/screens/routes";
+import { newFormToken } from "../../ui/frame/write-as";
 import {
   ADD_ANOTHER,
   CHECK_NOW,

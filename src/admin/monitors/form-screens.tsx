@@ -8,13 +8,13 @@ import {
 import { toIso } from "../../base/time";
 import { Button } from "../../ui/buttons";
 import { longDay, zoneTime } from "../../ui/times";
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 import { Tabs } from "../../ui/navigation";
 import { ManagedByFile } from "../components/managed";
-import type { FormState, ValuesOf } from "../forms/form";
+import type { FormState, ValuesOf } from "../../ui/forms/form";
 import type { Step } from "../../egress/steps";
-import { MONITORS_PATH } from "../paths";
-import { FormScreen } from "../screens/form-screen";
+import { MONITORS_PATH } from "../../ui/frame/paths";
+import { FormScreen } from "../../ui/screens/form-screen";
 import { CheckSteps } from "./check-steps";
 import { type MonitorContext, monitorForm } from "./forms";
 import type { MonitorFields } from "./monitor-fields";

@@ -4,7 +4,7 @@ import type { Monitor } from "../../features/monitors/model";
 import { probeOf } from "../../features/monitors/probes";
 import type { MonitorType, SupportedType } from "../../base/status";
 import { NAME_MAX } from "../../base/texts";
-import { defineForm, type FormDefinition } from "../forms/form";
+import { defineForm, type FormDefinition } from "../../ui/forms/form";
 import type { AssertionsContext } from "./assertion-field";
 import { type FieldsContext, fieldsOf, type MonitorFields } from "./monitor-fields";
 import { storedSecrets, withoutSecretParts } from "./stored-secrets";

@@ -1,11 +1,11 @@
 import type { CheckRow } from "../../features/monitors/checks-store";
 import { MONITOR_TONES } from "../../base/status";
 import { toIso } from "../../base/time";
-import { CheckLabel, State } from "../../ui/labels";
-import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/dense-table";
+import { CheckLabel, State } from "../../ui/blocks";
+import { DenseRow, DenseTable, FigureCell, TextCell } from "../../ui/list";
 import { DetailCard } from "../../ui/detail";
-import { RelativeTime } from "../../ui/relative-time";
-import { incidentPath, monitorPath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { incidentPath, monitorPath } from "../../ui/frame/paths";
 import type { ListedTrouble, MonitorView } from "./monitor-view";
 import { zoomQuery } from "./range";
 import { inRange, latencyInWords, timeInWords } from "./words";

@@ -1,5 +1,5 @@
 import { Fragment } from "preact";
-import { CodeBlock } from "../../ui/code-block";
+import { CodeBlock } from "../../ui/blocks";
 
 /** Lines of a script that report a run, each with its purpose. `url` is the address of the job. */
 function commandsFor(url: string): readonly { purpose: string; line: string }[] {

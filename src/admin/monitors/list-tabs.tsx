@@ -1,12 +1,11 @@
 import { WORST_FIRST } from "../../features/monitors/overview-store";
 import { MONITOR_TONES, MONITOR_TYPES, type MonitorState } from "../../base/status";
 import { plural } from "../../base/text";
-import { FilterSelect } from "../../ui/filters";
-import { ListToolbar } from "../../ui/list-tools";
-import { MONITOR_WORDS, Shape } from "../../ui/labels";
+import { FilterSelect, ListToolbar } from "../../ui/list";
+import { MONITOR_WORDS, Shape } from "../../ui/blocks";
 import { Tabs } from "../../ui/navigation";
-import { labelAmong } from "../page-choice";
-import { MONITORS_PATH } from "../paths";
+import { labelAmong } from "../../ui/frame/page-choice";
+import { MONITORS_PATH } from "../../ui/frame/paths";
 import { listPath } from "../../features/timeline/screens/list";
 import { countOf, type MonitorListing } from "./listing";
 import { typeLabel } from "./words";

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../base/actor";
-import { BulkBar, ListCard } from "../../ui/list-tools";
+import { BulkBar, DenseTable, ListCard } from "../../ui/list";
 import { Button, ButtonLink } from "../../ui/buttons";
-import { DenseTable } from "../../ui/dense-table";
 import { EmptyState } from "../../ui/blocks";
 import { Icon } from "../../ui/icons";
 import { PageHead, Pagination } from "../../ui/navigation";
-import { MONITORS_PATH } from "../paths";
+import { MONITORS_PATH } from "../../ui/frame/paths";
 import { NoMatch } from "../../features/timeline/screens/list";
 import { COLUMNS, MonitorRow } from "./list-row";
 import { filteredPath, MonitorToolbar, StateTabs } from "./list-tabs";

@@ -3,15 +3,25 @@ import { intervalsOf, PARENTS_MAX } from "../../features/monitors/bodies";
 import { probeOf } from "../../features/monitors/probes";
 import { type MonitorType, ON_DOWN, type OnDown, type OpenIncident } from "../../base/status";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../base/texts";
-import { STATUS_WORDS } from "../../ui/labels";
-import { TextField } from "../../ui/inputs";
-import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
-import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
-import { type Field, nullable } from "../forms/field";
-import type { AnyField } from "../forms/form";
-import { type MonitorChoice, monitorsField } from "../forms/monitors-field";
-import { tagsField } from "../forms/tags-field";
-import { integerField, nameField, textAreaField } from "../forms/text-fields";
+import { STATUS_WORDS } from "../../ui/blocks";
+import { TextField } from "../../ui/form";
+import {
+  checkboxField,
+  choiceField,
+  integerField,
+  nameField,
+  selectField,
+  tagsField,
+  textAreaField,
+} from "../../ui/forms/fields";
+import {
+  componentsField,
+  type MonitorChoice,
+  monitorsField,
+  type PageComponents,
+  rowsByGroup,
+} from "../../ui/forms/object-fields";
+import { type AnyField, type Field, nullable } from "../../ui/forms/form";
 import { timingField } from "./timing";
 import { TYPE_FORMS } from "./types";
 import { inputOf } from "./types/type-form";

@@ -1,5 +1,5 @@
 import type { MonitorType } from "../../base/status";
-import { MONITORS_PATH, monitorPath } from "../paths";
+import { monitorPath, MONITORS_PATH } from "../../ui/frame/paths";
 
 export const NEW_MONITOR_PATH = `${MONITORS_PATH}/new`;
 /** Path of the form that acts on selected monitors. */

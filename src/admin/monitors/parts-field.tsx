@@ -1,6 +1,5 @@
 import { Checkbox } from "../../ui/choices";
-import { type Field, InvalidInput } from "../forms/field";
-import type { AnyField } from "../forms/form";
+import { type AnyField, type Field, InvalidInput } from "../../ui/forms/form";
 import { inputOf } from "./types/type-form";
 import type { SecretsContext } from "./typed-secrets";
 

@@ -2,11 +2,11 @@ import { webhookName } from "../../features/webhooks/changes";
 import { IMPACT_TONES, MONITOR_TONES, type MonitorState, STATUS_TONES } from "../../base/status";
 import { toIso } from "../../base/time";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Chip, MONITOR_WORDS, Shape, STATUS_WORDS } from "../../ui/labels";
+import { Chip, MONITOR_WORDS, Shape, STATUS_WORDS } from "../../ui/blocks";
 import { DetailCard, DetailRow } from "../../ui/detail";
 import { Icon } from "../../ui/icons";
-import { RelativeTime } from "../../ui/relative-time";
-import { componentPath, incidentPath, monitorPath, webhookPath } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { componentPath, incidentPath, monitorPath, webhookPath } from "../../ui/frame/paths";
 import type { MonitorView } from "./monitor-view";
 
 /** Maximum numbers of incidents, and of dependent monitors, in their cards. */

@@ -1,8 +1,7 @@
 import type { Form as SentForm } from "../../http/form-body";
 import { Checkbox } from "../../ui/choices";
-import { HiddenFields } from "../../ui/form";
-import { TextArea, TextField } from "../../ui/inputs";
-import { type Field, InvalidInput } from "../forms/field";
+import { HiddenFields, TextArea, TextField } from "../../ui/form";
+import { type Field, InvalidInput } from "../../ui/forms/form";
 import { isOfOtherUse, KEPT, type SecretsContext } from "./typed-secrets";
 
 interface TypedText {

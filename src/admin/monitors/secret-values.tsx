@@ -1,6 +1,6 @@
 import type { Form as SentForm } from "../../http/form-body";
-import { FieldRows, type RowControl } from "../../ui/field-rows";
-import { type Field, InvalidInput } from "../forms/field";
+import { FieldRows, type RowControl } from "../../ui/form";
+import { type Field, InvalidInput } from "../../ui/forms/form";
 import { MoreRows, type RowsContext } from "./rows";
 import { isOfOtherUse, KEPT, type SecretsContext } from "./typed-secrets";
 

@@ -3,11 +3,9 @@ import type { WebhookRow } from "../../features/webhooks/store";
 import { plural } from "../../base/text";
 import { TAG_MAX } from "../../base/tags";
 import { DialogForm } from "../../ui/form";
-import { choiceField } from "../forms/choice-fields";
-import { defineForm, type StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { textField } from "../forms/text-fields";
-import { MONITORS_PATH, monitorPath } from "../paths";
+import { choiceField, FormFields, textField } from "../../ui/forms/fields";
+import { defineForm, type StateOf } from "../../ui/forms/form";
+import { monitorPath, MONITORS_PATH } from "../../ui/frame/paths";
 import { WebhooksLeft } from "./confirm";
 import { SELECTED_MONITORS_PATH } from "./monitor-paths";
 

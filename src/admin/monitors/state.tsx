@@ -1,10 +1,9 @@
 import type { CheckRow } from "../../features/monitors/checks-store";
 import type { MonitorRecord } from "../../features/monitors/records";
 import { toIso } from "../../base/time";
-import { CheckLabel } from "../../ui/labels";
-import { exactTime } from "../../ui/times";
-import { RelativeTime } from "../../ui/relative-time";
-import { monitorPath } from "../paths";
+import { CheckLabel } from "../../ui/blocks";
+import { exactTime, RelativeTime } from "../../ui/times";
+import { monitorPath } from "../../ui/frame/paths";
 import { timeInWords } from "./words";
 
 /** Time since `at` as text, "for 4 min 20 s", with the date on hover. Both in unix ms. */

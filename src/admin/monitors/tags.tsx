@@ -1,4 +1,4 @@
-import { MONITORS_PATH } from "../paths";
+import { MONITORS_PATH } from "../../ui/frame/paths";
 import { listPath } from "../../features/timeline/screens/list";
 
 interface TagsProps {

@@ -1,8 +1,8 @@
 import type { Monitor } from "../../features/monitors/model";
 import { type MonitorConfig, occurrencesOf, scheduleOf } from "../../features/monitors/probes";
 import { invalidFields } from "../../base/errors";
-import { choiceField } from "../forms/choice-fields";
-import type { Field } from "../forms/field";
+import { choiceField } from "../../ui/forms/fields";
+import type { Field } from "../../ui/forms/form";
 
 const TIMINGS = [
   {

@@ -1,5 +1,5 @@
 import { originOf } from "../../features/monitors/probes";
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 
 /** Says that this version cannot check a monitor, and what people can do. */
 export function UnsupportedNotice({ config }: { config: Readonly<Record<string, unknown>> }) {

@@ -1,5 +1,5 @@
 import { CheckboxList } from "../../ui/choices";
-import type { Field } from "../forms/field";
+import type { Field } from "../../ui/forms/form";
 
 /** Screen data of the field: webhooks that get the events of selected monitors. */
 export interface WebhooksContext {

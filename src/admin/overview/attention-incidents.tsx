@@ -3,7 +3,7 @@ import { roleAllows } from "../../base/actor";
 import type { OpenIncident } from "../../features/incidents/store";
 import { INCIDENT_WORDS } from "../../public/words";
 import { pathsOfIncident } from "../../features/incidents/screens/paths";
-import { incidentPath, monitorPath } from "../paths";
+import { incidentPath, monitorPath } from "../../ui/frame/paths";
 import type { AttentionEntry, AttentionSource, MonitorIncident } from "./attention-source";
 import { updateOf } from "./attention-components";
 import { Elapsed, LastUpdate, Links } from "./parts";

@@ -3,8 +3,14 @@ import { plural } from "../../base/text";
 import { worstTone } from "../../base/status";
 import { ButtonLink } from "../../ui/buttons";
 import { Icon } from "../../ui/icons";
-import { Shape } from "../../ui/labels";
-import { COMPONENTS_PATH, INCIDENTS_PATH, KEYS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "../paths";
+import { Shape } from "../../ui/blocks";
+import {
+  COMPONENTS_PATH,
+  INCIDENTS_PATH,
+  KEYS_PATH,
+  MONITORS_PATH,
+  WEBHOOKS_PATH,
+} from "../../ui/frame/paths";
 import type { Attention, ShownRow } from "./attention";
 import type { AttentionKind } from "./attention-source";
 

@@ -10,13 +10,18 @@ import { EXPIRES_SOON_MS } from "../../base/secrets";
 import { getMonitorRecord, type MonitorRecord } from "../../features/monitors/records";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
-import { Day } from "../../ui/relative-time";
-import { relativeTime } from "../../ui/times";
-import { STATUS_WORDS } from "../../ui/labels";
+import { Day, relativeTime } from "../../ui/times";
+import { STATUS_WORDS } from "../../ui/blocks";
 import { presetOf, reportPath } from "../../features/incidents/screens/paths";
 import { UnreachableThrough } from "../monitors/state";
 import { latencyInWords, targetOf } from "../monitors/words";
-import { ANALYTICS_PATH, componentPath, incidentPath, MONITORS_PATH, monitorPath } from "../paths";
+import {
+  ANALYTICS_PATH,
+  componentPath,
+  incidentPath,
+  monitorPath,
+  MONITORS_PATH,
+} from "../../ui/frame/paths";
 import {
   type AttentionEntry,
   type AttentionRow,

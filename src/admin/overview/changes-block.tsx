@@ -1,8 +1,8 @@
 import type { AuditRow } from "../../events/audit-search";
 import { toIso } from "../../base/time";
 import { Icon, type IconName } from "../../ui/icons";
-import { RelativeTime } from "../../ui/relative-time";
-import { ACTIVITY_PATH } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { ACTIVITY_PATH } from "../../ui/frame/paths";
 import { Block } from "./parts";
 
 /** Icons of changes by the start of their action. */

@@ -12,7 +12,7 @@ import { listPendingMaintenance } from "../../features/maintenance/lists";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import type { PageRow } from "../../features/pages/store";
 import { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "../../features/status/headlines";
-import { readPages } from "../page-choice";
+import { readPages } from "../../ui/frame/page-choice";
 
 /** Maximum number of open incidents that are read. Further ones have no entries in “Needs attention”. */
 const INCIDENTS_READ = 1_000;

@@ -5,10 +5,14 @@ import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { plural } from "../../base/text";
 import { DAY_MS, toIso } from "../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../public/words";
-import { Chip, Shape } from "../../ui/labels";
-import { RelativeTime } from "../../ui/relative-time";
-import { relativeTime } from "../../ui/times";
-import { INCIDENTS_PATH, incidentPath, MAINTENANCE_PATH, maintenancePath } from "../paths";
+import { Chip, Shape } from "../../ui/blocks";
+import { RelativeTime, relativeTime } from "../../ui/times";
+import {
+  incidentPath,
+  INCIDENTS_PATH,
+  MAINTENANCE_PATH,
+  maintenancePath,
+} from "../../ui/frame/paths";
 import type { CurrentState } from "./current-state";
 import { Block, Elapsed } from "./parts";
 

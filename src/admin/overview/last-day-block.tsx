@@ -1,7 +1,7 @@
 import { plural } from "../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../base/time";
 import { duration } from "../../ui/times";
-import { COMPONENTS_PATH, componentPath } from "../paths";
+import { componentPath, COMPONENTS_PATH } from "../../ui/frame/paths";
 import type { Lane, LastDay } from "./last-day";
 import { Block } from "./parts";
 

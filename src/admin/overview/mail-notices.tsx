@@ -6,8 +6,8 @@ import { countSubscribers } from "../../features/subscribers/store";
 import { listCrowdedPages } from "../../features/subscribers/sign-up";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
-import { Notice } from "../../ui/notices";
-import { RelativeTime } from "../../ui/relative-time";
+import { Notice } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/times";
 import {
   HeldNotices,
   NOTHING_HELD,

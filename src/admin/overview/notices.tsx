@@ -4,10 +4,10 @@ import type { StorageState } from "../../db/storage-watch";
 import type { Alarm } from "../../features/alarms/alarms";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
-import { Notice } from "../../ui/notices";
-import { RelativeTime } from "../../ui/relative-time";
-import { safeHref } from "../../ui/safe-href";
-import { FLEET_PATH } from "../paths";
+import { Notice } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/times";
+import { safeHref } from "../../ui/buttons";
+import { FLEET_PATH } from "../../ui/frame/paths";
 
 /** Shown after the remedies of faults that end without a restart. */
 const RECOVERY =

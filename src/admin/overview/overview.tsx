@@ -7,7 +7,7 @@ import { Icon } from "../../ui/icons";
 import { PageHead } from "../../ui/navigation";
 import { ReportLink } from "../../features/incidents/screens/list";
 import { PLAN_PATH } from "../maintenance/maintenance-paths";
-import { FirstPage } from "../no-page";
+import { FirstPage } from "../../ui/frame/page-choice";
 import type { Attention } from "./attention";
 import { AttentionList, Calm } from "./attention-list";
 import { ChangesBlock } from "./changes-block";

@@ -1,8 +1,8 @@
 import { headlineText, toneOf } from "../../features/status/rules";
 import { plural } from "../../base/text";
 import { Icon } from "../../ui/icons";
-import { Shape } from "../../ui/labels";
-import { PAGES_PATH, pagePath } from "../paths";
+import { Shape } from "../../ui/blocks";
+import { pagePath, PAGES_PATH } from "../../ui/frame/paths";
 import type { CurrentState } from "./current-state";
 import { Block } from "./parts";
 

@@ -9,10 +9,10 @@ import { actorOf, type RequestContext, sessionOf } from "../../http/request-cont
 import { formBody } from "../../http/form-body";
 import { session } from "../../http/operation";
 import { linksOf } from "../activity/target-links";
-import type { AdminDependencies } from "../dependencies";
-import { HOME_PATH } from "../paths";
-import { shareRead } from "../shared-read";
-import { screenOperation } from "../screen-operation";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import { HOME_PATH } from "../../ui/frame/paths";
+import { shareRead } from "../../ui/frame/shared-read";
+import { screenOperation } from "../../ui/screens/routes";
 import { readAttention } from "./attention";
 import { readCurrentState } from "./current-state";
 import { HIDE_STEPS_PATH, readFirstSteps, SHOW_STEPS_PATH } from "./first-steps";

@@ -1,11 +1,10 @@
 import type { PageRow } from "../../features/pages/store";
 import { Actions, Form } from "../../ui/form";
 import { Button } from "../../ui/buttons";
-import { CodeBlock } from "../../ui/code-block";
-import { Section } from "../../ui/blocks";
-import type { StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { pagePath } from "../paths";
+import { CodeBlock, Section } from "../../ui/blocks";
+import type { StateOf } from "../../ui/forms/form";
+import { FormFields } from "../../ui/forms/fields";
+import { pagePath } from "../../ui/frame/paths";
 import { COMPAT_FORM } from "./forms";
 import { gatusAddresses, kumaAddresses } from "./share-snippets";
 

@@ -1,9 +1,9 @@
 import type { Belongings } from "../../features/page-deletion/delete";
 import type { PageRow } from "../../features/pages/store";
 import { DialogForm } from "../../ui/form";
-import type { StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { pagePath } from "../paths";
+import type { StateOf } from "../../ui/forms/form";
+import { FormFields } from "../../ui/forms/fields";
+import { pagePath } from "../../ui/frame/paths";
 import { DELETE_FORM } from "./forms";
 import { pageTabPath } from "./frame";
 import { releasePath } from "./settings";

@@ -5,7 +5,7 @@ import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
 import { Card, Facts } from "../../ui/blocks";
 import { Logo, Swatch } from "../../ui/pictures";
-import { RelativeTime } from "../../ui/relative-time";
+import { RelativeTime } from "../../ui/times";
 import { THEME_OPTIONS } from "./forms";
 import { PageChips } from "./list";
 

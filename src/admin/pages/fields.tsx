@@ -4,10 +4,9 @@ import { LOGO_MAX_BYTES } from "../../features/pages/logo";
 import type { PageRow } from "../../features/pages/store";
 import { toRef } from "../../base/text";
 import { CheckboxList } from "../../ui/choices";
-import { FileField, TextArea, TextField } from "../../ui/inputs";
-import { checkboxField } from "../forms/choice-fields";
-import { type Field, InvalidInput } from "../forms/field";
-import { textField } from "../forms/text-fields";
+import { FileField, TextArea, TextField } from "../../ui/form";
+import { checkboxField, textField } from "../../ui/forms/fields";
+import { type Field, InvalidInput } from "../../ui/forms/form";
 
 export interface NewPageContext {
   /** True if an own page exists, so that a default page is already chosen. */

@@ -1,10 +1,15 @@
 import { JOIN_MINUTES } from "../../features/pages/rules";
 import type { PageInput } from "../../features/pages/model";
 import type { PageRow } from "../../features/pages/store";
-import { choiceField, selectField } from "../forms/choice-fields";
-import { nullable, optional } from "../forms/field";
-import { defineForm, versionInput } from "../forms/form";
-import { descriptionField, integerField, nameField, textField } from "../forms/text-fields";
+import {
+  choiceField,
+  descriptionField,
+  integerField,
+  nameField,
+  selectField,
+  textField,
+} from "../../ui/forms/fields";
+import { defineForm, nullable, optional, versionInput } from "../../ui/forms/form";
 import {
   accentField,
   compatField,

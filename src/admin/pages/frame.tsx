@@ -4,10 +4,10 @@ import type { PageRow } from "../../features/pages/store";
 import { ButtonLink } from "../../ui/buttons";
 import { Icon } from "../../ui/icons";
 import { MoreMenu } from "../../ui/detail";
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 import { PageHead, Tabs } from "../../ui/navigation";
 import { ReportLink } from "../../features/incidents/screens/list";
-import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
+import { componentsOfPagePath, pagePath, PAGES_PATH } from "../../ui/frame/paths";
 
 /** Screens of one page, each with its own path. */
 const TABS = {

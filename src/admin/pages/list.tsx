@@ -2,13 +2,13 @@ import type { PageRow } from "../../features/pages/store";
 import { type Role, roleAllows } from "../../base/actor";
 import { toIso } from "../../base/time";
 import { ButtonLink } from "../../ui/buttons";
-import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
-import { Chip, Chips } from "../../ui/labels";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/list";
+import { Chip, Chips } from "../../ui/blocks";
 import { Icon } from "../../ui/icons";
-import { RelativeTime } from "../../ui/relative-time";
+import { RelativeTime } from "../../ui/times";
 import { PageHead } from "../../ui/navigation";
-import { FirstPage } from "../no-page";
-import { pagePath, PAGES_PATH } from "../paths";
+import { FirstPage } from "../../ui/frame/page-choice";
+import { pagePath, PAGES_PATH } from "../../ui/frame/paths";
 
 const COLUMNS = [{ label: "Page" }, { label: "Kind" }, { label: "Domains" }, { label: "Changed" }];
 

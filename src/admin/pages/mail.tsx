@@ -7,15 +7,18 @@ import { sessionOf } from "../../http/request-context";
 import { Actions, Form } from "../../ui/form";
 import { Button } from "../../ui/buttons";
 import { DetailCard } from "../../ui/detail";
-import { Notice } from "../../ui/notices";
-import type { AdminDependencies } from "../dependencies";
-import { checkboxField, choiceField } from "../forms/choice-fields";
-import { nullable } from "../forms/field";
-import { defineForm, type StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { textAreaField, textField } from "../forms/text-fields";
-import type { Area } from "../screens/area";
-import { MAIL_PATH } from "../paths";
+import { Notice } from "../../ui/blocks";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import {
+  checkboxField,
+  choiceField,
+  FormFields,
+  textAreaField,
+  textField,
+} from "../../ui/forms/fields";
+import { defineForm, nullable, type StateOf } from "../../ui/forms/form";
+import type { Area } from "../../ui/screens/area";
+import { MAIL_PATH } from "../../ui/frame/paths";
 import { subscribersOfPagePath } from "../subscribers/subscriber-paths";
 import { PageFrame, pageTabPath, pageTabTitle } from "./frame";
 

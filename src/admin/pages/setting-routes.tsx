@@ -8,10 +8,10 @@ import type { PageInput } from "../../features/pages/model";
 import type { PageRow } from "../../features/pages/store";
 import { pageUrl } from "../../features/pages/address";
 import { sessionOf } from "../../http/request-context";
-import type { AdminDependencies } from "../dependencies";
-import type { StateOf } from "../forms/form";
-import type { Screen, ScreenRequest } from "../render";
-import type { Area } from "../screens/area";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import type { StateOf } from "../../ui/forms/form";
+import type { Screen, ScreenRequest } from "../../ui/frame/render";
+import type { Area } from "../../ui/screens/area";
 import { PageFacts } from "./detail";
 import {
   COMPAT_FORM,

@@ -3,12 +3,12 @@ import type { PageRow } from "../../features/pages/store";
 import { toIso } from "../../base/time";
 import { Actions, Form } from "../../ui/form";
 import { Button, ButtonLink, PostButton } from "../../ui/buttons";
-import { Cell, Row, Table } from "../../ui/table";
-import { Day } from "../../ui/relative-time";
+import { Cell, Row, Table } from "../../ui/list";
+import { Day } from "../../ui/times";
 import { DetailCard } from "../../ui/detail";
-import type { StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
-import { pagePath } from "../paths";
+import type { StateOf } from "../../ui/forms/form";
+import { FormFields } from "../../ui/forms/fields";
+import { pagePath } from "../../ui/frame/paths";
 import { PageLogo } from "./detail";
 import {
   DOMAINS_FORM,

@@ -1,10 +1,8 @@
 import type { PageRow } from "../../features/pages/store";
 import { ButtonLink } from "../../ui/buttons";
-import { CodeBlock } from "../../ui/code-block";
-import { Notice } from "../../ui/notices";
-import { Section } from "../../ui/blocks";
+import { CodeBlock, Notice, Section } from "../../ui/blocks";
 import { badgeHtml, badgeMarkdown, frame, homeAssistant, homepage, widget } from "./share-snippets";
-import type { StateOf } from "../forms/form";
+import type { StateOf } from "../../ui/forms/form";
 import { CompatSection } from "./compat";
 import type { COMPAT_FORM } from "./forms";
 import { pageTabPath } from "./frame";

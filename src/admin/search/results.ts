@@ -14,14 +14,14 @@ import { stepsUntil, WHOLE_TURN } from "../../base/in-slices";
 import { toIso } from "../../base/time";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../public/words";
 import type { IconName } from "../../ui/icons";
-import { MONITOR_WORDS, STATUS_WORDS } from "../../ui/labels";
+import { MONITOR_WORDS, STATUS_WORDS } from "../../ui/blocks";
 import { shortDay } from "../../ui/times";
 import { REPORT_PATH } from "../../features/incidents/screens/paths";
 import { PLAN_PATH } from "../maintenance/maintenance-paths";
 import { NEW_MONITOR_PATH } from "../monitors/monitor-paths";
 import { targetOf } from "../monitors/words";
-import { navigationFor } from "../navigation";
-import { readPages } from "../page-choice";
+import { navigationFor } from "../../ui/frame/shell";
+import { readPages } from "../../ui/frame/page-choice";
 import {
   ACCOUNT_PATH,
   componentPath,
@@ -36,7 +36,7 @@ import {
   userPath,
   USERS_PATH,
   webhookPath,
-} from "../paths";
+} from "../../ui/frame/paths";
 import { IMPORT_PATH } from "../subscribers/subscriber-paths";
 import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
 

@@ -1,10 +1,10 @@
 import { roleAllows } from "../../base/actor";
 import { sessionOf } from "../../http/request-context";
 import { runInSlices } from "../../base/in-slices";
-import type { AdminDependencies } from "../dependencies";
-import { navigationFor } from "../navigation";
-import { SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
-import { createArea } from "../screens/area";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import { navigationFor } from "../../ui/frame/shell";
+import { SEARCH_PATH, SHORTCUTS_PATH } from "../../ui/frame/paths";
+import { createArea } from "../../ui/screens/area";
 import { readSearch } from "../../features/timeline/screens/list";
 import { searchEverything } from "./results";
 import { Search, Shortcuts } from "./search";

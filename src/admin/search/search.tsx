@@ -1,9 +1,8 @@
 import { Fragment } from "preact";
-import { Button, ButtonLink } from "../../ui/buttons";
+import { Button, ButtonLink, safeHref } from "../../ui/buttons";
 import { Icon } from "../../ui/icons";
-import { safeHref } from "../../ui/safe-href";
-import { Shape } from "../../ui/labels";
-import { HOME_PATH, SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
+import { Shape } from "../../ui/blocks";
+import { HOME_PATH, SEARCH_PATH, SHORTCUTS_PATH } from "../../ui/frame/paths";
 import type { ResultGroup } from "./results";
 
 interface SearchProps {

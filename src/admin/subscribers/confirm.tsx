@@ -1,8 +1,8 @@
 import type { SuppressionReason } from "../../base/mail-address";
 import type { SubscriberRow } from "../../features/subscribers/store";
 import { DialogForm } from "../../ui/form";
-import type { StateOf } from "../forms/form";
-import { FormInputs } from "../forms/form-fields";
+import type { StateOf } from "../../ui/forms/form";
+import { FormInputs } from "../../ui/forms/fields";
 import { BLOCK_FORM, REACTIVATE_FORM } from "./forms";
 import { pathsOfSubscriber } from "./subscriber-paths";
 

@@ -4,12 +4,11 @@ import { invalidFields } from "../../base/errors";
 import type { PageRow } from "../../features/pages/store";
 import { type Choosable, parseChoices, readChoosable } from "../../features/subscribers/choices";
 import { NOTE_MAX } from "../../features/subscribers/reactivate";
-import { EVENT_LABELS } from "../../public/subscription-fields";
+import { EVENT_LABELS } from "../../public/subscription-form";
 import { CheckboxList, CheckRows, ChoiceField } from "../../ui/choices";
-import { TextArea } from "../../ui/inputs";
-import type { Field } from "../forms/field";
-import { defineForm } from "../forms/form";
-import { textAreaField, textField } from "../forms/text-fields";
+import { TextArea } from "../../ui/form";
+import { defineForm, type Field } from "../../ui/forms/form";
+import { textAreaField, textField } from "../../ui/forms/fields";
 
 /** Components and groups about which a person gets messages: all of the page, or the chosen ones. */
 interface Selection {

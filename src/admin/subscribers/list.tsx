@@ -6,14 +6,13 @@ import {
   type SubscriberCounts,
 } from "../../features/subscribers/list";
 import { ButtonLink } from "../../ui/buttons";
-import { FilterSelect } from "../../ui/filters";
+import { FilterSelect, ListCard, ListToolbar } from "../../ui/list";
 import { Icon } from "../../ui/icons";
-import { ListCard, ListToolbar } from "../../ui/list-tools";
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 import { Numbers } from "../../ui/detail";
 import { PageHead, Pagination, Tabs } from "../../ui/navigation";
-import { PageFilter } from "../page-choice";
-import { MAIL_PATH, SUBSCRIBERS_PATH } from "../paths";
+import { PageFilter } from "../../ui/frame/page-choice";
+import { MAIL_PATH, SUBSCRIBERS_PATH } from "../../ui/frame/paths";
 import { REASON_LABELS } from "../suppression-words";
 import { listPath } from "../../features/timeline/screens/list";
 import type { SubscriberListing, View } from "./read";

@@ -1,12 +1,12 @@
 import type { ListPart } from "../../features/subscribers/list-parts";
 import type { SubscriberMail } from "../../features/subscribers/subscriber-mails";
 import { toIso } from "../../base/time";
-import { Cell, CellNote, Row, Table } from "../../ui/table";
+import { Cell, CellNote, Row, Table } from "../../ui/list";
 import { Pagination } from "../../ui/navigation";
 import { PostButton } from "../../ui/buttons";
-import { RelativeTime } from "../../ui/relative-time";
+import { RelativeTime } from "../../ui/times";
 import { eventWords } from "../mailings/words";
-import { incidentPath, maintenancePath } from "../paths";
+import { incidentPath, maintenancePath } from "../../ui/frame/paths";
 import { NoOlder } from "../../features/timeline/screens/list";
 import { NextTry } from "../webhooks/deliveries";
 import { pathsOfSubscriber } from "./subscriber-paths";

@@ -11,7 +11,7 @@ import {
   type StoppingReason,
   type SubscriberCounts,
 } from "../../features/subscribers/list";
-import { choosePage, readPages } from "../page-choice";
+import { choosePage, readPages } from "../../ui/frame/page-choice";
 import { readSearch } from "../../features/timeline/screens/list";
 
 const VIEWS = ["active", "unconfirmed", "suppressed", "unsubscribed"] as const;

@@ -1,5 +1,5 @@
 import type { SuppressionReason } from "../../base/mail-address";
-import { subscriberPath, SUBSCRIBERS_PATH } from "../paths";
+import { subscriberPath, SUBSCRIBERS_PATH } from "../../ui/frame/paths";
 import { listPath } from "../../features/timeline/screens/list";
 
 /** Returns the path of the list of a page's subscribers. */

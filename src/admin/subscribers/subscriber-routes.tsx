@@ -21,12 +21,12 @@ import { resendMail } from "../../features/subscribers/resend";
 import type { SubscriberRow } from "../../features/subscribers/store";
 import { sessionOf } from "../../http/request-context";
 import { Button } from "../../ui/buttons";
-import type { AdminDependencies } from "../dependencies";
-import { newFormToken } from "../write-as";
-import type { Screen } from "../render";
-import type { Area } from "../screens/area";
-import { FormScreen } from "../screens/form-screen";
-import { type At, ShowInstead } from "../screens/routes";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import { newFormToken } from "../../ui/frame/write-as";
+import type { Screen } from "../../ui/frame/render";
+import type { Area } from "../../ui/screens/area";
+import { FormScreen } from "../../ui/screens/form-screen";
+import { type At, ShowInstead } from "../../ui/screens/routes";
 import { BlockAddress, InvalidateLinks, Reactivate, RemoveSubscriber } from "./confirm";
 import { SubscriberDetail, type SubscriberView, titleOf } from "./detail";
 import {

@@ -1,9 +1,9 @@
-import { EVENT_LABELS } from "../../public/subscription-fields";
+import { EVENT_LABELS } from "../../public/subscription-form";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
-import { Cell, CellNote, Row, RowLink, Table } from "../../ui/table";
-import { RelativeTime } from "../../ui/relative-time";
-import { subscriberPath } from "../paths";
+import { Cell, CellNote, Row, RowLink, Table } from "../../ui/list";
+import { RelativeTime } from "../../ui/times";
+import { subscriberPath } from "../../ui/frame/paths";
 import type { SubscriberListing } from "./read";
 import { SOURCE_WORDS, SubscriberState } from "./words";
 

@@ -1,12 +1,10 @@
 import type { PageRow } from "../../features/pages/store";
 import { CONSENT_MAX } from "../../features/subscribers/consent";
 import { IMPORT_COLUMNS } from "../../features/subscribers/import-file";
-import { FileField } from "../../ui/inputs";
-import { choiceField, selectField } from "../forms/choice-fields";
-import { type Field, InvalidInput } from "../forms/field";
-import { defineForm } from "../forms/form";
-import { textAreaField, textField } from "../forms/text-fields";
-import { labelAmong } from "../page-choice";
+import { FileField } from "../../ui/form";
+import { choiceField, selectField, textAreaField, textField } from "../../ui/forms/fields";
+import { defineForm, type Field, InvalidInput } from "../../ui/forms/form";
+import { labelAmong } from "../../ui/frame/page-choice";
 import { IMPORT_FILE_MAX_BYTES } from "./subscriber-paths";
 
 /** Screen data of the forms: the pages that can have subscribers. */

@@ -13,14 +13,13 @@ import { actorOf, sessionOf } from "../../http/request-context";
 import { NO_STORE } from "../../http/representation";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
-import type { AdminDependencies } from "../dependencies";
-import type { FormDefinition, StateOf, ValuesOf } from "../forms/form";
-import { NoPageYet } from "../no-page";
-import { choosePage } from "../page-choice";
-import { SUBSCRIBERS_PATH } from "../paths";
-import type { Screen } from "../render";
-import { rejectionOf } from "../screens/rejection";
-import { type AreaRoutes, createAreaRoutes, type SentAt } from "../screens/routes";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import type { FormDefinition, StateOf, ValuesOf } from "../../ui/forms/form";
+import { choosePage, NoPageYet } from "../../ui/frame/page-choice";
+import { SUBSCRIBERS_PATH } from "../../ui/frame/paths";
+import type { Screen } from "../../ui/frame/render";
+import { rejectionOf } from "../../ui/screens/rejection";
+import { type AreaRoutes, createAreaRoutes, type SentAt } from "../../ui/screens/routes";
 import { runImport } from "./run-import";
 import {
   describeCounts,

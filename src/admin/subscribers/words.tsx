@@ -1,7 +1,7 @@
 import type { ConsentSource, MailStatus } from "../../base/mail-address";
 import type { Tone } from "../../base/status";
 import type { ListedSubscriber } from "../../features/subscribers/list";
-import { State } from "../../ui/labels";
+import { State } from "../../ui/blocks";
 import { REASON_LABELS } from "../suppression-words";
 
 type Shown = Pick<ListedSubscriber, "status" | "reasons">;

@@ -1,6 +1,6 @@
 import type { UserResource } from "../../features/users/model";
 import { DialogForm } from "../../ui/form";
-import { keyPath, userPath } from "../paths";
+import { keyPath, userPath } from "../../ui/frame/paths";
 
 /** Asks before a user is disabled, naming the API keys that keep working. */
 export function DisableUser(props: {

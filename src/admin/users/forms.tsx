@@ -2,9 +2,8 @@ import type { NewUser } from "../../features/users/model";
 import { type Role, ROLE_SENTENCES, ROLES } from "../../base/actor";
 import { capitalised } from "../../base/text";
 import { RadioList } from "../../ui/choices";
-import { choiceField } from "../forms/choice-fields";
-import { defineForm } from "../forms/form";
-import { nameField, textField } from "../forms/text-fields";
+import { choiceField, nameField, textField } from "../../ui/forms/fields";
+import { defineForm } from "../../ui/forms/form";
 
 const ROLE_OPTIONS = ROLES.map((role) => ({
   value: role,

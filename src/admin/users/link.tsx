@@ -1,11 +1,9 @@
 import type { UserResource } from "../../features/users/model";
 import { Actions } from "../../ui/form";
 import { ButtonLink } from "../../ui/buttons";
-import { Card } from "../../ui/blocks";
-import { CodeBlock } from "../../ui/code-block";
-import { Notice } from "../../ui/notices";
+import { Card, CodeBlock, Notice } from "../../ui/blocks";
 import { PageHead } from "../../ui/navigation";
-import { userPath, USERS_PATH } from "../paths";
+import { userPath, USERS_PATH } from "../../ui/frame/paths";
 
 /** Screen that shows a one-time link once. */
 export function RevealedLink(props: {

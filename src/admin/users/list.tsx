@@ -2,11 +2,11 @@ import type { ComponentChildren } from "preact";
 import type { UserResource } from "../../features/users/model";
 import { capitalised } from "../../base/text";
 import { ButtonLink } from "../../ui/buttons";
-import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/table";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../ui/list";
 import { Icon } from "../../ui/icons";
-import { RelativeTime } from "../../ui/relative-time";
+import { RelativeTime } from "../../ui/times";
 import { PageHead } from "../../ui/navigation";
-import { userPath, USERS_PATH } from "../paths";
+import { userPath, USERS_PATH } from "../../ui/frame/paths";
 import { UserState } from "./state";
 
 const COLUMNS = [

@@ -3,11 +3,10 @@ import type { MailReadiness } from "../../features/mail/settings";
 import type { MailTrouble } from "../../features/users/mails";
 import { toIso } from "../../base/time";
 import { DetailCard } from "../../ui/detail";
-import { Notice } from "../../ui/notices";
+import { Notice, State } from "../../ui/blocks";
 import { PostButton } from "../../ui/buttons";
-import { RelativeTime } from "../../ui/relative-time";
-import { State } from "../../ui/labels";
-import { MAIL_PATH, USERS_PATH } from "../paths";
+import { RelativeTime } from "../../ui/times";
+import { MAIL_PATH, USERS_PATH } from "../../ui/frame/paths";
 
 const MAIL_NAMES: Readonly<Record<string, string>> = {
   invitation: "invitation",

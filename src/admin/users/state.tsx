@@ -1,6 +1,6 @@
 import { stateOfUser } from "../../features/users/rules";
 import type { UserResource } from "../../features/users/model";
-import { State } from "../../ui/labels";
+import { State } from "../../ui/blocks";
 
 /** State of a user: active, invited or disabled. */
 export function UserState({ user }: { user: UserResource }) {

@@ -1,7 +1,7 @@
 import type { WebhookRow } from "../../features/webhooks/store";
 import { DialogForm } from "../../ui/form";
-import type { StateOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
+import type { StateOf } from "../../ui/forms/form";
+import { FormFields } from "../../ui/forms/fields";
 import { REDELIVER_FORM } from "./forms";
 import { pathsOfWebhook } from "./webhook-paths";
 

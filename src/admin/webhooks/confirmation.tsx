@@ -3,10 +3,10 @@ import { describeQuestion, type Question } from "../../features/webhooks/alerts/
 import { recipientOf } from "../../features/webhooks/recipient";
 import { requestConfirmation } from "../../features/webhooks/update";
 import type { WebhookRow } from "../../features/webhooks/store";
-import { Notice } from "../../ui/notices";
+import { Notice } from "../../ui/blocks";
 import { PostButton } from "../../ui/buttons";
-import type { AdminDependencies } from "../dependencies";
-import type { Area } from "../screens/area";
+import type { AdminDependencies } from "../../ui/frame/dependencies";
+import type { Area } from "../../ui/screens/area";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface UnconfirmedNoticeProps {

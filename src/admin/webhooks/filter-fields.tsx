@@ -2,11 +2,10 @@ import { ANY_EVENT, ANY_MONITOR } from "../../base/webhook";
 import { EVENTS, type EventType } from "../../events/outbox";
 import type { PageRow } from "../../features/pages/store";
 import type { CreateWebhookBody } from "../../features/webhooks/bodies";
-import { CheckRows, ChoiceField } from "../../ui/choices";
-import { SelectField } from "../../ui/selects";
-import type { Field } from "../forms/field";
-import { type MonitorChoice, MonitorRows } from "../forms/monitors-field";
-import { labelAmong } from "../page-choice";
+import { CheckRows, ChoiceField, SelectField } from "../../ui/choices";
+import type { Field } from "../../ui/forms/form";
+import { type MonitorChoice, MonitorRows } from "../../ui/forms/object-fields";
+import { labelAmong } from "../../ui/frame/page-choice";
 
 /** Screen data of the fields that select the events of an endpoint. */
 export interface FilterContext {

@@ -15,14 +15,14 @@ import { HiddenFields } from "../../ui/form";
 import {
   DATE_TIME_ERROR,
   dateTimeField,
+  integerField,
   parseDateTimeInput,
+  textField,
   type TimeZoneContext,
-} from "../forms/date-time-field";
-import { type Field, InvalidInput, nullable } from "../forms/field";
-import { defineForm } from "../forms/form";
-import { readMonitorChoices } from "../forms/monitors-field";
-import { integerField, textField } from "../forms/text-fields";
-import { readPages } from "../page-choice";
+} from "../../ui/forms/fields";
+import { defineForm, type Field, InvalidInput, nullable } from "../../ui/forms/form";
+import { readMonitorChoices } from "../../ui/forms/object-fields";
+import { readPages } from "../../ui/frame/page-choice";
 import {
   eventsField,
   type FilterContext,

@@ -6,12 +6,10 @@ import { percent } from "../../base/numbers";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
 import { ANY_EVENT } from "../../base/webhook";
-import { CellNote, OneLine } from "../../ui/table";
-import { Notice } from "../../ui/notices";
+import { CellNote, OneLine } from "../../ui/list";
+import { Notice, State } from "../../ui/blocks";
 import { PostButton } from "../../ui/buttons";
-import { RelativeTime, SecondTime } from "../../ui/relative-time";
-import { secondTime } from "../../ui/times";
-import { State } from "../../ui/labels";
+import { RelativeTime, SecondTime, secondTime } from "../../ui/times";
 import { adviceFor, describeFailure, reasonOf } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 

@@ -21,7 +21,7 @@ import { findPage, type PageRow } from "../../features/pages/store";
 import { NEWEST } from "../../base/ids";
 import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../base/webhook";
 import { MINUTE_MS } from "../../base/time";
-import { readPages } from "../page-choice";
+import { readPages } from "../../ui/frame/page-choice";
 
 /** Number of endpoints on one screen, and of deliveries of one endpoint. */
 const WEBHOOKS_PER_SCREEN = 50;

@@ -8,14 +8,12 @@ import type { WebhookRow } from "../../features/webhooks/store";
 import { toIso } from "../../base/time";
 import { Actions } from "../../ui/form";
 import { ButtonLink, PostButton } from "../../ui/buttons";
-import { Card } from "../../ui/blocks";
-import { CodeBlock, Secret } from "../../ui/code-block";
-import { RelativeTime } from "../../ui/relative-time";
-import { Notice } from "../../ui/notices";
+import { Card, CodeBlock, Notice, Secret } from "../../ui/blocks";
+import { RelativeTime } from "../../ui/times";
 import { PageHead } from "../../ui/navigation";
-import { WEBHOOKS_PATH } from "../paths";
+import { WEBHOOKS_PATH } from "../../ui/frame/paths";
 import { javaScriptSnippet, shellSnippet } from "./snippets";
-import type { Screen } from "../render";
+import type { Screen } from "../../ui/frame/render";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface RevealedSecretProps {

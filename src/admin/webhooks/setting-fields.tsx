@@ -3,8 +3,8 @@ import { FORMATS } from "../../features/webhooks/formats";
 import { capitalised, spaced } from "../../base/text";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../base/webhook";
 import { Checkbox } from "../../ui/choices";
-import { TextField } from "../../ui/inputs";
-import type { Field } from "../forms/field";
+import { TextField } from "../../ui/form";
+import type { Field } from "../../ui/forms/form";
 
 /** Setting of a format in addition to the URL, as a form field. */
 interface Setting {

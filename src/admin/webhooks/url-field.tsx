@@ -1,8 +1,8 @@
 import type { WebhookFormat } from "../../base/webhook";
 import { FORMATS } from "../../features/webhooks/formats";
 import { mailtoOf, recipientOf } from "../../features/webhooks/recipient";
-import { TextField } from "../../ui/inputs";
-import type { Field } from "../forms/field";
+import { TextField } from "../../ui/form";
+import type { Field } from "../../ui/forms/form";
 
 /** Name and label of the input for the format `email`. */
 const ADDRESS = "address";

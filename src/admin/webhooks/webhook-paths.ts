@@ -1,5 +1,5 @@
 import type { DeliveryStatus } from "../../base/webhook";
-import { WEBHOOKS_PATH, webhookPath } from "../paths";
+import { webhookPath, WEBHOOKS_PATH } from "../../ui/frame/paths";
 
 export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;
 

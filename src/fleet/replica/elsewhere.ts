@@ -4,7 +4,7 @@ import { notFound, Problem } from "../../base/errors";
 import type { Limiter } from "../../features/limits/limiter";
 import { findPageBySlug } from "../../features/pages/store";
 import type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "../../http/elsewhere";
-import { hasSessionCookie } from "../../http/session-cookie";
+import { hasSessionCookie } from "../../http/cookies";
 import { rateLimited } from "../../http/gateway-answers";
 import { segmentsOf } from "../../http/request-url";
 import { toProblem } from "../../http/problems";

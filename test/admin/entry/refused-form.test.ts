@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { keptNotice } from "../../../src/admin/forms/kept";
+import { keptNotice } from "../../../src/ui/forms/form";
 import { isSecretInput } from "../../../src/admin/entry/refused-form";
 import { settingsOf } from "../../../src/admin/webhooks/setting-fields";
 import { WEBHOOK_FORMATS } from "../../../src/base/webhook";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDateTimeInput } from "../../../src/admin/forms/date-time-field";
+import { parseDateTimeInput } from "../../../src/ui/forms/fields";
 import { readHtml } from "../../support/html";
 import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenance-dashboard";
 

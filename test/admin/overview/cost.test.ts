@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readAttention } from "../../../src/admin/overview/attention";
 import { readCurrentState } from "../../../src/admin/overview/current-state";
 import { readLastDay } from "../../../src/admin/overview/last-day";
-import { shareRead } from "../../../src/admin/shared-read";
+import { shareRead } from "../../../src/ui/frame/shared-read";
 import { createIncidentCache } from "../../../src/features/incidents/records";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";

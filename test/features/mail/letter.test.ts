@@ -5,7 +5,7 @@ import { encodeShared } from "../../../src/features/mail/quoted-printable";
 import type { Letter } from "../../../src/features/mail/letter/letter";
 import { renderLetter, renderPlace } from "../../../src/features/mail/letter/render";
 import { toMessage } from "../../../src/features/mail/compose";
-import { contrast } from "../../../src/public/accent";
+import { contrast } from "../../../src/public/page-document";
 import { parseMails } from "../../support/parsed-mail";
 
 function letterWith(fields: Partial<Letter> = {}): Letter {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createMarkdownCache, renderText } from "../../../src/public/markdown-cache";
-import { listEntries } from "../../../src/public/feeds/entries";
-import { renderEntries, writeAtom, writeRss } from "../../../src/public/feeds/feed";
+import { createMarkdownCache, renderText } from "../../../src/public/text";
+import { listEntries, renderEntries, writeAtom, writeRss } from "../../../src/public/feeds";
 import { createPublicSite } from "../../support/public-site";
 import { createFollowedPage } from "../../support/feed-site";
 import { writeLongTexts } from "../../support/long-texts";

@@ -3,7 +3,7 @@ import { deleteComponent } from "../../../src/features/components/service";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import type { Maintenance } from "../../../src/features/maintenance/model";
 import type { Page } from "../../../src/features/pages/model";
-import { writeCalendar } from "../../../src/public/feeds/calendar";
+import { writeCalendar } from "../../../src/public/feeds";
 import { writeLongTexts } from "../../support/long-texts";
 import { createPublicSite, type PublicSite } from "../../support/public-site";
 

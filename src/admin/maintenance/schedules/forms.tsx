@@ -7,12 +7,16 @@ import type { ScheduleRecord } from "../../../features/maintenance/schedules/rec
 import { MINUTE_MS, toIso } from "../../../base/time";
 import { Button } from "../../../ui/buttons";
 import { zoneSpan } from "../../../ui/times";
-import { checkboxField } from "../../forms/choice-fields";
-import type { PageComponents } from "../../forms/components-field";
-import { type Field, nullable, optional } from "../../forms/field";
-import { defineForm, type ValuesOf } from "../../forms/form";
-import { type PageContext, pageField } from "../../forms/page-field";
-import { integerField, messageField, nameField, textField } from "../../forms/text-fields";
+import {
+  checkboxField,
+  integerField,
+  messageField,
+  nameField,
+  textField,
+} from "../../../ui/forms/fields";
+import type { PageComponents } from "../../../ui/forms/object-fields";
+import { defineForm, type Field, nullable, optional, type ValuesOf } from "../../../ui/forms/form";
+import { type PageContext, pageField } from "../../../ui/forms/page-field";
 import { affectedField } from "../forms";
 import { reminderField } from "../schedule-fields";
 

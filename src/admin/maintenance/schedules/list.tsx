@@ -7,14 +7,13 @@ import {
 import { listUpcomingOfSchedule } from "../../../features/maintenance/schedules/store";
 import { toIso } from "../../../base/time";
 import { ButtonLink } from "../../../ui/buttons";
-import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/table";
-import { duration } from "../../../ui/times";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
+import { duration, RelativeTime } from "../../../ui/times";
 import { EmptyState } from "../../../ui/blocks";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
-import { RelativeTime } from "../../../ui/relative-time";
-import { labelAmong, type Page, readPages } from "../../page-choice";
-import { MAINTENANCE_PATH, maintenanceSchedulePath } from "../../paths";
+import { labelAmong, type Page, readPages } from "../../../ui/frame/page-choice";
+import { MAINTENANCE_PATH, maintenanceSchedulePath } from "../../../ui/frame/paths";
 import { NEW_SCHEDULE_PATH } from "../maintenance-paths";
 
 const COLUMNS = [

@@ -9,14 +9,14 @@ import { sessionOf } from "../../../http/request-context";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DialogForm } from "../../../ui/form";
 import { ManagedByFile } from "../../components/managed";
-import type { AdminDependencies } from "../../dependencies";
-import { readPageComponents } from "../../forms/components-field";
-import { isChoosingPage, readPageContext } from "../../forms/page-field";
-import { readPages } from "../../page-choice";
-import { MAINTENANCE_PATH, MAINTENANCE_SCHEDULES_PATH } from "../../paths";
-import { deletedText } from "../../screens/action-routes";
-import { createArea } from "../../screens/area";
-import { FormScreen } from "../../screens/form-screen";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { readPageComponents } from "../../../ui/forms/object-fields";
+import { isChoosingPage, readPageContext } from "../../../ui/forms/page-field";
+import { readPages } from "../../../ui/frame/page-choice";
+import { MAINTENANCE_PATH, MAINTENANCE_SCHEDULES_PATH } from "../../../ui/frame/paths";
+import { deletedText } from "../../../ui/screens/action-routes";
+import { createArea } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
 import { NEW_SCHEDULE_PATH, pathsOfSchedule } from "../maintenance-paths";
 import {
   NEW_SCHEDULE_FORM,

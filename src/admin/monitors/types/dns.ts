@@ -1,7 +1,6 @@
 import { DNS_RECORD_TYPES } from "../../../egress/model";
-import { selectField } from "../../forms/choice-fields";
-import { type Field, nullable } from "../../forms/field";
-import { textAreaField, textField } from "../../forms/text-fields";
+import { selectField, textAreaField, textField } from "../../../ui/forms/fields";
+import { type Field, nullable } from "../../../ui/forms/form";
 import type { TypeForm } from "./type-form";
 
 export const dnsForm: TypeForm = {

@@ -1,6 +1,6 @@
-import { TextField } from "../../../ui/inputs";
-import type { Field } from "../../forms/field";
-import { textField } from "../../forms/text-fields";
+import { TextField } from "../../../ui/form";
+import type { Field } from "../../../ui/forms/form";
+import { textField } from "../../../ui/forms/fields";
 import type { TypeForm } from "./type-form";
 
 /** Screen data of the form. */

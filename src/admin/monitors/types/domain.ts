@@ -1,5 +1,5 @@
-import { nullable } from "../../forms/field";
-import { integerField, textField } from "../../forms/text-fields";
+import { nullable } from "../../../ui/forms/form";
+import { integerField, textField } from "../../../ui/forms/fields";
 import type { TypeForm } from "./type-form";
 
 export const domainForm: TypeForm = {

@@ -1,5 +1,5 @@
-import { nullable } from "../../forms/field";
-import { textField } from "../../forms/text-fields";
+import { nullable } from "../../../ui/forms/form";
+import { textField } from "../../../ui/forms/fields";
 import { secretValuesField } from "../secret-values";
 import {
   certificateWarningField,

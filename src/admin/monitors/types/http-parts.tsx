@@ -5,10 +5,9 @@ import {
 } from "../../../features/monitors/probes/client-certificate";
 import { toIso } from "../../../base/time";
 import { longDay } from "../../../ui/times";
-import { TextArea } from "../../../ui/inputs";
-import { selectField } from "../../forms/choice-fields";
-import { type Field, optional } from "../../forms/field";
-import { integerField, textAreaField, textField } from "../../forms/text-fields";
+import { TextArea } from "../../../ui/form";
+import { integerField, selectField, textAreaField, textField } from "../../../ui/forms/fields";
+import { type Field, optional } from "../../../ui/forms/form";
 import { partsField } from "../parts-field";
 import { secretTextField } from "../secret-texts";
 

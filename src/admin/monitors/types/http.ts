@@ -1,6 +1,5 @@
-import { checkboxField, selectField } from "../../forms/choice-fields";
-import { nullable } from "../../forms/field";
-import { integerField, textField } from "../../forms/text-fields";
+import { checkboxField, integerField, selectField, textField } from "../../../ui/forms/fields";
+import { nullable } from "../../../ui/forms/form";
 import { assertionsField } from "../assertion-field";
 import { secretTextField } from "../secret-texts";
 import { secretValuesField } from "../secret-values";

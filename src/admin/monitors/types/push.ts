@@ -1,7 +1,6 @@
 import { CRON_MAX } from "../../../base/cron";
-import { selectField } from "../../forms/choice-fields";
-import { type Field, nullable, optional } from "../../forms/field";
-import { integerField, textField } from "../../forms/text-fields";
+import { integerField, selectField, textField } from "../../../ui/forms/fields";
+import { type Field, nullable, optional } from "../../../ui/forms/form";
 import { partsField } from "../parts-field";
 import type { TypeForm } from "./type-form";
 

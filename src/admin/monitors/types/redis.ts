@@ -1,6 +1,5 @@
-import { selectField } from "../../forms/choice-fields";
-import { nullable } from "../../forms/field";
-import { integerField } from "../../forms/text-fields";
+import { integerField, selectField } from "../../../ui/forms/fields";
+import { nullable } from "../../../ui/forms/form";
 import { passwordField } from "../secret-texts";
 import {
   certificateWarningField,

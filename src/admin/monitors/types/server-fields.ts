@@ -1,7 +1,6 @@
 import { TLS_VERSIONS } from "../../../egress/model";
-import { checkboxField, selectField } from "../../forms/choice-fields";
-import { nullable } from "../../forms/field";
-import { integerField, textField } from "../../forms/text-fields";
+import { checkboxField, integerField, selectField, textField } from "../../../ui/forms/fields";
+import { nullable } from "../../../ui/forms/form";
 import { certificatesField } from "./http-parts";
 
 /* Fields that the forms of several types share. */

@@ -1,4 +1,4 @@
-import { selectField } from "../../forms/choice-fields";
+import { selectField } from "../../../ui/forms/fields";
 import { passwordField } from "../secret-texts";
 import {
   certificateWarningField,

@@ -1,5 +1,5 @@
-import { nullable } from "../../forms/field";
-import { integerField } from "../../forms/text-fields";
+import { nullable } from "../../../ui/forms/form";
+import { integerField } from "../../../ui/forms/fields";
 import { connectToField } from "./http-parts";
 import { hostField, portField, tlsRulesFields } from "./server-fields";
 import type { TypeForm } from "./type-form";

@@ -1,4 +1,4 @@
-import type { AnyField } from "../../forms/form";
+import type { AnyField } from "../../../ui/forms/form";
 
 /** Returns the name of the form field of a field of the configuration. */
 export function inputOf(configName: string): `config_${string}` {

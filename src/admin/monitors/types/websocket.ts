@@ -1,6 +1,5 @@
-import { checkboxField } from "../../forms/choice-fields";
-import { type Field, nullable } from "../../forms/field";
-import { textField } from "../../forms/text-fields";
+import { checkboxField, textField } from "../../../ui/forms/fields";
+import { type Field, nullable } from "../../../ui/forms/form";
 import { secretTextField } from "../secret-texts";
 import { secretValuesField } from "../secret-values";
 import { certificateWarningField, tlsRulesFields } from "./server-fields";

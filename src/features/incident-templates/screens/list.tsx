@@ -1,20 +1,18 @@
 import { ManagedByFile } from "../../../admin/components/managed";
-import type { AdminDependencies } from "../../../admin/dependencies";
-import { choiceField } from "../../../admin/forms/choice-fields";
-import { type PageComponents, readPageComponents } from "../../../admin/forms/components-field";
-import { type Field, InvalidInput, nullable } from "../../../admin/forms/field";
-import { defineForm } from "../../../admin/forms/form";
-import { CHOOSE_PAGE, isChoosingPage, OTHER_PAGE } from "../../../admin/forms/page-field";
-import { messageField, textField } from "../../../admin/forms/text-fields";
-import { labelAmong, type Page, PageFilter, readPages } from "../../../admin/page-choice";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { choiceField, messageField, textField } from "../../../ui/forms/fields";
+import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
+import { defineForm, type Field, InvalidInput, nullable } from "../../../ui/forms/form";
+import { CHOOSE_PAGE, isChoosingPage, OTHER_PAGE } from "../../../ui/forms/page-field";
+import { labelAmong, type Page, PageFilter, readPages } from "../../../ui/frame/page-choice";
 import {
   INCIDENT_TEMPLATES_PATH,
   INCIDENTS_PATH,
   incidentTemplatePath,
-} from "../../../admin/paths";
-import { deletedText } from "../../../admin/screens/action-routes";
-import { createArea } from "../../../admin/screens/area";
-import { FormScreen } from "../../../admin/screens/form-screen";
+} from "../../../ui/frame/paths";
+import { deletedText } from "../../../ui/screens/action-routes";
+import { createArea } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
 import type { Reader } from "../../../db/statements";
 import { OPEN_INCIDENT_STATUSES } from "../../../base/status";
 import { type Role, roleAllows } from "../../../base/actor";
@@ -27,10 +25,9 @@ import { EmptyState, Section } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { DialogForm, HiddenFields } from "../../../ui/form";
 import { Icon } from "../../../ui/icons";
-import { ListToolbar } from "../../../ui/list-tools";
+import { Cell, CellNote, ListToolbar, OneLine, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
-import { SelectField } from "../../../ui/selects";
-import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/table";
+import { SelectField } from "../../../ui/choices";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";
 import { REPORT_PATH } from "../../incidents/screens/paths";
 import type { PageRow } from "../../pages/store";

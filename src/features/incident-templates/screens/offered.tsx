@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import type { Field } from "../../../admin/forms/field";
-import { messageField } from "../../../admin/forms/text-fields";
+import type { Field } from "../../../ui/forms/form";
+import { messageField } from "../../../ui/forms/fields";
 import type { IncidentStatus } from "../../../base/status";
 import type { Reader } from "../../../db/statements";
 import type { Form as SentForm } from "../../../http/form-body";

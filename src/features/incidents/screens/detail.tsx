@@ -1,14 +1,13 @@
-import type { AdminDependencies } from "../../../admin/dependencies";
-import type { StateOf } from "../../../admin/forms/form";
-import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../admin/paths";
-import { createPreview } from "../../../admin/preview";
-import type { Screen } from "../../../admin/render";
-import { screenOperation } from "../../../admin/screen-operation";
-import { deletedText } from "../../../admin/screens/action-routes";
-import type { Area } from "../../../admin/screens/area";
-import { FormScreen } from "../../../admin/screens/form-screen";
-import type { At } from "../../../admin/screens/routes";
-import { newFormToken } from "../../../admin/write-as";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import type { StateOf } from "../../../ui/forms/form";
+import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui/frame/paths";
+import { createPreview } from "../../../ui/frame/preview";
+import type { Screen } from "../../../ui/frame/render";
+import { type At, screenOperation } from "../../../ui/screens/routes";
+import { deletedText } from "../../../ui/screens/action-routes";
+import type { Area } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
+import { newFormToken } from "../../../ui/frame/write-as";
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict, invalidFields } from "../../../base/errors";
 import {
@@ -24,19 +23,16 @@ import { toIso } from "../../../base/time";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { actorOf, sessionOf } from "../../../http/request-context";
-import { pathsOf } from "../../../public/page-paths";
+import { pathsOf } from "../../../public/page-context";
 import { MarkdownText } from "../../../public/text";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
-import { Columns } from "../../../ui/blocks";
+import { Columns, Notice, Phases, State, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { Actions, DialogForm, Form } from "../../../ui/form";
 import { Icon } from "../../../ui/icons";
-import { State, STATUS_WORDS } from "../../../ui/labels";
 import { PageHead } from "../../../ui/navigation";
-import { Notice } from "../../../ui/notices";
-import { ClockTime, DayTime, RelativeTime } from "../../../ui/relative-time";
-import { Phases } from "../../../ui/timeline";
+import { ClockTime, DayTime, RelativeTime } from "../../../ui/times";
 import {
   fillInTemplate,
   fromBuiltIn,

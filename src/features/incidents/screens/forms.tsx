@@ -1,24 +1,29 @@
-import type { AdminDependencies } from "../../../admin/dependencies";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import {
   buttonField,
   choiceField,
-  notifyField,
-  selectField,
-} from "../../../admin/forms/choice-fields";
-import { type PageComponents, rowsByGroup } from "../../../admin/forms/components-field";
-import { dateTimeField, type TimeZoneContext } from "../../../admin/forms/date-time-field";
-import { type Field, InvalidInput, nullable, optional } from "../../../admin/forms/field";
-import { defineForm, type StateOf } from "../../../admin/forms/form";
-import { type PageContext, pageField } from "../../../admin/forms/page-field";
-import {
+  dateTimeField,
   messageField,
   nameField,
+  notifyField,
+  selectField,
   textAreaField,
   textField,
-} from "../../../admin/forms/text-fields";
-import { componentsOfPagePath, incidentPath } from "../../../admin/paths";
-import type { Area } from "../../../admin/screens/area";
-import { FormScreen } from "../../../admin/screens/form-screen";
+  type TimeZoneContext,
+} from "../../../ui/forms/fields";
+import { type PageComponents, rowsByGroup } from "../../../ui/forms/object-fields";
+import {
+  defineForm,
+  type Field,
+  InvalidInput,
+  nullable,
+  optional,
+  type StateOf,
+} from "../../../ui/forms/form";
+import { type PageContext, pageField } from "../../../ui/forms/page-field";
+import { componentsOfPagePath, incidentPath } from "../../../ui/frame/paths";
+import type { Area } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
 import { conflict } from "../../../base/errors";
 import {
   type Impact,
@@ -29,10 +34,9 @@ import {
 } from "../../../base/status";
 import type { Form as SentForm } from "../../../http/form-body";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/words";
-import { Fold } from "../../../ui/blocks";
+import { Fold, STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
-import { STATUS_WORDS, StatusLabel } from "../../../ui/labels";
-import { SelectRows } from "../../../ui/selects";
+import { SelectRows } from "../../../ui/choices";
 import {
   fromBuiltIn,
   inputOf,

@@ -1,5 +1,5 @@
-import { labelAmong, PageFilter } from "../../../admin/page-choice";
-import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../admin/paths";
+import { labelAmong, PageFilter } from "../../../ui/frame/page-choice";
+import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
 import type { Reader } from "../../../db/statements";
 import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../base/status";
 import type { Role } from "../../../base/actor";
@@ -7,13 +7,19 @@ import { plural } from "../../../base/text";
 import { HOUR_MS, toIso } from "../../../base/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
 import { ButtonLink } from "../../../ui/buttons";
-import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../../ui/dense-table";
-import { FilterSelect } from "../../../ui/filters";
+import {
+  DenseRow,
+  DenseTable,
+  FigureCell,
+  FilterSelect,
+  ListToolbar,
+  NameCell,
+  TextCell,
+} from "../../../ui/list";
 import { Icon } from "../../../ui/icons";
-import { Chip, Shape } from "../../../ui/labels";
-import { ListToolbar } from "../../../ui/list-tools";
+import { Chip, Shape } from "../../../ui/blocks";
 import { Tabs } from "../../../ui/navigation";
-import { DayTime, RelativeTime } from "../../../ui/relative-time";
+import { DayTime, RelativeTime } from "../../../ui/times";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import {
   EntryNote,

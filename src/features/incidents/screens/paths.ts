@@ -1,4 +1,4 @@
-import { incidentPath, INCIDENTS_PATH } from "../../../admin/paths";
+import { incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
 import type { MonitorRecord } from "../../monitors/records";
 import { listPath } from "../../timeline/screens/list";
 

@@ -1,10 +1,10 @@
-import type { AdminDependencies } from "../../../admin/dependencies";
-import { readPageComponents } from "../../../admin/forms/components-field";
-import { isChoosingPage, readPageContext } from "../../../admin/forms/page-field";
-import { choosePage, readPages } from "../../../admin/page-choice";
-import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../admin/paths";
-import { createArea } from "../../../admin/screens/area";
-import { FormScreen } from "../../../admin/screens/form-screen";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { readPageComponents } from "../../../ui/forms/object-fields";
+import { isChoosingPage, readPageContext } from "../../../ui/forms/page-field";
+import { choosePage, readPages } from "../../../ui/frame/page-choice";
+import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
+import { createArea } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import {

@@ -1,8 +1,8 @@
-import type { Previewed } from "../../../admin/preview";
+import type { Previewed } from "../../../ui/frame/preview";
 import type { Actor } from "../../../base/actor";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import { renderIncidentPage } from "../../../public/incident-page";
+import { renderIncidentPage } from "../../../public/entry-pages";
 import { recentTimesOf } from "../../monitors/overview";
 import { getMonitorRecord } from "../../monitors/records";
 import { areBuiltInTemplatesHidden } from "../../settings/switches";

@@ -1,13 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { FirstPage } from "../../../admin/no-page";
-import { readPages } from "../../../admin/page-choice";
+import { FirstPage, readPages } from "../../../ui/frame/page-choice";
 import type { Reader } from "../../../db/statements";
 import { type Role, roleAllows } from "../../../base/actor";
 import { NAME_MAX } from "../../../base/texts";
 import { Names } from "../../../public/text";
 import { EmptyState } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
-import { ListCard } from "../../../ui/list-tools";
+import { ListCard } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import type { PageRow } from "../../pages/store";
 

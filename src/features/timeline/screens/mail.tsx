@@ -1,4 +1,4 @@
-import { webhookPath } from "../../../admin/paths";
+import { webhookPath } from "../../../ui/frame/paths";
 import { toneOfDelivery } from "../../../admin/webhooks/deliveries";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
@@ -9,8 +9,8 @@ import type { Form } from "../../../http/form-body";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
 import { DetailCard, DetailRow } from "../../../ui/detail";
-import { Shape } from "../../../ui/labels";
-import { RelativeTime } from "../../../ui/relative-time";
+import { Shape } from "../../../ui/blocks";
+import { RelativeTime } from "../../../ui/times";
 import { findMailHold } from "../../mail/hold";
 import { mailReadiness } from "../../mail/settings";
 import { type Audience, countAudience, countAudienceOf } from "../../mailings/audience";

@@ -1,0 +1,122 @@
+import { DAY_MS, SECOND_MS } from "../base/time";
+import type { Ctx } from "../context";
+import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/rules";
+import type { LiveSession, Sessions } from "../features/auth/sessions";
+
+/** The public address, which decides the name and the attributes of the cookie. */
+interface Address {
+  baseUrl: string;
+}
+
+/** Age of cookies: the longest lifetime of a session. The server decides when a session ends. */
+const MAX_AGE_SECONDS = SESSION_LIFETIME_MS / SECOND_MS;
+
+/** Limit of cookies with the session's name that are read. */
+const COOKIES_MAX = 4;
+
+/**
+ * Returns the name of the session cookie. With HTTPS it has the prefix `__Host-`, so that no other host
+ * and no plain connection can set it. Without HTTPS, browsers do not accept the prefix.
+ */
+function cookieName({ baseUrl }: Address): string {
+  return isHttps(baseUrl) ? "__Host-allclear" : "allclear_session";
+}
+
+/**
+ * Returns the live session of a request at `now` (unix ms); undefined without one. For public routes; for
+ * routes with a role the gateway has already found the session.
+ */
+export function findCurrentSession(
+  address: Address,
+  sessions: Sessions,
+  request: Request,
+  now: number,
+): LiveSession | undefined {
+  for (const token of sessionTokens(address, request)) {
+    const session = sessions.find(token, now);
+    if (session) return session;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the id of the user to whom the session of a request belongs or belonged; undefined if no trace of
+ * the session is left.
+ */
+export function findSessionOwner(
+  address: Address,
+  sessions: Sessions,
+  request: Request,
+): string | undefined {
+  for (const token of sessionTokens(address, request)) {
+    const owner = sessions.ownerOf(token);
+    if (owner !== undefined) return owner;
+  }
+  return undefined;
+}
+
+/** Returns true if a request carries a session, live or not. */
+export function hasSessionCookie(address: Address, request: Request): boolean {
+  return sessionTokens(address, request).length > 0;
+}
+
+/**
+ * Returns the values of the first cookies with the session's name. On plain HTTP, another program on the
+ * same host can set one for a longer path, which browsers send first; it must not hide the live one.
+ */
+function sessionTokens(address: Address, request: Request): string[] {
+  const header = request.headers.get("cookie");
+  if (header === null) return [];
+  const start = `${cookieName(address)}=`;
+  return header
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(start))
+    .slice(0, COOKIES_MAX)
+    .map((pair) => pair.slice(start.length));
+}
+
+/** Returns the `Set-Cookie` header of a new session. */
+export function sessionCookie(address: Address, token: string): string {
+  return `${cookieName(address)}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${attributes(address)}`;
+}
+
+/** Returns the `Set-Cookie` header that removes the cookie of an ended session. */
+export function endedSessionCookie(address: Address): string {
+  return `${cookieName(address)}=; Max-Age=0; ${attributes(address)}`;
+}
+
+function attributes({ baseUrl }: Address): string {
+  return `Path=/; HttpOnly; SameSite=Lax${isHttps(baseUrl) ? "; Secure" : ""}`;
+}
+
+/** Themes of the dashboard. `system` follows the browser. */
+export const THEMES = ["system", "light", "dark"] as const;
+
+export type Theme = (typeof THEMES)[number];
+
+const NAME = "allclear_theme";
+/** Maximum age of a cookie in browsers. */
+const THEME_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
+
+/** Returns a theme by its name; undefined for other text. */
+export function themeOf(name: string): Theme | undefined {
+  return THEMES.find((theme) => theme === name);
+}
+
+/** Returns the theme stored in the browser of a request. */
+export function readTheme(request: Request): Theme {
+  const pairs = request.headers.get("cookie")?.split(";") ?? [];
+  const values = pairs.map((pair) => pair.trim().split("=", 2)).filter(([name]) => name === NAME);
+  return themeOf(values[0]?.[1] ?? "") ?? "system";
+}
+
+/**
+ * Returns the `Set-Cookie` header that stores the theme of a browser. Only the dashboard gets the cookie, so
+ * no public page depends on it.
+ */
+export function themeCookie({ baseUrl }: Ctx, theme: Theme): string {
+  const age = theme === "system" ? 0 : THEME_MAX_AGE_SECONDS;
+  const secure = isHttps(baseUrl) ? "; Secure" : "";
+  return `${NAME}=${theme}; Max-Age=${age}; Path=/admin; HttpOnly; SameSite=Lax${secure}`;
+}

@@ -1,0 +1,222 @@
+import { plainText } from "../base/markdown";
+import { STATUS_TONES } from "../base/status";
+import type { Incident } from "../features/incidents/wire";
+import type { Maintenance } from "../features/maintenance/model";
+import type { HistoryEntry } from "../features/status/history";
+import type { StatusDocument } from "../features/status/model";
+import { State, STATUS_WORDS, StatusLabel } from "../ui/blocks";
+import type { HtmlDocument } from "../ui/documents";
+import {
+  ALL_UPDATES,
+  DaySections,
+  Facts,
+  groupByDay,
+  PERMALINK_BYTES,
+  type UpdatePart,
+  Updates,
+} from "./entries";
+import { contextOf, type Month, type Rendering } from "./page-context";
+import { renderPage } from "./page-document";
+import { ClockTime } from "./page-times";
+import { hasEnded, IncidentState, MaintenanceState } from "./state";
+import { createTextBudget, Names, Text } from "./text";
+import { INCIDENT_WORDS, lasting } from "./words";
+
+/**
+ * Renders an incident with a part of its updates. The first part also shows its components and its
+ * published post-mortem.
+ */
+export function renderIncidentPage(
+  document: StatusDocument,
+  incident: Incident,
+  part: UpdatePart = ALL_UPDATES,
+  rendering?: Rendering,
+): HtmlDocument {
+  const context = contextOf(document, rendering);
+  const { times } = context;
+  const pathOf = (before?: string) => context.paths.incident(incident.id, before);
+  const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);
+  const isFirst = part.before === undefined;
+  const { components, postmortem, started_at: from, resolved_at: to, updates } = incident;
+  return renderPage({
+    context,
+    title: incident.name,
+    path: pathOf(part.before),
+    description: plainText(updates[0]?.body ?? "", 200),
+    children: (
+      <article>
+        <header class="title">
+          <h1>{incident.name}</h1>
+          <IncidentState incident={incident} />
+        </header>
+        <Facts
+          items={[
+            { label: "Status", value: to === null ? INCIDENT_WORDS[incident.status] : null },
+            { label: "Started", value: <ClockTime at={from} times={times} /> },
+            {
+              label: "Resolved",
+              value:
+                to === null ? null : (
+                  <>
+                    <ClockTime at={to} times={times} /> (after {lasting(from, to)})
+                  </>
+                ),
+            },
+          ]}
+        />
+        {isFirst && components.length > 0 ? (
+          <section aria-labelledby="affected">
+            <h2 class="section-title" id="affected">
+              Affected components
+            </h2>
+            <ul class="card">
+              {components.map(({ id, name, status }) => (
+                <li class="row" key={id}>
+                  <div class="row-text">{name}</div>
+                  {hasEnded(status, to === null) ? (
+                    <State tone={status === "operational" ? "none" : STATUS_TONES[status]}>
+                      {status === "operational" ? "Ended" : `${STATUS_WORDS[status]}, ended`}
+                    </State>
+                  ) : (
+                    <StatusLabel status={status} />
+                  )}
+                </li>
+              ))}
+            </ul>
+          </section>
+        ) : null}
+        {isFirst && postmortem?.published_at ? (
+          <section aria-labelledby="postmortem">
+            <h2 class="section-title" id="postmortem">
+              Post-mortem
+            </h2>
+            <div class="card story">
+              <Text text={budget.force(postmortem)} href={pathOf()} />
+              <p class="muted">
+                Published <ClockTime at={postmortem.published_at} times={times} />
+              </p>
+            </div>
+          </section>
+        ) : null}
+        <Updates updates={updates} part={part} context={context} budget={budget} pathOf={pathOf} />
+      </article>
+    ),
+  });
+}
+
+/** Renders a maintenance with a part of its updates. */
+export function renderMaintenancePage(
+  document: StatusDocument,
+  maintenance: Maintenance,
+  part: UpdatePart = ALL_UPDATES,
+  rendering?: Rendering,
+): HtmlDocument {
+  const context = contextOf(document, rendering);
+  const pathOf = (before?: string) => context.paths.maintenance(maintenance.id, before);
+  const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);
+  const { page, paths, times } = context;
+  const { components, started_at: startedAt, completed_at: completedAt } = maintenance;
+  const { scheduled_for: from, scheduled_until: until, updates } = maintenance;
+  return renderPage({
+    context,
+    title: maintenance.name,
+    path: pathOf(part.before),
+    description: plainText(updates[0]?.body ?? "", 200),
+    children: (
+      <article>
+        <header class="title">
+          <h1>{maintenance.name}</h1>
+          <MaintenanceState maintenance={maintenance} />
+        </header>
+        <Facts
+          items={[
+            { label: "Planned time", value: <ClockTime at={from} until={until} times={times} /> },
+            {
+              label: "Started",
+              value: startedAt === null ? null : <ClockTime at={startedAt} times={times} />,
+            },
+            {
+              label: "Ended",
+              value: completedAt === null ? null : <ClockTime at={completedAt} times={times} />,
+            },
+            {
+              label: "Affected components",
+              value:
+                components.length === 0 ? null : (
+                  <Names
+                    names={components.map(({ name }) => name)}
+                    max={Number.POSITIVE_INFINITY}
+                  />
+                ),
+            },
+          ]}
+        />
+        {page.visibility === "public" ? (
+          <p class="more">
+            <a href={paths.calendar}>Add this page's maintenance to a calendar</a>
+          </p>
+        ) : null}
+        <Updates updates={updates} part={part} context={context} budget={budget} pathOf={pathOf} />
+      </article>
+    ),
+  });
+}
+
+/** Part of a list of entries. */
+export interface EntriesPart {
+  entries: readonly HistoryEntry[];
+  /** Cursor that the entries follow; undefined for the newest entries. */
+  before: string | undefined;
+  /** Cursor of the next part; undefined for the last part. */
+  next: string | undefined;
+}
+
+/** Renders one page of the entries that started in a month, newest first. */
+export function renderHistoryPage(
+  document: StatusDocument,
+  month: Month,
+  { entries, before, next }: EntriesPart,
+  rendering?: Rendering,
+): HtmlDocument {
+  const context = contextOf(document, rendering);
+  const { paths, times } = context;
+  const title = times.month(month.name);
+  return renderPage({
+    context,
+    title: `History, ${title}`,
+    path: paths.month(month.name, before),
+    current: "history",
+    children: (
+      <>
+        <header class="title">
+          <h1>History, {title}</h1>
+        </header>
+        <nav class="months" aria-label="Months">
+          {month.previous ? (
+            <a rel="prev" href={paths.month(month.previous)}>
+              ← {times.month(month.previous)}
+            </a>
+          ) : (
+            <span />
+          )}
+          {month.next ? (
+            <a rel="next" href={paths.month(month.next)}>
+              {times.month(month.next)} →
+            </a>
+          ) : null}
+        </nav>
+        {entries.length === 0 ? (
+          <p class="card empty">No incidents or maintenance in {title}.</p>
+        ) : (
+          <DaySections sections={groupByDay(entries, times)} context={context} />
+        )}
+        {next || before ? (
+          <nav class="months" aria-label={`Parts of ${title}`}>
+            {before ? <a href={paths.month(month.name)}>← Latest of {title}</a> : <span />}
+            {next ? <a href={paths.month(month.name, next)}>Earlier in {title} →</a> : null}
+          </nav>
+        ) : null}
+      </>
+    ),
+  });
+}

@@ -1,0 +1,465 @@
+import { Type } from "@sinclair/typebox";
+import { notFound } from "../base/errors";
+import { makeInSlices, runInSlices } from "../base/in-slices";
+import { plural } from "../base/text";
+import { SECOND_MS } from "../base/time";
+import type { Ctx } from "../context";
+import type { Sessions } from "../features/auth/sessions";
+import { getIncidentPart } from "../features/incidents/records";
+import { presentIncident } from "../features/incidents/wire";
+import { presentMaintenance } from "../features/maintenance/model";
+import { getMaintenancePart } from "../features/maintenance/records";
+import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/history";
+import type { StatusDocument } from "../features/status/model";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { movedTo, sendHtml, type SentPage } from "../http/answers";
+import { PUBLIC_CACHE, RESULTS_CACHE } from "../http/cdn";
+import { findCurrentSession } from "../http/cookies";
+import { type Operation, operation } from "../http/operation";
+import { NO_STORE, Representation, representOnce } from "../http/representation";
+import type { RequestContext } from "../http/request-context";
+import type { HtmlDocument } from "../ui/documents";
+import { type EmbedTheme, renderEmbed } from "./embed";
+import { DaySections, groupByDay, UPDATES_MAX } from "./entries";
+import {
+  type EntriesPart,
+  renderHistoryPage,
+  renderIncidentPage,
+  renderMaintenancePage,
+} from "./entry-pages";
+import { contextOf, formatCursor, monthOf, parseCursor, type Rendering } from "./page-context";
+import { renderPage } from "./page-document";
+import { versionOf } from "./version";
+
+/** Number of cached further documents of one status page, such as its history. */
+const CACHED_MAX = 32;
+/** Preparations of one answer. If the page changes during each of them, it is rendered unprepared. */
+const PREPARATIONS_MAX = 3;
+
+/** One request for a page below `/status/{slug}`. */
+interface PageRequest {
+  /** Slug in the path. */
+  slug: string;
+  /** Rest of the path after the slug, with the query. */
+  rest: string;
+  /** Name of one of several contents of this path, which are cached separately. */
+  variant?: string;
+  request: Request;
+  requestContext: RequestContext;
+}
+
+/** Answers requests for the documents of status pages. */
+interface Site {
+  /**
+   * Answers with the status page itself or a page below it, which `make` renders. A private page is
+   * shown only to signed-in users and never cached. An earlier slug redirects to the current one. A
+   * public page is cached until the status page changes. Throws `not_found`.
+   *
+   * `stepsOf` prepares parts of an uncached page in slices. The answer is then decided again, since the
+   * status page may have changed or become private meanwhile. `make` reads the database in the turn of
+   * the event loop in which the snapshot was current.
+   */
+  answer(
+    pageRequest: PageRequest,
+    make: (snapshot: Snapshot) => SentPage,
+    stepsOf?: (snapshot: Snapshot) => Generator<number, void>,
+  ): Response | Promise<Response>;
+  /**
+   * Answers with the version of the page's content, under the same conditions as the page itself. Throws
+   * `not_found`.
+   */
+  answerVersion(pageRequest: PageRequest): Response | Promise<Response>;
+}
+
+/** Returns the version of a page in a few bytes. */
+function versionText(version: string, cacheControl: string): Representation {
+  return new Representation(version, { mediaType: "text/plain;charset=utf-8", cacheControl });
+}
+
+/**
+ * Creates the answers, with a cache for each snapshot. Without it, an unchanged public page takes 20 to
+ * 100 times the processor time.
+ */
+export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): Site {
+  const cache = new WeakMap<Snapshot, Map<string, Representation>>();
+
+  function cached(snapshot: Snapshot, rest: string, make: () => SentPage): Representation {
+    let pages = cache.get(snapshot);
+    if (!pages) cache.set(snapshot, (pages = new Map()));
+    let page = pages.get(rest);
+    if (!page) {
+      page = htmlRepresentation(make());
+      const [oldest] = pages.keys();
+      if (pages.size >= CACHED_MAX && oldest !== undefined) pages.delete(oldest);
+      pages.set(rest, page);
+    }
+    return page;
+  }
+
+  const prepared = new WeakMap<Snapshot, Promise<void> | undefined>();
+
+  /** Runs the steps of a snapshot once; undefined if they have run. */
+  function prepare(
+    snapshot: Snapshot,
+    stepsOf: (snapshot: Snapshot) => Generator<number, void>,
+  ): Promise<void> | undefined {
+    if (prepared.has(snapshot)) return prepared.get(snapshot);
+    const running = runInSlices(stepsOf(snapshot)).finally(() => prepared.set(snapshot, undefined));
+    prepared.set(snapshot, running);
+    return running;
+  }
+
+  const publicVersion = representOnce((snapshot: Snapshot) =>
+    versionText(versionOf(snapshot, ctx.clock.now(), ctx.shownAsOf), PUBLIC_CACHE),
+  );
+
+  /** Returns the snapshot that the caller may see at `now`, or a redirect to the current slug. */
+  function open(pageRequest: PageRequest, now: number): Opened | Response {
+    const { slug, rest, request, requestContext } = pageRequest;
+    // The page may have become private while the answer was prepared.
+    requestContext.shownPageId = undefined;
+    const snapshot = snapshots.read(slug, now);
+    if (!snapshot) throw notFound("status page");
+    const { page } = snapshot.document;
+    const isPublic = page.visibility === "public";
+    if (isPublic) requestContext.shownPageId = page.id;
+    // The answer does not reveal that there is a private page.
+    if (!isPublic && !findCurrentSession(ctx, sessions, request, now)) {
+      throw notFound("status page");
+    }
+    if (page.slug !== slug) {
+      return movedTo(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
+    }
+    return { snapshot, isPublic };
+  }
+
+  return {
+    answer(pageRequest, make, stepsOf) {
+      const { slug, rest, variant = "", request, requestContext } = pageRequest;
+      const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
+      /** Answers as of `now`, in unix ms. */
+      function answerAt(now: number, preparationsLeft: number): Response | Promise<Response> {
+        const opened = open(pageRequest, now);
+        if (opened instanceof Response) return opened;
+        const { snapshot, isPublic } = opened;
+        if (stepsOf && preparationsLeft > 0 && !cache.get(snapshot)?.has(cacheKey)) {
+          const running = prepare(snapshot, stepsOf);
+          if (running) return running.then(() => answerReady(preparationsLeft - 1));
+        }
+        return isPublic
+          ? cached(snapshot, cacheKey, () => make(snapshot)).respond(request, requestContext)
+          : sendHtml(request, make(snapshot));
+      }
+      /** Answers as of the time at which the parts of the page are prepared. */
+      function answerReady(preparationsLeft: number): Response | Promise<Response> {
+        const now = ctx.clock.now();
+        return snapshots.whenReady(slug, now, () => answerAt(now, preparationsLeft));
+      }
+      const { now } = requestContext;
+      return snapshots.whenReady(slug, now, () => answerAt(now, PREPARATIONS_MAX));
+    },
+
+    answerVersion(pageRequest) {
+      const { slug, request, requestContext } = pageRequest;
+      const { now } = requestContext;
+      return snapshots.whenReady(slug, now, () => {
+        const opened = open(pageRequest, now);
+        if (opened instanceof Response) return opened;
+        const { snapshot, isPublic } = opened;
+        const version = isPublic
+          ? publicVersion(snapshot)
+          : versionText(versionOf(snapshot, now, ctx.shownAsOf), NO_STORE);
+        return version.respond(request, requestContext);
+      });
+    },
+  };
+}
+
+/** Page that the caller may see. */
+interface Opened {
+  snapshot: Snapshot;
+  isPublic: boolean;
+}
+
+/** Number of entries of one page of a month's history. */
+const ENTRIES_MAX = 100;
+
+/**
+ * Creates the functions that render the documents below a status page. `renderingOf` returns the rendering
+ * of a document that an open tab refreshes.
+ */
+export function createDocuments(ctx: Ctx, renderingOf: (snapshot: Snapshot) => Rendering) {
+  /** Throws `not_found` where the page has no such incident, or only a draft of it. */
+  function incidentPage(id: string, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
+    const { record, isMore } = getIncidentPart(ctx.db, id, { before, limit: UPDATES_MAX });
+    if (record.row.pageId !== document.page.id) throw notFound("incident");
+    const incident = presentIncident(record, ctx.baseUrl);
+    return renderIncidentPage(document, incident, { before, isMore }, renderingOf(snapshot));
+  }
+
+  function maintenancePage(id: string, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
+    const { record, isMore } = getMaintenancePart(ctx.db, id, { before, limit: UPDATES_MAX });
+    if (record.row.pageId !== document.page.id) throw notFound("maintenance");
+    const maintenance = presentMaintenance(record, ctx.baseUrl);
+    return renderMaintenancePage(document, maintenance, { before, isMore }, renderingOf(snapshot));
+  }
+
+  /** Throws `not_found` for a month before 1970 or in the future. Without a name it is the present month. */
+  function historyPage(name: string | undefined, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
+    const rendering = renderingOf(snapshot);
+    const month = monthOf(name, ctx.clock.now(), contextOf(document, rendering).times);
+    if (!month) throw notFound("month");
+    const { id, created_at: createdAt } = document.page;
+    const first = historyStartOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
+    const span = { pageId: id, from: month.from, to: month.to, before: parseCursor(before) };
+    const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
+    const previous = month.from > first ? month.previous : undefined;
+    const part = { entries, before, next: next && formatCursor(next) };
+    return renderHistoryPage(document, { ...month, previous }, part, rendering);
+  }
+
+  function openPage(before: string | undefined, snapshot: Snapshot) {
+    const { document, openIncidentCount } = snapshot;
+    const query = { pageId: document.page.id, before: parseCursor(before) };
+    const { entries, next } = readOpenIncidents(ctx.db, query, OPEN_SHOWN);
+    const part = { entries, before, next: next && formatCursor(next) };
+    return renderOpenPage(document, openIncidentCount, part, renderingOf(snapshot));
+  }
+
+  /** Throws `not_found` for a private page, which no other site may show. */
+  function embedPage(theme: EmbedTheme | undefined, snapshot: Snapshot) {
+    if (snapshot.document.page.visibility !== "public") throw notFound("page");
+    return renderEmbed(snapshot, theme, renderingOf(snapshot));
+  }
+
+  return { incidentPage, maintenancePage, historyPage, openPage, embedPage };
+}
+
+/** Time for which results of an unchanged page are sent again. */
+const HOLD_MS = 15 * SECOND_MS;
+/** Number of cached variants of one page's document. */
+const VARIANTS_MAX = 10;
+
+/** One making of a document. */
+interface Making<Query> {
+  snapshot: Snapshot;
+  query: Query;
+  until: number;
+}
+
+/**
+ * Returns a function to a JSON document that also shows results of checks, which change without the page. It is
+ * made in slices, for each query, and again after 15 seconds.
+ */
+export function holdDocument<Query>(
+  ctx: Ctx,
+  make: (snapshot: Snapshot, query: Query) => Generator<number, unknown>,
+): (snapshot: Snapshot, query: Query) => Representation | Promise<Representation> {
+  const makings = new WeakMap<Snapshot, Map<string, Making<Query>>>();
+  const documentOf = makeInSlices(function* ({ snapshot, query }: Making<Query>) {
+    return jsonRepresentation(yield* make(snapshot, query), RESULTS_CACHE);
+  });
+  return (snapshot, query) => {
+    const now = ctx.clock.now();
+    let variants = makings.get(snapshot);
+    if (!variants) makings.set(snapshot, (variants = new Map()));
+    const name = JSON.stringify(query);
+    let making = variants.get(name);
+    if (!making || now >= making.until) {
+      const [oldest] = variants.keys();
+      if (variants.size >= VARIANTS_MAX && oldest !== undefined) variants.delete(oldest);
+      making = { snapshot, query, until: now + HOLD_MS };
+      variants.set(name, making);
+    }
+    return documentOf(making);
+  };
+}
+
+/** Number of incidents of one part of the list. */
+const OPEN_SHOWN = 25;
+
+/** Renders one part of the list of all open incidents, newest start first. */
+function renderOpenPage(
+  document: StatusDocument,
+  count: number,
+  { entries, before, next }: EntriesPart,
+  rendering?: Rendering,
+): HtmlDocument {
+  const context = contextOf(document, rendering);
+  const { paths } = context;
+  return renderPage({
+    context,
+    title: "Open incidents",
+    path: paths.open(before),
+    children: (
+      <>
+        <header class="title">
+          <h1>Open incidents</h1>
+          {count > 0 ? <span class="muted">{plural(count, "incident")}</span> : null}
+        </header>
+        {entries.length === 0 ? (
+          <p class="card empty">No incidents are open{before ? " that began earlier" : ""}.</p>
+        ) : (
+          <DaySections sections={groupByDay(entries, context.times)} context={context} hasYears />
+        )}
+        {next || before ? (
+          <nav class="months" aria-label="Parts of the list">
+            {before ? <a href={paths.open()}>← Newest</a> : <span />}
+            {next ? <a href={paths.open(next)}>Earlier →</a> : null}
+          </nav>
+        ) : null}
+      </>
+    ),
+  });
+}
+
+/**
+ * Returns the snapshot of a public page at `now`, in unix ms, and notes that the answer shows the page. Throws
+ * `not_found`, also for a private page, which callers without a key must not detect.
+ */
+export function readPublic(
+  snapshots: Snapshots,
+  slug: string,
+  at: Pick<RequestContext, "now"> & { shownPageId?: string | undefined },
+): Snapshot {
+  const snapshot = snapshots.read(slug, at.now);
+  if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
+  at.shownPageId = snapshot.document.page.id;
+  return snapshot;
+}
+
+/** Creates the JSON of a public page once per snapshot. Every origin may read it. */
+export function publicJson(
+  make: (snapshot: Snapshot) => unknown,
+): (snapshot: Snapshot) => Representation {
+  return representOnce((snapshot: Snapshot) => jsonRepresentation(make(snapshot)));
+}
+
+/** Returns the representation of JSON that every origin may read and caches may store. */
+export function jsonRepresentation(
+  content: unknown,
+  cacheControl: string = PUBLIC_CACHE,
+): Representation {
+  return new Representation(JSON.stringify(content), {
+    mediaType: "application/json",
+    cacheControl,
+    isCrossOrigin: true,
+  });
+}
+
+/** Declarations shared by the routes of public JSON. */
+export const PUBLIC_JSON = {
+  tag: "Status",
+  access: { kind: "public" },
+  onCustomDomain: "page",
+  errors: ["not_found"],
+  conditional: "etag",
+  isCrossOrigin: true,
+} as const;
+
+/** An HTML page as the answer of a route. */
+export const HTML_ANSWER = { description: "HTML.", mediaType: "text/html" } as const;
+
+/** The answer to an earlier slug of a page. */
+export const MOVED = {
+  description: "The page now has another slug.",
+  headers: { Location: "Path with the current slug." },
+} as const;
+
+/** Returns the representation of an HTML page that caches may store. */
+export function htmlRepresentation(document: SentPage): Representation {
+  return new Representation(document.html, {
+    mediaType: "text/html;charset=utf-8",
+    cacheControl: PUBLIC_CACHE,
+    headers: { "Content-Security-Policy": document.policy },
+  });
+}
+
+/** Returns the representation of a file, or a promise while it is created. */
+export type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<Representation>;
+
+export function respond(
+  representation: Representation | Promise<Representation>,
+  request: Request,
+  requestContext: RequestContext,
+): Response | Promise<Response> {
+  if (representation instanceof Representation) {
+    return representation.respond(request, requestContext);
+  }
+  return representation.then(
+    (made) => made.respond(request, requestContext),
+    (error: unknown) => {
+      // The page may have become private meanwhile.
+      requestContext.shownPageId = undefined;
+      throw error;
+    },
+  );
+}
+
+/** Request for a file of a page. */
+export interface Call {
+  params: { slug: string };
+  request: Request;
+  requestContext: RequestContext;
+}
+
+/**
+ * Returns the handler of a file of a public page, such as `feed.atom`. An earlier slug redirects. Throws
+ * `not_found` for a private page.
+ */
+export function createFileServer(snapshots: Snapshots) {
+  return (file: string, representationOf: RepresentationOf) =>
+    ({ params, request, requestContext }: Call) =>
+      snapshots.whenReady(params.slug, requestContext.now, () => {
+        const snapshot = readPublic(snapshots, params.slug, requestContext);
+        const { slug } = snapshot.document.page;
+        return slug === params.slug
+          ? respond(representationOf(snapshot), request, requestContext)
+          : moved(slug, file);
+      });
+}
+
+/** Declares the route of a file. */
+export function document(
+  id: string,
+  summary: string,
+  mediaType: string,
+  description: string,
+  more: Operation["answers"] = { 308: MOVED },
+) {
+  const answer = { description: "The document.", schema: Type.String(), mediaType };
+  return operation({
+    ...PUBLIC_JSON,
+    id,
+    summary,
+    description,
+    answers: { 200: answer, ...more },
+  });
+}
+
+/** Returns a file that every origin may read and caches may store. */
+export function represent(
+  content: string,
+  mediaType: string,
+  {
+    headers = {},
+    cacheControl = PUBLIC_CACHE,
+  }: { headers?: Record<string, string>; cacheControl?: string } = {},
+) {
+  return new Representation(content, {
+    mediaType: `${mediaType};charset=utf-8`,
+    cacheControl,
+    isCrossOrigin: true,
+    headers,
+  });
+}
+
+/** Redirects from an earlier slug, with a cache limit, since the slug may be used again. */
+export function moved(slug: string, file: string): Response {
+  const headers = { Location: `/status/${slug}/${file}`, "Cache-Control": PUBLIC_CACHE };
+  return new Response(null, { status: 308, headers });
+}

@@ -1,0 +1,395 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { ComponentChildren } from "preact";
+import { type FieldError, notFound } from "../base/errors";
+import { lazy } from "../base/lazy";
+import { parseMailAddress } from "../base/mail-address";
+import type { Ctx } from "../context";
+import type { Sessions } from "../features/auth/sessions";
+import { isRtlLocale } from "../features/mail/letter/letter";
+import { relayTakesUtf8 } from "../features/mail/relay-offers";
+import { mailReadiness } from "../features/mail/settings";
+import { takesSubscribers } from "../features/pages/mail";
+import { findPageBySlug, type PageRow } from "../features/pages/store";
+import type { StatusDocument } from "../features/status/model";
+import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshots } from "../features/status/snapshots";
+import { type Choosable, parseChoices, readChoosable } from "../features/subscribers/choices";
+import { requestSubscription } from "../features/subscribers/sign-up";
+import { seeOther, sendHtml } from "../http/answers";
+import type { RequestContexts } from "../http/elysia";
+import { type Form, formBody } from "../http/form-body";
+import { operation } from "../http/operation";
+import { toProblem } from "../http/problems";
+import type { RequestContext } from "../http/request-context";
+import type { AssetSource } from "../ui/assets";
+import type { HtmlDocument } from "../ui/documents";
+import { Icon, type IconName } from "../ui/icons";
+import { minifyCss } from "../ui/style-sheet";
+import copyScript from "./copy.js" with { type: "text" };
+import forms from "./css/forms.css" with { type: "text" };
+import style from "./css/subscribe.css" with { type: "text" };
+import { contextOf, liveUrl, pathsOf, type Rendering } from "./page-context";
+import { renderPage } from "./page-document";
+import { createSite, HTML_ANSWER, MOVED } from "./site";
+import {
+  ChoiceFields,
+  EMPTY_FORM,
+  errorsByInput,
+  readTypedChoices,
+  SubscribeForm,
+  type SubscribeFormState,
+  SubscribeLink,
+} from "./subscription-form";
+
+const PAGE = {
+  tag: "Pages",
+  access: { kind: "public" },
+  onCustomDomain: "page",
+  errors: ["not_found"],
+} as const;
+const SHOWN = { 200: HTML_ANSWER, 308: MOVED };
+
+/** `/status/{slug}/subscribe`: all ways to subscribe to a page, and the form for e-mail. */
+export function subscribeRoutes(
+  ctx: Ctx,
+  requestContexts: RequestContexts,
+  snapshots: Snapshots,
+  sessions: Sessions,
+) {
+  const site = createSite(ctx, snapshots, sessions);
+
+  const isMailReady = () => mailReadiness(ctx).ready;
+  const hasForm = (page: PageRow | undefined): page is PageRow =>
+    page !== undefined && takesSubscribers(page) && isMailReady();
+
+  /** Renders the page with a form that was rejected. */
+  async function answerRejected(
+    call: { request: Request; requestContext: RequestContext },
+    page: PageRow,
+    form: SubscribeFormState,
+    more: { status: number; headers?: Record<string, string> },
+  ): Promise<Response> {
+    const { now } = call.requestContext;
+    const snapshot = await snapshots.whenReady(page.slug, now, () =>
+      snapshots.read(page.slug, now),
+    );
+    if (!snapshot) throw notFound("status page");
+    return sendHtml(call.request, renderSubscribePage(snapshot.document, form), more);
+  }
+
+  async function signUp(call: {
+    params: { slug: string };
+    body: Form;
+    request: Request;
+    requestContext: RequestContext;
+  }): Promise<Response> {
+    const { params, body: form, requestContext } = call;
+    const page = findPageBySlug(ctx.db, { slug: params.slug });
+    if (!hasForm(page)) throw notFound("form for e-mail");
+    const email = form.text("email");
+    const typed = readTypedChoices(form);
+    const address = parseMailAddress(email, { allowUtf8Local: relayTakesUtf8(ctx) });
+    const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), { needsEvents: false });
+    const errors: FieldError[] = [
+      ...("error" in address
+        ? [{ pointer: "#/email", detail: `Your address ${address.error}.` }]
+        : []),
+      ...("errors" in parsed ? parsed.errors : []),
+    ];
+    if ("error" in address || "errors" in parsed) {
+      const state = { email, typed, errors: errorsByInput(errors) };
+      return answerRejected(call, page, state, { status: 422 });
+    }
+    const { choices } = parsed;
+    const isByProgram = form.text("website") !== "";
+    const client = requestContext.address;
+    const request = { pageId: page.id, address, choices, client, isByProgram };
+    try {
+      await ctx.db.write((tx) => requestSubscription(ctx, tx, request));
+    } catch (error) {
+      const failure = toProblem(error);
+      if (failure.code !== "unavailable") throw error;
+      // The answer is a page with the form, so the gateway sees no failure.
+      const about = { err: failure.cause, request: requestContext.requestId };
+      ctx.log.error(about, "a sign-up could not be stored");
+      const notice = "Your subscription could not be stored. Try again in a moment.";
+      const { status, headers } = failure;
+      return answerRejected(call, page, { email, typed, errors: {}, notice }, { status, headers });
+    }
+    return seeOther(`${pathsOf(page.slug).subscribe}/sent`);
+  }
+
+  function formOf(snapshot: Snapshot): SubscribeFormState | undefined {
+    return hasForm(findPageBySlug(ctx.db, { slug: snapshot.document.page.slug }))
+      ? EMPTY_FORM
+      : undefined;
+  }
+
+  return new Elysia()
+    .use(requestContexts.plugin)
+    .get(
+      "/status/:slug/subscribe",
+      ({ params: { slug }, request, requestContext }) => {
+        // A page with a form and one without are cached separately.
+        const variant = isMailReady() ? "with form" : "";
+        return site.answer(
+          { slug, rest: "/subscribe", variant, request, requestContext },
+          (snapshot) => {
+            requirePublic(snapshot);
+            const form = variant === "" ? undefined : formOf(snapshot);
+            return renderSubscribePage(snapshot.document, form);
+          },
+        );
+      },
+      operation({
+        ...PAGE,
+        id: "showSubscribe",
+        summary: "Show all ways to subscribe",
+        conditional: "etag",
+        answers: SHOWN,
+        isOfPrimary: true,
+      }),
+    )
+    .post("/status/:slug/subscribe", signUp, {
+      ...formBody(),
+      ...operation({
+        ...PAGE,
+        id: "subscribe",
+        summary: "Sign up for e-mail",
+        description: "The form of the page. A mail with a link asks the owner of the address.",
+        form: Type.Object({
+          email: Type.String({ examples: ["jo@example.com"] }),
+          website: Type.Optional(Type.String({ description: "Left empty by people." })),
+          ...ChoiceFields,
+        }),
+        answers: {
+          303: {
+            description: "The same for every address.",
+            headers: { Location: "Page that says so." },
+          },
+          422: { description: "The form with its errors.", mediaType: "text/html" },
+        },
+      }),
+    })
+    .get(
+      "/status/:slug/subscribe/sent",
+      ({ params: { slug }, request, requestContext }) =>
+        site.answer({ slug, rest: "/subscribe/sent", request, requestContext }, (snapshot) => {
+          requirePublic(snapshot);
+          return renderSentPage(snapshot.document);
+        }),
+      operation({
+        ...PAGE,
+        id: "showSubscribed",
+        summary: "Show the page after a sign-up",
+        conditional: "etag",
+        answers: SHOWN,
+      }),
+    );
+}
+
+/** Throws `not_found` for a private page, which has no feeds and takes no subscribers. */
+function requirePublic({ document }: Snapshot): void {
+  if (document.page.visibility !== "public") throw notFound("page");
+}
+
+/** Script that copies addresses. */
+export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {
+  name: "copy.js",
+  mediaType: "text/javascript;charset=utf-8",
+  content: { text: copyScript },
+};
+
+const subscribeCss = lazy(() => minifyCss(`${forms}\n${style}`));
+
+/**
+ * Renders the page with all ways to follow a public page, each with its full address. Without `form` it has no
+ * form for e-mail. A copy has a link to the live form instead.
+ */
+export function renderSubscribePage(
+  document: StatusDocument,
+  form?: SubscribeFormState,
+  rendering?: Rendering,
+): HtmlDocument {
+  const context = contextOf(document, rendering);
+  const { page, paths, copy } = context;
+  const at = (path: string) => page.url + path.slice(paths.home.length);
+  const [atom, rss, calendar] = [at(paths.atom), at(paths.rss), at(paths.calendar)];
+  return renderPage({
+    context,
+    title: "Subscribe",
+    path: paths.subscribe,
+    description: `Follow incidents and maintenance of ${page.name} ${form ? "by e-mail or feed" : "by feed"}, in Slack or in a calendar.`,
+    current: "subscribe",
+    script: COPY_SCRIPT,
+    css: subscribeCss(),
+    dir: directionOf(page.locale),
+    children: (
+      <>
+        <header class="title">
+          <h1>Subscribe to {page.name}</h1>
+          <p>
+            Follow incidents, their updates and maintenance in the program that you already use.
+          </p>
+        </header>
+        <div class="ways">
+          {form && copy ? (
+            <SubscribeLink href={`${liveUrl(context, paths.subscribe)}#e-mail`} />
+          ) : form ? (
+            <SubscribeForm
+              action={paths.subscribe}
+              choosable={choosableOf(document)}
+              state={form}
+            />
+          ) : null}
+          <Way
+            icon="rss"
+            title="Feed reader"
+            text="Paste either address into Feedly, NetNewsWire, Miniflux or Thunderbird."
+          >
+            <Address label="Atom" name="the Atom address" text={atom} />
+            <Address label="RSS" name="the RSS address" text={rss} />
+          </Way>
+          <Way
+            icon="hash"
+            title="Slack"
+            text="Send this message in the channel that should get the updates. Slack's RSS app reads the feed."
+          >
+            <Address label="In a channel" name="the message" text={`/feed subscribe ${rss}`} />
+            <p class="muted">Teams and Discord: add the RSS address in their RSS app.</p>
+          </Way>
+          <Way
+            icon="calendar"
+            title="Calendar"
+            text="Planned maintenance, in Apple Calendar, Google Calendar or Outlook."
+          >
+            <p>
+              <a class="button" href={calendar.replace(/^https?:/, "webcal:")}>
+                <Icon name="calendar-plus" />
+                Open in calendar
+              </a>
+            </p>
+            <Address label="Or add by address" name="the calendar address" text={calendar} />
+          </Way>
+          <Way
+            icon="braces"
+            title="Programs"
+            text="The same data as JSON, also in Statuspage's format for clients that know it."
+          >
+            <Address label="JSON" name="the JSON address" text={at(paths.json)} />
+            <Address
+              label="Statuspage's format"
+              name="the address in Statuspage's format"
+              text={`${page.url}/api/v2/summary.json`}
+            />
+            <Address label="Badge" name="the badge address" text={`${page.url}/badge.svg`} />
+          </Way>
+        </div>
+        <p class="unseen" role="status" data-copied />
+      </>
+    ),
+  });
+}
+
+/** Renders the page after a sign-up, which is the same for every address. */
+function renderSentPage(document: StatusDocument): HtmlDocument {
+  const context = contextOf(document);
+  return renderPage({
+    context,
+    title: "Subscribe",
+    path: `${context.paths.subscribe}/sent`,
+    current: "subscribe",
+    css: subscribeCss(),
+    dir: directionOf(context.page.locale),
+    children: (
+      <section class="card way">
+        <div class="way-head">
+          <span class="tile">
+            <Icon name="mail" />
+          </span>
+          <div>
+            <h1>Open the mail to confirm</h1>
+            <p>
+              If this address can be subscribed, a mail is on its way. Open it within 7 days. If it
+              does not arrive, look in your spam folder.
+            </p>
+          </div>
+        </div>
+        <p>
+          <a class="button" href={context.paths.home}>
+            Back to the status page
+          </a>
+        </p>
+      </section>
+    ),
+  });
+}
+
+interface WayProps {
+  icon: IconName;
+  title: string;
+  text: string;
+  children: ComponentChildren;
+}
+
+function Way({ icon, title, text, children }: WayProps) {
+  return (
+    <section class="card way">
+      <div class="way-head">
+        <span class="tile">
+          <Icon name={icon} />
+        </span>
+        <div>
+          <h2>{title}</h2>
+          <p>{text}</p>
+        </div>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+interface AddressProps {
+  label: string;
+  /** Name after "Copy". */
+  name: string;
+  text: string;
+}
+
+/** Text to copy. The button appears with the script. */
+function Address({ label, name, text }: AddressProps) {
+  return (
+    <div class="address">
+      <span>{label}</span>
+      <div>
+        <code dir="ltr">
+          {text.split(/(?<=\/)/).map((piece) => (
+            <>
+              {piece}
+              <wbr />
+            </>
+          ))}
+        </code>
+        <button type="button" data-copy hidden>
+          <Icon name="copy" />
+          <span data-word>Copy</span>
+          <span class="unseen"> {name}</span>
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Returns the components and groups of a page that its visitors see and can choose. */
+function choosableOf({ components, groups }: StatusDocument): Choosable {
+  return {
+    components: components.map(({ id, name, group_id: groupId }) => ({ id, name, groupId })),
+    groups: groups.filter(({ id }) => components.some(({ group_id: groupId }) => groupId === id)),
+  };
+}
+
+/** Returns the direction of text in a language. */
+export function directionOf(locale: string): "ltr" | "rtl" {
+  return isRtlLocale(locale) ? "rtl" : "ltr";
+}

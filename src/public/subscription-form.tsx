@@ -1,0 +1,352 @@
+import { Type } from "@sinclair/typebox";
+import type { FieldError } from "../base/errors";
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../base/mail-address";
+import { OneOf } from "../base/schema";
+import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers/choices";
+import type { Form } from "../http/form-body";
+import { Icon } from "../ui/icons";
+
+/** Labels of the kinds of messages. */
+export const EVENT_LABELS: Record<SubscriberEvent, string> = {
+  incidents: "Incidents and their updates",
+  maintenance: "Maintenance",
+  status: "Changes of a component's status without an incident",
+};
+
+/** Errors of a form by the name of the input. */
+export type InputErrors = Readonly<Record<string, string>>;
+
+/** Choices of a form that was not filled in yet. */
+const INITIAL_CHOICES: TypedChoices = {
+  scope: "page",
+  components: [],
+  groups: [],
+  events: ["incidents", "maintenance"],
+};
+
+/** Fields of a form with choices. */
+export const ChoiceFields = {
+  scope: Type.Optional(
+    OneOf(["page", "selection"], { description: "`selection` for components. Default: page." }),
+  ),
+  component: Type.Optional(Type.Array(Type.String({ description: "Ids of components." }))),
+  group: Type.Optional(Type.Array(Type.String({ description: "Ids of groups." }))),
+  events: Type.Optional(Type.Array(OneOf(SUBSCRIBER_EVENTS))),
+};
+
+/** Reads the choices of a form as they were typed. A form without a scope is for the whole page. */
+export function readTypedChoices(form: Form): TypedChoices {
+  return {
+    scope: form.text("scope") || "page",
+    components: form.all("component"),
+    groups: form.all("group"),
+    events: form.all("events"),
+  };
+}
+
+/** Returns errors by the input to which their pointer leads. */
+export function errorsByInput(errors: readonly FieldError[]): InputErrors {
+  return Object.fromEntries(errors.map(({ pointer, detail }) => [pointer.slice(2), detail]));
+}
+
+/** List of a form's errors, each with a link to its input; nothing without an error. */
+export function InputErrorList({ errors }: { errors: InputErrors }) {
+  const entries = Object.entries(errors);
+  if (entries.length === 0) return null;
+  return (
+    <div class="form-errors" role="alert">
+      <Icon name="triangle-alert" />
+      <ul>
+        {entries.map(([name, detail]) => (
+          <li key={name}>
+            <a href={`#field-${name}`}>{detail}</a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface ChoiceFieldsProps {
+  typed: TypedChoices;
+  choosable: Choosable;
+  errors: InputErrors;
+}
+
+/** Fields for the components and the kinds of messages of a subscription. */
+export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsProps) {
+  const hasComponents = choosable.components.length > 0;
+  return (
+    <>
+      {hasComponents ? (
+        <fieldset class="field" id="field-scope" tabIndex={-1}>
+          <legend class="label">Messages about</legend>
+          <Pick
+            type="radio"
+            name="scope"
+            value="page"
+            label="Everything on this page"
+            isChecked={typed.scope !== "selection"}
+          />
+          <Pick
+            type="radio"
+            name="scope"
+            value="selection"
+            label="Only some components"
+            isChecked={typed.scope === "selection"}
+          />
+        </fieldset>
+      ) : null}
+      {hasComponents ? (
+        <fieldset
+          class="field picks"
+          id="field-component"
+          tabIndex={-1}
+          aria-describedby={errors["component"] ? "field-component-error" : undefined}
+        >
+          <legend class="label">Components</legend>
+          <Components typed={typed} choosable={choosable} />
+          <InputError name="component" errors={errors} />
+        </fieldset>
+      ) : null}
+      <fieldset
+        class="field"
+        id="field-events"
+        tabIndex={-1}
+        aria-describedby={errors["events"] ? "field-events-error" : undefined}
+      >
+        <legend class="label">Kinds of messages</legend>
+        {SUBSCRIBER_EVENTS.map((event) => (
+          <Pick
+            key={event}
+            type="checkbox"
+            name="events"
+            value={event}
+            label={EVENT_LABELS[event]}
+            isChecked={typed.events.includes(event)}
+          />
+        ))}
+        <InputError name="events" errors={errors} />
+      </fieldset>
+    </>
+  );
+}
+
+/** Components without a group, then each group with its components. */
+function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
+  const byGroup = Map.groupBy(choosable.components, ({ groupId }) => groupId);
+  const chosen = new Set([...typed.components, ...typed.groups]);
+  const picksOf = (groupId: string | null) =>
+    (byGroup.get(groupId) ?? []).map(({ id, name }) => (
+      <Pick
+        key={id}
+        type="checkbox"
+        name="component"
+        value={id}
+        label={name}
+        isChecked={chosen.has(id)}
+      />
+    ));
+  const ungrouped = picksOf(null);
+  return (
+    <>
+      {ungrouped.length > 0 ? <div class="pick-grid">{ungrouped}</div> : null}
+      {choosable.groups.map(({ id, name }) => (
+        <div class="pick-group" key={id}>
+          <Pick
+            type="checkbox"
+            name="group"
+            value={id}
+            label={name}
+            note="All of the group, also later ones"
+            isChecked={chosen.has(id)}
+          />
+          <div class="pick-grid">{picksOf(id)}</div>
+        </div>
+      ))}
+    </>
+  );
+}
+
+interface PickProps {
+  type: "checkbox" | "radio";
+  name: string;
+  value: string;
+  label: string;
+  note?: string;
+  isChecked: boolean;
+}
+
+function Pick({ type, name, value, label, note, isChecked }: PickProps) {
+  return (
+    <label class="check">
+      <input type={type} name={name} value={value} checked={isChecked} />
+      <span>
+        <bdi>{label}</bdi>
+        {note ? <span class="hint">{note}</span> : null}
+      </span>
+    </label>
+  );
+}
+
+/** Error below an input; nothing without one. */
+function InputError({ name, errors }: { name: string; errors: InputErrors }) {
+  const detail = errors[name];
+  if (!detail) return null;
+  return (
+    <p class="field-error" id={`field-${name}-error`}>
+      <Icon name="triangle-alert" />
+      <span>{detail}</span>
+    </p>
+  );
+}
+
+/** Choices in words, as a list. */
+export function ChoicesInWords(props: {
+  choices: { scope: string; targets: readonly string[]; events: readonly SubscriberEvent[] };
+  choosable: Choosable;
+}) {
+  const { choices, choosable } = props;
+  const names = namesOfTargets(choices.targets, choosable);
+  return (
+    <>
+      <div>
+        <dt>Messages about</dt>
+        <dd>
+          {choices.scope === "page" ? (
+            "Everything on this page"
+          ) : names.length === 0 ? (
+            "No component: those of your selection were removed"
+          ) : (
+            <ul>
+              {names.map((name) => (
+                <li key={name}>
+                  <bdi>{name}</bdi>
+                </li>
+              ))}
+            </ul>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Kinds of messages</dt>
+        <dd>
+          <ul>
+            {choices.events.map((event) => (
+              <li key={event}>{EVENT_LABELS[event]}</li>
+            ))}
+          </ul>
+        </dd>
+      </div>
+    </>
+  );
+}
+
+/** Content of the form for e-mail: as it was typed, with errors. */
+export interface SubscribeFormState {
+  email: string;
+  typed: TypedChoices;
+  errors: InputErrors;
+  /** Reason for which nothing was stored, although the fields are right. */
+  notice?: string;
+}
+
+export const EMPTY_FORM: SubscribeFormState = { email: "", typed: INITIAL_CHOICES, errors: {} };
+
+interface SubscribeFormProps {
+  action: string;
+  choosable: Choosable;
+  state: SubscribeFormState;
+}
+
+/** Card with the form for messages by e-mail. */
+export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) {
+  const { email, typed, errors, notice } = state;
+  const isOpen = state !== EMPTY_FORM;
+  const described = ["field-email-hint", ...(errors["email"] ? ["field-email-error"] : [])];
+  return (
+    <section class="card way is-wide" id="e-mail">
+      <Heading />
+      <InputErrorList errors={errors} />
+      {notice ? (
+        <p class="form-errors" role="alert">
+          <Icon name="triangle-alert" />
+          {notice}
+        </p>
+      ) : null}
+      <form class="form" method="post" action={action} noValidate>
+        <div class="field">
+          <label class="label" for="field-email">
+            Your address
+          </label>
+          <div class="join">
+            <input
+              class="input"
+              id="field-email"
+              name="email"
+              type="email"
+              autocomplete="email"
+              maxLength={254}
+              placeholder="you@company.example"
+              value={email}
+              dir="ltr"
+              required
+              aria-invalid={errors["email"] ? "true" : undefined}
+              aria-describedby={described.join(" ")}
+            />
+            <button class="button primary" type="submit">
+              Subscribe
+            </button>
+          </div>
+          <p class="hint" id="field-email-hint">
+            You get a message with a link to confirm. The address is used only for these messages.
+          </p>
+          <InputError name="email" errors={errors} />
+        </div>
+        <div class="unseen" aria-hidden="true">
+          <label>
+            Leave this field empty
+            <input name="website" type="text" tabIndex={-1} autocomplete="off" />
+          </label>
+        </div>
+        <details class="fold" open={isOpen}>
+          <summary>
+            <Icon name="chevron-right" />
+            Choose components and kinds of messages
+          </summary>
+          <div class="fold-body">
+            <SubscriptionFields typed={typed} choosable={choosable} errors={errors} />
+          </div>
+        </details>
+      </form>
+    </section>
+  );
+}
+
+/** Card of a copy, whose visitors open the live page for the form. */
+export function SubscribeLink({ href }: { href: string }) {
+  return (
+    <section class="card way is-wide" id="e-mail">
+      <Heading />
+      <p>
+        <a class="button" href={href}>
+          Subscribe on the live page
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function Heading() {
+  return (
+    <div class="way-head">
+      <span class="tile">
+        <Icon name="mail" />
+      </span>
+      <div>
+        <h2>E-mail</h2>
+        <p>A message for each update. Every message has a link to unsubscribe.</p>
+      </div>
+    </div>
+  );
+}

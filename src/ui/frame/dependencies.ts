@@ -1,0 +1,42 @@
+import type { SignInPages } from "../../admin/entry/sign-in-pages";
+import type { Ctx } from "../../context";
+import type { Egress } from "../../egress/egress";
+import type { Fleet } from "../../features/alarms/fleet";
+import type { Passwords } from "../../features/auth/passwords";
+import type { Sessions } from "../../features/auth/sessions";
+import type { LoginThrottle } from "../../features/auth/throttle";
+import type { Backups } from "../../features/backups/backups";
+import type { ImportJobs } from "../../features/imports/jobs";
+import type { KeyUsage } from "../../features/keys/usage";
+import type { Monitoring } from "../../features/monitors/monitoring";
+import type { RequestContexts } from "../../http/elysia";
+import type { RouteTable } from "../../http/route-table";
+import type { Flashes } from "./flashes";
+import type { Renderer } from "./render";
+import type { Reveals } from "./reveals";
+import type { WriteAs, WriteOnceAs } from "./write-as";
+
+/** Dependencies of the dashboard's routes. */
+export interface AdminDependencies {
+  ctx: Ctx;
+  requestContexts: RequestContexts;
+  render: Renderer;
+  flashes: Flashes;
+  reveals: Reveals;
+  writeAs: WriteAs;
+  writeOnceAs: WriteOnceAs;
+  sessions: Sessions;
+  signInPages: SignInPages;
+  passwords: Passwords;
+  throttle: LoginThrottle;
+  usage: KeyUsage;
+  /** Runner of the checks. */
+  monitoring: Monitoring;
+  backups: Backups;
+  imports: ImportJobs;
+  egress: Egress;
+  /** Parts for more than one machine; undefined without their options. */
+  fleet: Fleet | undefined;
+  /** Table of all routes, complete before the first request. */
+  routes: RouteTable;
+}

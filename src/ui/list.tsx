@@ -1,0 +1,398 @@
+import type { ComponentChildren } from "preact";
+import { Button, safeHref } from "./buttons";
+import { Select } from "./choices";
+import { fieldId } from "./field";
+import { HiddenFields } from "./form";
+import { Icon } from "./icons";
+
+interface ListToolbarProps {
+  /** Path of this site. */
+  action: string;
+  /** Search field, submitted as `q`; a toolbar without it has only filters. */
+  search?: { value: string; label: string; placeholder: string };
+  /** Other query parameters, which the search keeps. */
+  hidden?: Readonly<Record<string, string>>;
+  /** Path of the list without search and filters, if there are any. */
+  clearHref?: string | undefined;
+  /** Number of matching entries as text, such as "12 monitors". */
+  count?: string | undefined;
+  /** True if the toolbar is a card of its own, above its list. */
+  isCard?: boolean;
+  /** `FilterSelect`s that submit the form, and `FilterDate`s. */
+  children?: ComponentChildren;
+  /** True with `FilterDate`s: with several texts, a browser submits a form only by its button. */
+  hasDates?: boolean;
+}
+
+/** Card of a list: its `ListToolbar`, its rows or an empty state, and links to its other parts. */
+export function ListCard({ children }: { children: ComponentChildren }) {
+  return <div class="card table-card list-card">{children}</div>;
+}
+
+/** Search and filters of a list, at the top of its card. Without a script a button submits them. */
+export function ListToolbar(props: ListToolbarProps) {
+  const { action, search, hidden, clearHref, count, hasDates, isCard, children } = props;
+  const button = <Button>Show</Button>;
+  const form = (
+    <form class="list-tools" role="search" method="get" action={safeHref(action)}>
+      <HiddenFields values={hidden} />
+      {search === undefined ? null : (
+        <label class="with-icon">
+          <Icon name="search" />
+          <span class="visually-hidden">{search.label}</span>
+          <input
+            class="input"
+            type="search"
+            id={fieldId("q")}
+            name="q"
+            value={search.value}
+            placeholder={search.placeholder}
+            title={search.label}
+            autocomplete="off"
+          />
+        </label>
+      )}
+      {children}
+      {hasDates ? button : <noscript>{button}</noscript>}
+      {clearHref === undefined ? null : (
+        <a class="list-clear" href={safeHref(clearHref)}>
+          Show all
+        </a>
+      )}
+      {count === undefined ? null : <span class="list-count">{count}</span>}
+    </form>
+  );
+  return isCard ? <div class="card list-search">{form}</div> : form;
+}
+
+interface BulkBarProps {
+  /** Accessible name, such as "Actions for the selected monitors". */
+  label: string;
+  /** Checkbox that chooses all rows of the list, also those of its other parts, with their number. */
+  all?: { name: string; count: number } | undefined;
+  /** Buttons of the form that contains the bar and the table. The first has the least effect. */
+  children: ComponentChildren;
+}
+
+/** Buttons for the rows that are selected with a `PickCell`, shown once a row is selected. */
+export function BulkBar({ label, all, children }: BulkBarProps) {
+  return (
+    <div class="bulk" role="group" aria-label={label}>
+      <span data-chosen>With the selected:</span>
+      {all === undefined ? null : (
+        <label class="pick-all">
+          <input
+            type="checkbox"
+            name={all.name}
+            value="1"
+            data-pick-all={all.count}
+            autocomplete="off"
+          />
+          All {all.count.toLocaleString("en")}
+        </label>
+      )}
+      {children}
+      <button class="button plain" type="button" data-unpick data-scripted hidden>
+        Clear
+      </button>
+    </div>
+  );
+}
+
+interface FilterSelectProps {
+  /** Property that the list is filtered by. Only screen readers read it; the selected option shows it. */
+  label: string;
+  name: string;
+  options: readonly { value: string; label: string }[];
+  value: string;
+}
+
+/** Select that filters a list, in a `ListToolbar`. A change submits its form. */
+export function FilterSelect({ label, name, options, value }: FilterSelectProps) {
+  const id = fieldId(name);
+  return (
+    <div class="select">
+      <label class="visually-hidden" for={id}>
+        {label}
+      </label>
+      <Select
+        options={options}
+        selected={value}
+        id={id}
+        name={name}
+        title={label}
+        autocomplete="off"
+        data-submits
+      />
+    </div>
+  );
+}
+
+interface FilterDateProps {
+  /** Visible label in one word, such as "From". */
+  label: string;
+  name: string;
+  /** `YYYY-MM-DD`, or empty. */
+  value: string;
+}
+
+/** Date that filters a list, in a `ListToolbar`. */
+export function FilterDate({ label, name, value }: FilterDateProps) {
+  return (
+    <div class="filter-date">
+      <label for={fieldId(name)}>{label}</label>
+      <input class="input" type="date" id={fieldId(name)} name={name} value={value} />
+    </div>
+  );
+}
+
+/** Column of a `Table`. */
+interface Column {
+  label: string;
+  isNumeric?: boolean;
+  /** True if only screen readers read the label, such as above a column of buttons. */
+  isHidden?: boolean;
+}
+
+interface TableProps {
+  columns: readonly Column[];
+  /** Title for screen readers. */
+  caption?: string;
+  /** True if a `ListCard` or `DetailCard` surrounds the table. */
+  isInCard?: boolean;
+  /** `Row`s of `Cell`s. */
+  children: ComponentChildren;
+}
+
+/**
+ * Table that shows each row as a block of labelled values if it is narrow. Browsers then drop the roles
+ * of its elements, so these are written out.
+ */
+export function Table({ columns, caption, isInCard, children }: TableProps) {
+  const table = (
+    <table class="table" role="table">
+      {caption ? <caption class="visually-hidden">{caption}</caption> : null}
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ label, isNumeric, isHidden }) => (
+            <th
+              key={label}
+              scope="col"
+              role="columnheader"
+              class={isNumeric ? "numeric" : undefined}
+            >
+              {isHidden ? <span class="visually-hidden">{label}</span> : label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">{children}</tbody>
+    </table>
+  );
+  return isInCard ? table : <div class="card table-card">{table}</div>;
+}
+
+interface RowProps {
+  /** True for an entry that is no longer in use: revoked or disabled. */
+  isOver?: boolean;
+  children: ComponentChildren;
+}
+
+/** Row of a `Table`. */
+export function Row({ isOver, children }: RowProps) {
+  return (
+    <tr class={isOver ? "is-over" : undefined} role="row">
+      {children}
+    </tr>
+  );
+}
+
+interface CellProps {
+  /** Label of the column, shown before the value in a narrow table. */
+  label?: string;
+  isNumeric?: boolean;
+  children?: ComponentChildren;
+}
+
+/** Cell of a `Row`. */
+export function Cell({ label, isNumeric, children }: CellProps) {
+  return (
+    <td role="cell" class={isNumeric ? "numeric" : undefined} data-label={label}>
+      <div class="cell">{children}</div>
+    </td>
+  );
+}
+
+/** Link that covers its whole row. */
+export function RowLink({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <a class="row-link" href={safeHref(href)}>
+      {children}
+    </a>
+  );
+}
+
+/** Second line of a cell. */
+export function CellNote({ children }: { children: ComponentChildren }) {
+  return <div class="cell-note">{children}</div>;
+}
+
+/** Short text of a cell, kept on one line if the table is wide enough. */
+export function OneLine({ children }: { children: ComponentChildren }) {
+  return <span class="one-line">{children}</span>;
+}
+
+/** Column of a `DenseTable`. */
+interface DenseColumn {
+  label: string;
+  isNumeric?: boolean;
+  /** True if only screen readers read the label. */
+  isHidden?: boolean;
+  /** Order of the rows by this column, and the path of the list in its other order. */
+  sort?: { order: "ascending" | "other"; href: string };
+  /** True if the column is hidden in a narrow table. */
+  isSecondary?: boolean;
+}
+
+interface DenseTableProps {
+  columns: readonly DenseColumn[];
+  /** Title for screen readers. */
+  caption: string;
+  /** Id of the rows if they are refreshed. */
+  liveId?: string;
+  /** `DenseRow`s. */
+  children: ComponentChildren;
+}
+
+/**
+ * Table with rows of one height. A narrow table hides secondary columns; an even narrower one shows
+ * only the name and one figure of each row, with bars below. The roles are written out, since browsers
+ * drop those of elements that are not displayed as a table.
+ */
+export function DenseTable({ columns, caption, liveId, children }: DenseTableProps) {
+  return (
+    <table class="table dense" role="table">
+      <caption class="visually-hidden">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ label, isNumeric, isHidden, isSecondary, sort }) => (
+            <th
+              key={label}
+              scope="col"
+              role="columnheader"
+              aria-sort={sort?.order}
+              class={classOf(isNumeric ? "numeric" : "", isSecondary)}
+            >
+              {isHidden ? (
+                <span class="visually-hidden">{label}</span>
+              ) : sort ? (
+                <a class="sort" href={safeHref(sort.href)}>
+                  {label}
+                  <Icon name="chevron-down" />
+                </a>
+              ) : (
+                label
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup" id={liveId} data-live={liveId ? "" : undefined}>
+        {children}
+      </tbody>
+    </table>
+  );
+}
+
+/** Row of a `DenseTable`. */
+export function DenseRow({ children }: { children: ComponentChildren }) {
+  return <tr role="row">{children}</tr>;
+}
+
+interface PickCellProps {
+  name: string;
+  value: string;
+  /** Accessible name, such as "Select Shop". */
+  label: string;
+}
+
+/** Checkbox that selects its row for the buttons of a `BulkBar`. */
+export function PickCell({ name, value, label }: PickCellProps) {
+  return (
+    <td role="cell" class="pick">
+      <label>
+        <span class="visually-hidden">{label}</span>
+        <input type="checkbox" name={name} value={value} data-pick autocomplete="off" />
+      </label>
+    </td>
+  );
+}
+
+interface NameCellProps {
+  shape: ComponentChildren;
+  href: string;
+  name: string;
+  /** State after the name. */
+  state?: ComponentChildren;
+  note?: ComponentChildren;
+  /** Tags below the note. */
+  tags?: ComponentChildren;
+}
+
+/** Cell with shape, name, state and note. The link of the name covers the row. */
+export function NameCell({ shape, href, name, state, note, tags }: NameCellProps) {
+  return (
+    <td role="cell" class="name">
+      <div class="cell-name">
+        {shape}
+        <div>
+          <a class="row-link" href={safeHref(href)}>
+            {name}
+          </a>{" "}
+          {state}
+          <span class="note">{note}</span>
+          {tags}
+        </div>
+      </div>
+    </td>
+  );
+}
+
+interface DenseCellProps {
+  isSecondary?: boolean;
+  children?: ComponentChildren;
+}
+
+/** Cell with a figure. With `isMiddle`, it is hidden in a table for phones. */
+export function FigureCell({
+  isSecondary,
+  isMiddle,
+  children,
+}: DenseCellProps & { isMiddle?: boolean }) {
+  return (
+    <td role="cell" class={classOf(isMiddle ? "numeric middle" : "numeric", isSecondary)}>
+      {children}
+    </td>
+  );
+}
+
+/**
+ * Cell with a text or, with `isBars`, with bars that have their own line in a table for phones. With
+ * `isMiddle`, it is hidden there.
+ */
+export function TextCell({
+  isSecondary,
+  isBars,
+  isMiddle,
+  children,
+}: DenseCellProps & { isBars?: boolean; isMiddle?: boolean }) {
+  return (
+    <td role="cell" class={classOf(isBars ? "line" : isMiddle ? "middle" : "", isSecondary)}>
+      {children}
+    </td>
+  );
+}
+
+function classOf(own: string, isSecondary: boolean | undefined): string | undefined {
+  return [own, isSecondary ? "secondary" : ""].filter(Boolean).join(" ") || undefined;
+}
