@@ -11,7 +11,7 @@ import { toIso } from "../../base/time";
 /** Number of entries read at a time, which limits memory. */
 const ROWS_PER_BATCH = 500;
 
-const COLUMNS = [
+const CSV_COLUMNS = [
   "at",
   "actor_kind",
   "actor_id",
@@ -32,7 +32,7 @@ export function auditCsv(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let before: AuditCursor | undefined;
-  let header = toCsv(COLUMNS, []);
+  let header = toCsv(CSV_COLUMNS, []);
   return new ReadableStream({
     pull(controller) {
       const rows = searchAudit(reader, { ...query, before, limit: ROWS_PER_BATCH });

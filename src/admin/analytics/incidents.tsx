@@ -7,7 +7,7 @@ import { incidentPath } from "../../ui/frame/paths";
 import { AnalyticsFrame } from "./frame";
 import { INCIDENT_FIGURES_PATH, type Selection } from "./selection";
 
-const COLUMNS = [
+const INCIDENT_COLUMNS = [
   { label: "Month" },
   { label: "Incidents", isNumeric: true },
   { label: "Minor", isNumeric: true },
@@ -74,7 +74,7 @@ export function IncidentFigures(props: {
           }))}
         />
       </DetailCard>
-      <Table columns={COLUMNS} caption="Incidents by month">
+      <Table columns={INCIDENT_COLUMNS} caption="Incidents by month">
         {data.toReversed().map((line) => (
           <Row key={line.from}>
             <Cell>{monthOf(line.from)}</Cell>

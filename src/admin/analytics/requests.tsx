@@ -6,7 +6,7 @@ import { keyPath } from "../../ui/frame/paths";
 import { AnalyticsFrame } from "./frame";
 import { REQUEST_FIGURES_PATH, type Selection } from "./selection";
 
-const COLUMNS = [
+const REQUEST_COLUMNS = [
   { label: "Key" },
   { label: "Requests", isNumeric: true },
   { label: "Succeeded", isNumeric: true },
@@ -45,7 +45,7 @@ export function RequestFigures({ selection, answer, canOpenKeys, now }: RequestF
         </EmptyState>
       ) : null}
       {answer && data.length > 0 ? (
-        <Table columns={COLUMNS} caption="Requests by key">
+        <Table columns={REQUEST_COLUMNS} caption="Requests by key">
           {data.map((line) => (
             <Row key={line.id}>
               <Cell>
@@ -55,10 +55,10 @@ export function RequestFigures({ selection, answer, canOpenKeys, now }: RequestF
                   <span class="strong">{line.name}</span>
                 )}
               </Cell>
-              <Count label="Requests" of={line.total} />
-              <Count label="Succeeded" of={line.ok} />
-              <Count label="Failed (4xx)" of={line.client_error} />
-              <Count label="Rate-limited" of={line.limited} />
+              <RequestCount label="Requests" of={line.total} />
+              <RequestCount label="Succeeded" of={line.ok} />
+              <RequestCount label="Failed (4xx)" of={line.client_error} />
+              <RequestCount label="Rate-limited" of={line.limited} />
               <Cell label="Last used">
                 {line.last_used_at === null ? (
                   <span class="quiet-text">Never</span>
@@ -74,7 +74,7 @@ export function RequestFigures({ selection, answer, canOpenKeys, now }: RequestF
   );
 }
 
-function Count({ label, of: count }: { label: string; of: number }) {
+function RequestCount({ label, of: count }: { label: string; of: number }) {
   return (
     <Cell label={label} isNumeric>
       {count === 0 ? null : count.toLocaleString("en")}

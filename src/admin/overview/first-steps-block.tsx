@@ -3,7 +3,7 @@ import { Icon } from "../../ui/icons";
 import { type FirstStep, HIDE_STEPS_PATH, SHOW_STEPS_PATH } from "./first-steps";
 
 /** First steps after the set-up. The next step has the primary button. */
-export function FirstSteps({ steps }: { steps: readonly FirstStep[] }) {
+export function FirstStepsBlock({ steps }: { steps: readonly FirstStep[] }) {
   const next = steps.find(({ isDone }) => !isDone);
   const done = steps.filter(({ isDone }) => isDone).length;
   return (

@@ -14,7 +14,7 @@ import { ChangesBlock } from "./changes-block";
 import type { CurrentState } from "./current-state";
 import { EventsBlock } from "./events-block";
 import type { FirstSteps as Steps } from "./first-steps";
-import { FirstSteps, ShowFirstSteps } from "./first-steps-block";
+import { FirstStepsBlock, ShowFirstSteps } from "./first-steps-block";
 import type { Health } from "./health";
 import { HealthBlock } from "./health-block";
 import type { LastDay } from "./last-day";
@@ -59,7 +59,7 @@ export function Overview({ data, storage, isTooBusy, alarms, role, now }: Overvi
         <StorageNotice storage={storage} />
         <BusyNotice isTooBusy={isTooBusy} />
         <AlarmNotices alarms={alarms} now={now} />
-        {steps ? <FirstSteps steps={steps} /> : <FirstPage role={role} />}
+        {steps ? <FirstStepsBlock steps={steps} /> : <FirstPage role={role} />}
         {again}
       </>
     );
@@ -74,7 +74,7 @@ export function Overview({ data, storage, isTooBusy, alarms, role, now }: Overvi
       <BusyNotice isTooBusy={isTooBusy} />
       <AlarmNotices alarms={alarms} now={now} />
       <MailNotices troubles={mail} now={now} />
-      {steps ? <FirstSteps steps={steps} /> : null}
+      {steps ? <FirstStepsBlock steps={steps} /> : null}
       <div class={isCalm ? "now" : "beside now"} id="now" data-live="">
         {isCalm ? null : <AttentionList attention={attention} />}
         <HealthBlock

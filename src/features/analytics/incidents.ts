@@ -31,12 +31,12 @@ export function incidentsAnswer(
   const byNumber = Map.groupBy(counted, ({ at }) => numberOf(at, interval));
   const data = spans.map((span) => ({
     ...lineOf(span),
-    ...figuresOf(byNumber.get(numberOf(span.from, interval)) ?? []),
+    ...incidentFiguresOf(byNumber.get(numberOf(span.from, interval)) ?? []),
   }));
-  return { ...headOf(period, METHODS.incidents), total: figuresOf(counted), data };
+  return { ...headOf(period, METHODS.incidents), total: incidentFiguresOf(counted), data };
 }
 
-function figuresOf(parts: readonly Counted[]): IncidentFigures {
+function incidentFiguresOf(parts: readonly Counted[]): IncidentFigures {
   const sum = (of: (part: Counted) => number | null) =>
     parts.reduce((total, part) => total + (of(part) ?? 0), 0);
   const mean = (total: number, count: number) => (count === 0 ? null : Math.round(total / count));

@@ -39,14 +39,14 @@ export function requestsAnswer(reader: Reader, input: RequestsInput, now: number
       id,
       name,
       ...lineOf(span),
-      ...figuresOf(byBucket.get(bucketOf(id, span.from)) ?? []),
+      ...requestFiguresOf(byBucket.get(bucketOf(id, span.from)) ?? []),
       last_used_at: toIsoOrNull(lastUsedAt),
     })),
   );
-  return { ...headOf(hours, METHODS.requests), total: figuresOf(counted), data };
+  return { ...headOf(hours, METHODS.requests), total: requestFiguresOf(counted), data };
 }
 
-function figuresOf(parts: readonly Counts[]): RequestFigures {
+function requestFiguresOf(parts: readonly Counts[]): RequestFigures {
   const sum = (of: keyof Counts) => parts.reduce((total, part) => total + part[of], 0);
   const [ok, clientError, limited] = [sum("ok"), sum("clientError"), sum("limited")];
   return { total: ok + clientError + limited, ok, client_error: clientError, limited };

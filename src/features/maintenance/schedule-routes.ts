@@ -26,7 +26,7 @@ import {
   updateSchedule,
 } from "./schedules/service";
 
-const PATH = "/api/v1/maintenance-schedules";
+const SCHEDULES_PATH = "/api/v1/maintenance-schedules";
 
 const READ = { tag: "Maintenance", access: scope("read:status") };
 const WRITE = { tag: "Maintenance", access: scope("write:maintenance") };
@@ -43,7 +43,7 @@ export function scheduleRoutes(ctx: Ctx, requestContexts: RequestContexts) {
         const pageId = readPageFilter(ctx.db, query);
         const records = listSchedules(ctx.db, { pageId, before, limit: limit + 1 });
         const page = toPage(records, limit, ({ row }) => row.id, presentSchedule);
-        const self = listAddress(ctx.baseUrl + PATH, query, limit);
+        const self = listAddress(ctx.baseUrl + SCHEDULES_PATH, query, limit);
         return sendList(request, requestContext, page, self);
       },
       {
@@ -65,7 +65,7 @@ export function scheduleRoutes(ctx: Ctx, requestContexts: RequestContexts) {
       ({ body, request, requestContext }) =>
         createOnce(ctx, { request, requestContext }, (tx) => {
           const resource = presentSchedule(createSchedule(ctx, tx, body, actorOf(requestContext)));
-          return { resource, location: `${PATH}/${resource.id}` };
+          return { resource, location: `${SCHEDULES_PATH}/${resource.id}` };
         }),
       {
         ...jsonBody(CreateScheduleBody, (valid) => scheduleErrors(ctx, valid)),
