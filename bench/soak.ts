@@ -16,7 +16,7 @@ import { type Server, startAllclear, startServer } from "./support/server";
 import { readMetrics, seedMonitors, startTarget } from "./support/watching";
 import { withWorkspace, type Workspace } from "./support/workspace";
 import { startSession } from "../src/features/auth/sessions";
-import { createUser } from "../src/features/users/service";
+import { createUser } from "../src/features/users/users";
 import { createWebhook } from "../src/features/webhooks/create";
 import { CLI_ACTOR } from "../src/base/actor";
 import { sessionCookie } from "../src/http/cookies";

@@ -9,7 +9,7 @@ import { trimKeyUse } from "./features/keys/usage";
 import { trimMails } from "./features/mail/trim";
 import { sweepSubmissions } from "./features/submissions/service";
 import { sweepSubscribers } from "./features/subscribers/sweep";
-import { sweepUserMails } from "./features/users/mail-worker";
+import { sweepUserMails } from "./features/users/letters";
 import { deletePausesBefore } from "./features/webhooks/store";
 import { trimDeliveries } from "./features/webhooks/deliveries";
 import type { Timer } from "./base/clock";

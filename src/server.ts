@@ -8,7 +8,7 @@ import { drain } from "./features/health/readiness";
 import type { MetricFamily } from "./features/metrics/metrics";
 import type { Monitoring } from "./features/monitors/monitoring";
 import type { Gateway } from "./http/gateway";
-import { followSettings, readPublicAddress } from "./features/settings/service";
+import { followSettings, readPublicAddress } from "./features/settings/settings";
 import type { FirstRun } from "./first-run";
 import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet";
 import { type Installation, openForServer } from "./installation";

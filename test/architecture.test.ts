@@ -241,7 +241,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^(cli|demo)\/|routes\.tsx?$|^first-run\.ts$|^fleet\/primary\/primaryship\.ts$|^housekeeping\.ts$|^ui\/frame\/write-as\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|imports\/history\/write|mail\/relay-offers|auth\/last-seen|maintenance\/clock|mailings\/worker|monitors\/(engine\/(incident-clock|network|recorder)|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/(mail-worker|templates))\.ts$/;
+      /^(cli|demo)\/|routes\.tsx?$|^first-run\.ts$|^fleet\/primary\/primaryship\.ts$|^housekeeping\.ts$|^ui\/frame\/write-as\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|imports\/history\/write|mail\/relay-offers|auth\/sessions|maintenance\/clock|mailings\/worker|monitors\/(engine\/(incident-clock|network|recorder)|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/mails|users\/letters)\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { selectMany } from "../src/db/statements";
 import { apiKeyValues } from "../src/db/tables/keys";
 import { auditLog, events } from "../src/db/tables/events";
 import { deleteAuditAddresses, deleteOldAudits, recordAudits } from "../src/events/audit";
-import { createKey } from "../src/features/keys/service";
+import { createKey } from "../src/features/keys/keys";
 import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
 import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
 import { CLI_ACTOR } from "../src/base/actor";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Tx } from "../src/db/statements";
 import { closeSqlite, openSqlite, pragma } from "../src/db/open";
 import { recordAudits } from "../src/events/audit";
-import { createKey } from "../src/features/keys/service";
+import { createKey } from "../src/features/keys/keys";
 import { trimKeyUse } from "../src/features/keys/usage";
 import { addToHour, listKeyHoursSince } from "../src/features/keys/store";
 import { rollUp } from "../src/features/monitors/rollup";

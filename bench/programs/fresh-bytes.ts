@@ -6,7 +6,7 @@
 import { createApp } from "../../src/app";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import { addUpdate } from "../../src/features/incidents/changes";
-import { createKey } from "../../src/features/keys/service";
+import { createKey } from "../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openData } from "../support/open-data";
 import { seedHistory } from "../support/seed-history";

@@ -1,9 +1,9 @@
 import { createIncident } from "../../src/features/incidents/incidents";
-import { createComponent } from "../../src/features/components/service";
+import { createComponent } from "../../src/features/components/components";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import { createMonitor } from "../../src/features/monitors/create";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { createPage } from "../../src/features/pages/service";
+import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";

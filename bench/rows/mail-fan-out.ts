@@ -1,6 +1,6 @@
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createIncident } from "../../src/features/incidents/incidents";
-import { createPage } from "../../src/features/pages/service";
+import { createPage } from "../../src/features/pages/pages";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, median } from "../support/figure";
 import { createMailSite, type MailSite, openMailData } from "../support/mail-site";

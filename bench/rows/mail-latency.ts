@@ -1,5 +1,5 @@
 import { CLI_ACTOR } from "../../src/base/actor";
-import { createPage } from "../../src/features/pages/service";
+import { createPage } from "../../src/features/pages/pages";
 import { addSubscribers } from "../support/add-subscribers";
 import { type Figure, percentile } from "../support/figure";
 import { createMailSite, type MailSite } from "../support/mail-site";

@@ -1,5 +1,5 @@
 import { startSession } from "../../src/features/auth/sessions";
-import { createUser } from "../../src/features/users/service";
+import { createUser } from "../../src/features/users/users";
 import { sessionCookie } from "../../src/http/cookies";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { changesOf } from "../support/component-changes";

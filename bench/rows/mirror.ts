@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createComponent } from "../../src/features/components/service";
+import { createComponent } from "../../src/features/components/components";
 import { createIncident } from "../../src/features/incidents/incidents";
-import { createKey } from "../../src/features/keys/service";
-import { createPage } from "../../src/features/pages/service";
+import { createKey } from "../../src/features/keys/keys";
+import { createPage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
 import { type Figure, median } from "../support/figure";

@@ -1,6 +1,6 @@
 import { loadConfig } from "../../src/base/config/load";
 import { createPasswords } from "../../src/features/auth/passwords";
-import { createUser } from "../../src/features/users/service";
+import { createUser } from "../../src/features/users/users";
 import { openForCommand } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/base/actor";
 

@@ -6,11 +6,11 @@ import { createTemplate } from "../../src/features/incident-templates/templates"
 import { getIncident } from "../../src/features/incidents/records";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { planMaintenance } from "../../src/features/maintenance/plan";
-import { createKey } from "../../src/features/keys/service";
+import { createKey } from "../../src/features/keys/keys";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { createMonitor } from "../../src/features/monitors/create";
-import { findPageBySlugOrId, updatePage } from "../../src/features/pages/service";
-import { createUser } from "../../src/features/users/service";
+import { findPageBySlugOrId, updatePage } from "../../src/features/pages/pages";
+import { createUser } from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
 import { createWebhook } from "../../src/features/webhooks/create";
 import { sendTestEvent } from "../../src/features/webhooks/deliveries";

@@ -1,9 +1,9 @@
-import { createComponent, createGroup } from "../../src/features/components/service";
+import { createComponent, createGroup } from "../../src/features/components/components";
 import { addUpdate } from "../../src/features/incidents/changes";
 import { createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { planMaintenance } from "../../src/features/maintenance/plan";
-import { createPage } from "../../src/features/pages/service";
+import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/base/actor";

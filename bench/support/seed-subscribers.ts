@@ -12,7 +12,7 @@ import type { MailingState } from "../../src/base/mail-address";
 import { startSession } from "../../src/features/auth/sessions";
 import { suppress } from "../../src/features/mail/suppressions";
 import { findPageBySlug } from "../../src/features/pages/store";
-import { createUser } from "../../src/features/users/service";
+import { createUser } from "../../src/features/users/users";
 import { mailingRow, mailRow, subscriberRow } from "../../test/support/mail-rows";
 import { openData } from "./open-data";
 import { seed } from "./seed";

@@ -1,7 +1,7 @@
-import { createComponent, createGroup } from "../../src/features/components/service";
-import { createKey } from "../../src/features/keys/service";
+import { createComponent, createGroup } from "../../src/features/components/components";
+import { createKey } from "../../src/features/keys/keys";
 import type { Scope } from "../../src/features/keys/scopes";
-import { createPage } from "../../src/features/pages/service";
+import { createPage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openData } from "./open-data";
 

@@ -1,6 +1,6 @@
 import { startSession } from "../../src/features/auth/sessions";
 import { findPageBySlug } from "../../src/features/pages/store";
-import { createUser } from "../../src/features/users/service";
+import { createUser } from "../../src/features/users/users";
 import { sessionCookie } from "../../src/http/cookies";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TakenMails } from "../programs/mail-relay";

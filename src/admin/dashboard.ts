@@ -11,7 +11,7 @@ import type { Monitoring } from "../features/monitors/monitoring";
 import type { ClientAddresses } from "../http/client-address";
 import { createElysia, type RequestContexts } from "../http/elysia";
 import type { RouteTable } from "../http/route-table";
-import { createSignInPages } from "./entry/sign-in-pages";
+import { createSignInPages } from "../features/auth/screens/sign-in-pages";
 import { createFlashes } from "../ui/frame/flashes";
 import { createRenderer } from "../ui/frame/render";
 import { shareRead } from "../ui/frame/shared-read";

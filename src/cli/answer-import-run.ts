@@ -15,7 +15,7 @@ import type { ImportOptions } from "../features/imports/run";
 import { performImport } from "../features/imports/perform";
 import { readSource } from "../features/imports/importers";
 import { withPlaceName } from "../features/imports/files";
-import { followSettings } from "../features/settings/service";
+import { followSettings } from "../features/settings/settings";
 import { findUser } from "../features/users/store";
 import { openForCommand } from "../installation";
 import { systemClock } from "../base/clock";

@@ -4,7 +4,7 @@ import { applyFile } from "../features/apply/reconcile";
 import { ApplyFileError, readApplyFile, type ReadFile } from "../features/apply/file";
 import type { ApplyOutcome } from "../features/apply/run";
 import { describeChange } from "../features/apply/difference";
-import { followSettings } from "../features/settings/service";
+import { followSettings } from "../features/settings/settings";
 import { describeQuestion } from "../features/webhooks/alerts/question";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../base/actor";

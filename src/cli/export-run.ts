@@ -6,7 +6,7 @@ import { monitorsIn } from "../features/apply/pointers";
 import { omitForeignRefs } from "../features/apply/foreign-refs";
 import { listUndeclarableRefs } from "../features/monitors/apply-plan";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
-import { readPublicAddress } from "../features/settings/service";
+import { readPublicAddress } from "../features/settings/settings";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
 

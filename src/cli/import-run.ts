@@ -14,7 +14,7 @@ import { parseOptions } from "../features/imports/options";
 import { performImport } from "../features/imports/perform";
 import { type ReadContext, readSource, validateOptions } from "../features/imports/importers";
 import { startedInWords, startImport } from "../features/imports/start";
-import { followSettings } from "../features/settings/service";
+import { followSettings } from "../features/settings/settings";
 import { openForCommand } from "../installation";
 import { systemClock } from "../base/clock";
 import { toIso } from "../base/time";

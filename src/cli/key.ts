@@ -7,8 +7,8 @@ import {
   rotateKey,
   updateKey,
   validateCreateKey,
-} from "../features/keys/service";
-import type { CreateKeyBody, KeyResource } from "../features/keys/model";
+} from "../features/keys/keys";
+import type { CreateKeyBody, KeyResource } from "../features/keys/wire";
 import { describeExpiry, type Overlap, OVERLAPS, stateOfKey } from "../features/keys/rules";
 import { SCOPE_NAMES } from "../features/keys/scopes";
 import type { Installation } from "../installation";

@@ -7,7 +7,7 @@ import { beginTestMail, describeMissing } from "../features/mail/test-mail";
 import { type Delivery, readDelivery } from "../features/mail/delivery";
 import { mailReadiness, mailSetters, readMailSettings } from "../features/mail/settings";
 import { STEP_NAMES } from "../features/mail/smtp/reply";
-import { followSettings } from "../features/settings/service";
+import { followSettings } from "../features/settings/settings";
 import { type Installation, openForCommand } from "../installation";
 import { plural } from "../base/text";
 import { toIso } from "../base/time";

@@ -11,7 +11,7 @@ import {
 import { addressHmac, ensureMailKey } from "../features/mail/tokens";
 import { relayTakesUtf8 } from "../features/mail/relay-offers";
 import type { PageRow } from "../features/pages/store";
-import { followSettings } from "../features/settings/service";
+import { followSettings } from "../features/settings/settings";
 import { addConsentedSubscriber, readConsent } from "../features/subscribers/consent";
 import { createChoicesReader } from "../features/subscribers/refs";
 import { eraseAddress } from "../features/subscribers/erase";

@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { OperatorError } from "../db/errors";
 import { CLI_ACTOR } from "../base/actor";
 import { relayTakesUtf8 } from "../features/mail/relay-offers";
-import { followSettings } from "../features/settings/service";
+import { followSettings } from "../features/settings/settings";
 import { exportSubscribers, recordExport } from "../features/subscribers/export";
 import {
   IMPORT_RESULTS,

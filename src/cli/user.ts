@@ -3,7 +3,7 @@ import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import { notFound } from "../base/errors";
 import { createPasswords, passwordError } from "../features/auth/passwords";
-import { followSettings } from "../features/settings/service";
+import { followSettings } from "../features/settings/settings";
 import { changePassword, endSessions } from "../features/users/sign-in";
 import {
   createUser,
@@ -13,14 +13,14 @@ import {
   listLiveKeysOf,
   listUsers,
   validateNewUser,
-} from "../features/users/service";
+} from "../features/users/users";
 import {
   inviteUser,
   issuePasswordLink,
   linkPath,
   type PasswordLink,
 } from "../features/users/invitations";
-import type { NewUser, UserResource } from "../features/users/model";
+import type { NewUser, UserResource } from "../features/users/wire";
 import { stateOfUser } from "../features/users/rules";
 import { CLI_ACTOR, ROLES } from "../base/actor";
 import { describeDuration } from "../base/time";

@@ -1,9 +1,9 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { CLI_ACTOR, userActor } from "../base/actor";
-import type { UserResource } from "../features/users/model";
-import { createUser } from "../features/users/service";
-import { createKey } from "../features/keys/service";
+import type { UserResource } from "../features/users/wire";
+import { createUser } from "../features/users/users";
+import { createKey } from "../features/keys/keys";
 import { type Scope, SCOPE_NAMES } from "../features/keys/scopes";
 import { createWebhook } from "../features/webhooks/create";
 import { sendTestEvent } from "../features/webhooks/deliveries";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import type { Actor } from "../base/actor";
-import { createComponent, createGroup } from "../features/components/service";
-import { createPage } from "../features/pages/service";
+import { createComponent, createGroup } from "../features/components/components";
+import { createPage } from "../features/pages/pages";
 import type { PageRow } from "../features/pages/store";
 
 /** A page of demo data. */

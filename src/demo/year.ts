@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
 import type { Actor } from "../base/actor";
 import { advanceMaintenance } from "../features/maintenance/clock";
-import { createSchedule } from "../features/maintenance/schedules/service";
+import { createSchedule } from "../features/maintenance/schedules/schedules";
 import { planMaintenance } from "../features/maintenance/plan";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../base/time";
 import { type DemoIncident, type Entry, incidentEntries } from "./diary";

@@ -1,7 +1,6 @@
 import type { BearerReader } from "./bearer";
 import { type ErrorCode, Problem } from "../base/errors";
-import type { Credential, KeyDirectory } from "../features/keys/directory";
-import { isKeyValue } from "../features/keys/value";
+import { type Credential, isKeyValue, type KeyDirectory } from "../features/keys/directory";
 import { keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
 import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeat-tokens";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
 import type { PolicyName } from "../features/limits/limiter";
 import type { DomainPage } from "../features/pages/custom-domains";
-import { hostNameOf } from "../features/pages/address";
+import { hostNameOf } from "../features/pages/references";
 import type { Operation } from "./operation";
 import type { RequestContext } from "./request-context";
 

@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
 import { sha256Hex } from "../base/hash";
 import { WHOLE_TURN } from "../base/in-slices";
-import { findMaintenances } from "../features/maintenance/lists";
+import { findMaintenances } from "../features/maintenance/records";
 import { listNewestIncidents, type ReadRecords } from "../features/incidents/records";
 import { mailReadiness } from "../features/mail/settings";
 import { findPage } from "../features/pages/store";

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Ctx } from "../context";
 import { notFound } from "../base/errors";
-import { resolveComponentId } from "../features/components/component-reference";
+import { resolveComponentId } from "../features/components/references";
 import type { Snapshot } from "../features/status/snapshot";
 import type { Snapshots } from "../features/status/snapshots";
 import { operation } from "../http/operation";

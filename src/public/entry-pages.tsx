@@ -1,7 +1,7 @@
 import { plainText } from "../base/markdown";
 import { STATUS_TONES } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
-import type { Maintenance } from "../features/maintenance/model";
+import type { Maintenance } from "../features/maintenance/wire";
 import type { HistoryEntry } from "../features/status/history";
 import type { StatusDocument } from "../features/status/model";
 import { State, STATUS_WORDS, StatusLabel } from "../ui/blocks";

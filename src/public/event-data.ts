@@ -1,9 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { EventType } from "../events/outbox";
 import { AlarmEventData } from "../features/alarms/alarms";
-import { ComponentEventData } from "../features/components/refresh-statuses";
+import { ComponentEventData } from "../features/components/statuses";
 import { IncidentEventData } from "../features/incidents/incidents";
-import { MaintenanceEventData } from "../features/maintenance/event";
+import { MaintenanceEventData } from "../features/maintenance/maintenance";
 import {
   CertificateEventData,
   MonitorEventData,

@@ -7,7 +7,7 @@ import type { Ctx } from "../context";
 import type { Sessions } from "../features/auth/sessions";
 import { getIncidentPart } from "../features/incidents/records";
 import { presentIncident } from "../features/incidents/wire";
-import { presentMaintenance } from "../features/maintenance/model";
+import { presentMaintenance } from "../features/maintenance/wire";
 import { getMaintenancePart } from "../features/maintenance/records";
 import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/history";
 import type { StatusDocument } from "../features/status/model";

@@ -1,6 +1,6 @@
 import { type ComponentStatus, IMPACT_TONES, type Tone } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
-import type { Maintenance } from "../features/maintenance/model";
+import type { Maintenance } from "../features/maintenance/wire";
 import { State } from "../ui/blocks";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 

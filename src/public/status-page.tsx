@@ -12,7 +12,7 @@ import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { Reader } from "../db/statements";
 import type { Incident } from "../features/incidents/wire";
-import type { Maintenance } from "../features/maintenance/model";
+import type { Maintenance } from "../features/maintenance/wire";
 import { isUnderWay } from "../features/maintenance/rules";
 import type { SparklineData } from "../features/monitors/sparklines";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { countChanges } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { deleteComponent } from "../../src/features/components/service";
+import { deleteComponent } from "../../src/features/components/components";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { KEYS, NEW_KEY, openForm, sendKeyForm, USERS } from "../support/dashboard";
 import { readHtml } from "../support/html";

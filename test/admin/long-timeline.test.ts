@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db/statements";
 import { addUpdate } from "../../src/features/incidents/changes";
-import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
+import { addMaintenanceUpdate } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Answer, TestApp } from "../support/app";
 import { readHtml } from "../support/html";

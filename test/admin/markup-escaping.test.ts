@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listUsers } from "../../src/features/users/service";
+import { listUsers } from "../../src/features/users/users";
 import { type Answer, createTestApp, type TestApp } from "../support/app";
 import {
   ACCOUNT,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { listMonitors } from "../../src/features/monitors/records";
-import { listUsers } from "../../src/features/users/service";
+import { listUsers } from "../../src/features/users/users";
 import { listAllWebhooks } from "../../src/features/webhooks/store";
 import { type Answer, createTestApp, type TestApp } from "../support/app";
 import {

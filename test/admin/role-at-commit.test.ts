@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { disableUser, listUsers, setRole } from "../../src/features/users/service";
+import { disableUser, listUsers, setRole } from "../../src/features/users/users";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { KEY_FIELDS, USERS } from "../support/dashboard";

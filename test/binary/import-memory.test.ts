@@ -6,7 +6,7 @@ import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import { IMPORT_COMMAND, type SourceKind } from "../../src/base/import-sources";
 import type { ImportRequest, ImportResult } from "../../src/features/imports/request";
 import { importInProcess } from "../../src/features/imports/process";
-import { createUser } from "../../src/features/users/service";
+import { createUser } from "../../src/features/users/users";
 import { type Installation, openForCommand } from "../../src/installation";
 import { systemClock } from "../../src/base/clock";
 import { testConfig } from "../support/app";

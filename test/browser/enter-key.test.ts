@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { listIncidents } from "../../src/features/incidents/records";
-import { listMaintenance } from "../../src/features/maintenance/lists";
+import { listMaintenance } from "../../src/features/maintenance/records";
 import { describeInBrowser } from "../support/browser";
 
 const WAYS = [

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createMonitor } from "../../src/features/monitors/create";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { CLI_ACTOR } from "../../src/base/actor";

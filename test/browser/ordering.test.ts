@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { deleteComponent } from "../../src/features/components/service";
+import { deleteComponent } from "../../src/features/components/components";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { arrange, COMPONENTS, outlineOf } from "../support/grouped-site";
 import { describeWithBrowser } from "../support/browser";

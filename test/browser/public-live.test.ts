@@ -4,7 +4,7 @@ import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { listAllPages } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { setHidden } from "../support/hidden-tab";
 
 const VERSION = /\/status\/acme\/version$/;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { updateGroup } from "../../src/features/components/service";
+import { updateGroup } from "../../src/features/components/components";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { arrange } from "../support/grouped-site";

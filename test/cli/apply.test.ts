@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { configFileSchema } from "../../src/features/apply/schema";
-import { setPublicAddress } from "../../src/features/settings/service";
+import { setPublicAddress } from "../../src/features/settings/settings";
 import { openForCommand } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { testConfig } from "../support/app";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { keepKey } from "../../src/features/compat/store";
 import { readGoDuration } from "../../src/base/go-duration";
-import type { PageInput } from "../../src/features/pages/model";
+import type { PageInput } from "../../src/features/pages/wire";
 import { chargeOf } from "../support/app";
 import { createCompatSite } from "../support/compat-site";
 import { visit } from "../support/domains";

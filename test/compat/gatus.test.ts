@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { keepKey } from "../../src/features/compat/store";
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { findMonitor } from "../../src/features/monitors/store";
 import { recordState } from "../../src/features/monitors/engine/transitions";
 import { createSnapshots } from "../../src/features/status/snapshots";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { keepNumber } from "../../src/features/compat/store";
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
 import { createCompatSite, type CompatSite } from "../support/compat-site";

@@ -5,7 +5,7 @@ import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrati
 import { openSqlite } from "../../src/db/open";
 import { guardSchema } from "../../src/db/schema-guard";
 import { unavailable } from "../../src/base/errors";
-import { readPublicAddress } from "../../src/features/settings/service";
+import { readPublicAddress } from "../../src/features/settings/settings";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
 

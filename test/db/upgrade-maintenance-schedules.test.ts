@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createDb } from "../../src/db/database";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { listMaintenance } from "../../src/features/maintenance/lists";
+import { listMaintenance } from "../../src/features/maintenance/records";
 import { listSchedules } from "../../src/features/maintenance/schedules/records";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";

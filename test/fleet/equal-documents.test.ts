@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createApp } from "../../src/app";
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/base/actor";

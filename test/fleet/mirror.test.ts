@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { openObjectStore } from "../../src/object-store/open";
 import { createTestApp, type TestApp } from "../support/app";

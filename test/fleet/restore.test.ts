@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { createKey } from "../../src/features/keys/service";
+import { createKey } from "../../src/features/keys/keys";
 import { writeLeader } from "../../src/fleet/leader/record";
 import { type Replication, startReplication } from "../../src/fleet/log/replication";
 import { openForCommand } from "../../src/installation";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { usesFleet } from "../../src/base/config/options";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createAlarms } from "../../src/features/alarms/alarms";
-import { createKey } from "../../src/features/keys/service";
+import { createKey } from "../../src/features/keys/keys";
 import { openForCommand } from "../../src/installation";
 import { startServer } from "../../src/server";
 import { testConfig } from "../support/app";

@@ -4,7 +4,7 @@ import { createUsageSender, ROWS_MAX, type UsageBatch } from "../../src/fleet/us
 import { postToPrimary } from "../../src/fleet/node-client";
 import { listenPrivately } from "../../src/fleet/private-listener";
 import type { KeyUse } from "../../src/features/keys/usage";
-import { usageOfKey } from "../../src/features/keys/listing";
+import { usageOfKey } from "../../src/features/keys/keys";
 import { sha256Hex } from "../../src/base/hash";
 import { HOUR_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import type { Route } from "../../src/http/route-table";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createApp } from "../../src/app";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { visit } from "../support/domains";
 import { createRouteSite } from "../support/route-site";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { revokeKey } from "../../src/features/keys/service";
+import { revokeKey } from "../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem } from "../support/app";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../src/features/components/service";
-import { createPage } from "../../src/features/pages/service";
+import { createComponent } from "../../src/features/components/components";
+import { createPage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { encodeCursor } from "../../src/http/pagination";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";

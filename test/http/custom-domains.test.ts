@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createDomains } from "../../src/features/pages/custom-domains";
-import { createPage, touchPage, updatePage } from "../../src/features/pages/service";
-import type { PageInput } from "../../src/features/pages/model";
-import { setPublicAddress } from "../../src/features/settings/service";
+import { createPage, touchPage, updatePage } from "../../src/features/pages/pages";
+import type { PageInput } from "../../src/features/pages/wire";
+import { setPublicAddress } from "../../src/features/settings/settings";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createContext } from "../../src/installation";
 import { createTestApp, type TestApp } from "../support/app";

@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { listNumbers } from "../../src/features/compat/store";
 import { createIncidentCache } from "../../src/features/incidents/records";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { createSnapshots, type Snapshots } from "../../src/features/status/snapshots";
 import type { MirrorFiles } from "../../src/mirror/files";
 import { createUpdates } from "../../src/mirror/update";

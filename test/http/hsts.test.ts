@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { setPublicAddress } from "../../src/features/settings/service";
+import { setPublicAddress } from "../../src/features/settings/settings";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";

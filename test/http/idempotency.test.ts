@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { revokeKey, rotateKey } from "../../src/features/keys/service";
+import { revokeKey, rotateKey } from "../../src/features/keys/keys";
 import { openApiSteps } from "../../src/http/openapi/document";
 import { runInSlices } from "../../src/base/in-slices";
 import { EVENT_DATA } from "../../src/public/event-data";

@@ -3,7 +3,7 @@ import type { Background } from "../../src/background";
 import { createApp } from "../../src/app";
 import { createIdleBackground } from "../../src/background";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { revokeKey } from "../../src/features/keys/service";
+import { revokeKey } from "../../src/features/keys/keys";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 
 const HTML = { Accept: "text/html" };

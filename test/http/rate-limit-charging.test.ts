@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { revokeKey, rotateKey } from "../../src/features/keys/service";
+import { revokeKey, rotateKey } from "../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { chargeOf, createTestApp, expectProblem, type TestApp } from "../support/app";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../src/features/components/service";
-import { updatePage } from "../../src/features/pages/service";
+import { updateComponent } from "../../src/features/components/components";
+import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "../support/app";
 import { createIncidentSite } from "../support/incident-site";

@@ -7,14 +7,14 @@ import {
   deleteGroup,
   updateComponent,
   updateGroup,
-} from "../../src/features/components/service";
+} from "../../src/features/components/components";
 import { findComponent, findGroup } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import type { Found } from "../../src/features/imports/source";
 import { addUpdate } from "../../src/features/incidents/changes";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";
-import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/service";
+import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/schedules";
 import { findMaintenance } from "../../src/features/maintenance/store";
 import { findSchedule } from "../../src/features/maintenance/schedules/records";
 import { getMaintenanceRecord } from "../../src/features/maintenance/records";
@@ -24,7 +24,7 @@ import { deleteMonitor, updateMonitor } from "../../src/features/monitors/update
 import { findMonitor } from "../../src/features/monitors/store";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { findPage } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/update";
 import { findWebhook } from "../../src/features/webhooks/store";
 import { HOUR_MS } from "../../src/base/time";

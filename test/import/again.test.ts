@@ -7,7 +7,7 @@ import { listComponentsOfPage } from "../../src/features/components/store";
 import { findTokenOwner } from "../../src/features/monitors/heartbeat-tokens";
 import { updateMonitor } from "../../src/features/monitors/update";
 import { listAllPages } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { sha256 } from "../../src/base/hash";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 

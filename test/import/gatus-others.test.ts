@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { schemaErrors } from "../../src/base/validation";
 import { CONFIG } from "../../src/features/imports/gatus/document";
 import { OTHER_PROVIDERS, PROVIDERS } from "../../src/features/imports/gatus/receivers";
-import { CreateScheduleBody } from "../../src/features/maintenance/schedules/model";
-import { PageInput } from "../../src/features/pages/model";
+import { CreateScheduleBody } from "../../src/features/maintenance/schedules/wire";
+import { PageInput } from "../../src/features/pages/wire";
 import { CreateWebhookBody } from "../../src/features/webhooks/bodies";
 import { readGatusText } from "../support/gatus-config";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { findKeptKey } from "../../src/features/compat/store";
 import { numbersOf } from "../../src/features/compat/entries";
 import { listAllPages } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { type ImportedToken, ofPostOnly } from "../../src/features/monitors/heartbeat-tokens";
 import { tokensOf } from "../../src/features/monitors/tokens";
 import { CLI_ACTOR } from "../../src/base/actor";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { putLogo } from "../../src/features/pages/logo";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { SECOND_MS } from "../../src/base/time";
 import { readAllTables } from "../support/database-dump";
 import { demoClock, fillDemoData } from "../support/demo-data";

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Tx } from "../../src/db/statements";
 import { Problem } from "../../src/base/errors";
-import { deleteComponent, updateComponent } from "../../src/features/components/service";
+import { deleteComponent, updateComponent } from "../../src/features/components/components";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findPageBySlug } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { buildSnapshot } from "../../src/features/status/snapshot";
 import { CLI_ACTOR } from "../../src/base/actor";
 import {

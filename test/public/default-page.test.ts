@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { anotherProcess } from "../support/second-connection";
 import { createTestApp, expectProblem } from "../support/app";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { PageInput } from "../../src/features/pages/model";
+import type { PageInput } from "../../src/features/pages/wire";
 import { putLogo } from "../../src/features/pages/logo";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { readHtml } from "../support/html";
 import { png } from "../support/pictures";

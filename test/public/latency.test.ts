@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/base/actor";

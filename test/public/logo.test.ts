@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deleteLogo, putLogo } from "../../src/features/pages/logo";
-import { logoPath } from "../../src/features/pages/address";
+import { logoPath } from "../../src/features/pages/references";
 import type { PageRow } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createContext } from "../../src/installation";
 import { createTestApp, expectMissingPart, expectProblem, type TestApp } from "../support/app";

@@ -129,7 +129,7 @@ describe("confirming a sign-up", () => {
     const chosen = Object.values(site.components);
     const form = { scope: "selection", component: chosen };
     const link = await site.requested("ann@example.com", form);
-    const { deleteComponent } = await import("../../src/features/components/service");
+    const { deleteComponent } = await import("../../src/features/components/components");
     const { ctx } = site.app;
     await ctx.db.write((tx) => deleteComponent(ctx, tx, chosen[0] ?? "", CLI_ACTOR));
     await post(site, link);

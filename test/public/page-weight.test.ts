@@ -4,7 +4,7 @@ import {
   createComponent,
   createGroup,
   updateComponent,
-} from "../../src/features/components/service";
+} from "../../src/features/components/components";
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { saveRollup } from "../../src/features/monitors/rollups-store";
 import { listAllPages } from "../../src/features/pages/store";

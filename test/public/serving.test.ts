@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem } from "../support/app";
 import { readHtml } from "../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../src/base/time";
 import { readHtml } from "../support/html";

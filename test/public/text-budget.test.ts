@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../src/features/maintenance/progress";
+import { addMaintenanceUpdate } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTextBudget, renderText } from "../../src/public/text";
 import { renderStatusPage } from "../../src/public/status-page";

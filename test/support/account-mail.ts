@@ -6,9 +6,8 @@ import {
   removeMailSettings,
   setMailSettings,
 } from "../../src/features/mail/settings";
-import { startUserMails } from "../../src/features/users/mail-worker";
-import { USER_TEMPLATES } from "../../src/features/users/templates";
-import type { UserResource } from "../../src/features/users/model";
+import { startUserMails, USER_TEMPLATES } from "../../src/features/users/letters";
+import type { UserResource } from "../../src/features/users/wire";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { createTestApp } from "./app";
 import { settle } from "./clock";

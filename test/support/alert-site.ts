@@ -5,7 +5,7 @@ import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import type { MailSender } from "../../src/features/mail/sending/model";
 import { startSending } from "../../src/features/mail/sending/sender";
 import { suppress } from "../../src/features/mail/suppressions";
-import { createUser, disableUser, hasUsers } from "../../src/features/users/service";
+import { createUser, disableUser, hasUsers } from "../../src/features/users/users";
 import { ALERT_TEMPLATES } from "../../src/features/webhooks/alerts/templates";
 import { type Deliverer, startDelivering } from "../../src/features/webhooks/deliver/deliverer";
 import type { Answer, CallOptions, TestApp } from "./app";

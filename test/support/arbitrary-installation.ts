@@ -6,11 +6,11 @@ import {
   createGroup,
   deleteComponent,
   deleteGroup,
+  orderComponents,
   updateComponent,
   updateGroup,
-} from "../../src/features/components/service";
+} from "../../src/features/components/components";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
-import { orderComponents } from "../../src/features/components/order";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { createMonitor } from "../../src/features/monitors/create";
@@ -22,7 +22,7 @@ import {
 } from "../../src/features/monitors/update";
 import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { createPage, updatePage } from "../../src/features/pages/service";
+import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";
 import { deleteWebhook } from "../../src/features/webhooks/update";
 import { listStoredWebhooks } from "../../src/features/webhooks/apply-plan";

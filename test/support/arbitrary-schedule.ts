@@ -7,7 +7,7 @@ import {
   createSchedule,
   deleteSchedule,
   updateSchedule,
-} from "../../src/features/maintenance/schedules/service";
+} from "../../src/features/maintenance/schedules/schedules";
 import { listSchedules } from "../../src/features/maintenance/schedules/records";
 import { listAllPages } from "../../src/features/pages/store";
 import { UpdateText } from "../../src/features/timeline/updates";

@@ -1,9 +1,9 @@
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { findPageBySlug, type PageRow } from "../../src/features/pages/store";
-import { getPage, updatePage } from "../../src/features/pages/service";
-import type { PageInput } from "../../src/features/pages/model";
+import { getPage, updatePage } from "../../src/features/pages/pages";
+import type { PageInput } from "../../src/features/pages/wire";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { MINUTE_MS } from "../../src/base/time";
 import { createMonitorApi, type MonitorApi } from "./monitor-api";

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { Ctx } from "../../src/context";
 import { conflict } from "../../src/base/errors";
 import { createSessions } from "../../src/features/auth/sessions";
-import { createKey, listAllKeys } from "../../src/features/keys/service";
+import { createKey, listAllKeys } from "../../src/features/keys/keys";
 import { createKeyDirectory } from "../../src/features/keys/directory";
 import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeat-tokens";
 import { createDomains } from "../../src/features/pages/custom-domains";

@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
-import { listAllKeys } from "../../src/features/keys/service";
-import { createUser, findUserByEmail, listUsers } from "../../src/features/users/service";
+import { listAllKeys } from "../../src/features/keys/keys";
+import { createUser, findUserByEmail, listUsers } from "../../src/features/users/users";
 import { issueSetUpLink } from "../../src/features/users/invitations";
-import type { UserResource } from "../../src/features/users/model";
+import type { UserResource } from "../../src/features/users/wire";
 import { CLI_ACTOR, type Role } from "../../src/base/actor";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { readHtml, typedIn } from "./html";

@@ -1,4 +1,4 @@
-import { createKey } from "../../src/features/keys/service";
+import { createKey } from "../../src/features/keys/keys";
 import { createKeyDirectory } from "../../src/features/keys/directory";
 import type { Scope } from "../../src/features/keys/scopes";
 import type { Actor } from "../../src/base/actor";

@@ -1,6 +1,9 @@
-import { addMaintenanceUpdate, cancelMaintenance } from "../../src/features/maintenance/progress";
+import {
+  addMaintenanceUpdate,
+  cancelMaintenance,
+} from "../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { createSchedule } from "../../src/features/maintenance/schedules/service";
+import { createSchedule } from "../../src/features/maintenance/schedules/schedules";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import type { Entry } from "../../src/demo/diary";
 import type { DemoPage } from "../../src/demo/pages";

@@ -1,6 +1,6 @@
 import { addPage, type PagePlan } from "../../src/demo/pages";
 import { setManualStatuses } from "../../src/features/components/set-status";
-import { updatePage } from "../../src/features/pages/service";
+import { updatePage } from "../../src/features/pages/pages";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS } from "../../src/base/time";
 import type { TestApp } from "./app";

@@ -1,5 +1,5 @@
 import { createLoginThrottle } from "../../src/features/auth/throttle";
-import { setPublicAddress } from "../../src/features/settings/service";
+import { setPublicAddress } from "../../src/features/settings/settings";
 import {
   acceptLink,
   inviteUser,
@@ -7,8 +7,8 @@ import {
   setUpOwner,
 } from "../../src/features/users/invitations";
 import { authenticate, signIn } from "../../src/features/users/sign-in";
-import { disableUser } from "../../src/features/users/service";
-import type { UserResource } from "../../src/features/users/model";
+import { disableUser } from "../../src/features/users/users";
+import type { UserResource } from "../../src/features/users/wire";
 import type { Actor, Role } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { TestApp } from "./app";

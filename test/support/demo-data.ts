@@ -1,4 +1,4 @@
-import { revokeKey, rotateKey } from "../../src/features/keys/service";
+import { revokeKey, rotateKey } from "../../src/features/keys/keys";
 import { issuePasswordLink } from "../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type Entry, incidentEntries } from "../../src/demo/diary";

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { startSession } from "../../src/features/auth/sessions";
-import { setPublicAddress } from "../../src/features/settings/service";
-import { createUser } from "../../src/features/users/service";
+import { setPublicAddress } from "../../src/features/settings/settings";
+import { createUser } from "../../src/features/users/users";
 import { issueSetUpLink } from "../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { createMonitor } from "../../src/features/monitors/create";
 import { findPageBySlug } from "../../src/features/pages/store";
-import { createUser } from "../../src/features/users/service";
+import { createUser } from "../../src/features/users/users";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Answer, TestApp } from "./app";
 import type { Fields } from "./dashboard";

@@ -4,7 +4,7 @@ import { createDb } from "../../src/db/database";
 import type { Reader, Tx } from "../../src/db/statements";
 import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
-import { createComponent } from "../../src/features/components/service";
+import { createComponent } from "../../src/features/components/components";
 import { type CheckRow, insertCheck } from "../../src/features/monitors/checks-store";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import {
@@ -15,7 +15,7 @@ import {
   type MonitorRow,
 } from "../../src/features/monitors/store";
 import { recordState } from "../../src/features/monitors/engine/transitions";
-import { createPage } from "../../src/features/pages/service";
+import { createPage } from "../../src/features/pages/pages";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { systemRandom } from "../../src/base/hash";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { findPageBySlug, listAllPages, type PageRow } from "../../src/features/pages/store";
-import { getPage } from "../../src/features/pages/service";
+import { getPage } from "../../src/features/pages/pages";
 import type { Role } from "../../src/base/actor";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { type Fields, openForm } from "./dashboard";

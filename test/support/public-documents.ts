@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { updateComponent } from "../../src/features/components/service";
+import { updateComponent } from "../../src/features/components/components";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { describeInBrowser } from "./browser";
 import type { BrowserSite, VisitOptions } from "./browser-site";

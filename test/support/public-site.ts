@@ -1,5 +1,5 @@
-import { createComponent } from "../../src/features/components/service";
-import type { PageInput } from "../../src/features/pages/model";
+import { createComponent } from "../../src/features/components/components";
+import type { PageInput } from "../../src/features/pages/wire";
 import { createSnapshots } from "../../src/features/status/snapshots";
 import { type HistoryEntry, readPastEntries } from "../../src/features/status/history";
 import type { Snapshot } from "../../src/features/status/snapshot";

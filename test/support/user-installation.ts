@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import type { Tx } from "../../src/db/statements";
 import type { Problem } from "../../src/base/errors";
-import { createUser } from "../../src/features/users/service";
-import type { NewUser, UserResource } from "../../src/features/users/model";
+import { createUser } from "../../src/features/users/users";
+import type { NewUser, UserResource } from "../../src/features/users/wire";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type AuthInstallation, openAuthInstallation } from "./auth-installation";
 import { rejectionOf } from "./rejection";

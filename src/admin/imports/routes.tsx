@@ -12,7 +12,7 @@ import type { ImportJob } from "../../features/imports/jobs";
 import { actorOf, sessionOf } from "../../http/request-context";
 import { isLiveRefresh } from "../../http/live-refresh";
 import { NO_STORE } from "../../http/representation";
-import { linksOf } from "../activity/target-links";
+import { linksOf } from "../../features/activity/screens/target-links";
 import type { AdminDependencies } from "../../ui/frame/dependencies";
 import { importReportPath, IMPORTS_PATH } from "../../ui/frame/paths";
 import type { Screen } from "../../ui/frame/render";

@@ -10,7 +10,7 @@ import { Button } from "../../ui/buttons";
 import { longDay, zoneTime } from "../../ui/times";
 import { Notice } from "../../ui/blocks";
 import { Tabs } from "../../ui/navigation";
-import { ManagedByFile } from "../components/managed";
+import { ManagedByFile } from "../../features/components/screens/forms";
 import type { FormState, ValuesOf } from "../../ui/forms/form";
 import type { Step } from "../../egress/steps";
 import { MONITORS_PATH } from "../../ui/frame/paths";

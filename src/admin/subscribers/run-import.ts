@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../base/errors";
 import { relayTakesUtf8 } from "../../features/mail/relay-offers";
-import { getPage } from "../../features/pages/service";
+import { getPage } from "../../features/pages/pages";
 import { importSubscribers, requireImportable } from "../../features/subscribers/import";
 import { readConsent } from "../../features/subscribers/consent";
 import { readImportFile } from "../../features/subscribers/import-file";

@@ -2,7 +2,7 @@ import type { Reader } from "../../db/statements";
 import { SUPPRESSION_REASONS } from "../../base/mail-address";
 import { roleAllows } from "../../base/actor";
 import { findPage } from "../../features/pages/store";
-import { getPage } from "../../features/pages/service";
+import { getPage } from "../../features/pages/pages";
 import { makeOnce } from "../../features/submissions/service";
 import {
   blockSubscriber,

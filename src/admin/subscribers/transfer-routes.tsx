@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { parseStoredAddress } from "../../base/mail-address";
 import { invalidFields } from "../../base/errors";
-import { getPage } from "../../features/pages/service";
+import { getPage } from "../../features/pages/pages";
 import { eraseAddress } from "../../features/subscribers/erase";
 import {
   exportSubscribers,

@@ -8,7 +8,7 @@ import { DetailCard } from "../../ui/detail";
 import { Notice } from "../../ui/blocks";
 import { PageHead, Tabs } from "../../ui/navigation";
 import type { StateOf } from "../../ui/forms/form";
-import { activityPath } from "../activity/listing";
+import { activityPath } from "../../features/activity/screens/activity";
 import { FormFields } from "../../ui/forms/fields";
 import { SUBSCRIBERS_PATH } from "../../ui/frame/paths";
 import { ERASE_FORM, EXPORT_FORM, IMPORT_FORM } from "./transfer-forms";

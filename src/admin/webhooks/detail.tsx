@@ -11,7 +11,7 @@ import { Icon } from "../../ui/icons";
 import { MoreMenu } from "../../ui/detail";
 import { PageHead } from "../../ui/navigation";
 import { RelativeTime } from "../../ui/times";
-import { ManagedByFile } from "../components/managed";
+import { ManagedByFile } from "../../features/components/screens/forms";
 import { monitorPath, pagePath, WEBHOOKS_PATH } from "../../ui/frame/paths";
 import { UnconfirmedNotice } from "./confirmation";
 import { DeliveryList } from "./deliveries";

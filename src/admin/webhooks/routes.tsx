@@ -10,7 +10,7 @@ import type { WebhookRow } from "../../features/webhooks/store";
 import type { Reader } from "../../db/statements";
 import { sessionOf } from "../../http/request-context";
 import { Button } from "../../ui/buttons";
-import { ManagedByFile } from "../components/managed";
+import { ManagedByFile } from "../../features/components/screens/forms";
 import type { AdminDependencies } from "../../ui/frame/dependencies";
 import { newFormToken } from "../../ui/frame/write-as";
 import { WEBHOOKS_PATH } from "../../ui/frame/paths";

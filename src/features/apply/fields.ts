@@ -1,13 +1,13 @@
-import type { ComponentInput, GroupInput } from "../components/model";
+import type { ComponentInput, GroupInput } from "../components/wire";
 import type { ComponentRow, GroupRow } from "../components/store";
 import type { TemplateRecord } from "../incident-templates/store";
 import { REMIND_MINUTES_BEFORE } from "../maintenance/plan";
 import type { ScheduleRecord } from "../maintenance/schedules/records";
 import { compatOf, JOIN_MINUTES } from "../pages/rules";
 import { fullMailSettings, mailSettingsOf } from "../pages/mail";
-import type { PageInput } from "../pages/model";
+import type { PageInput } from "../pages/wire";
 import type { PageRow } from "../pages/store";
-import { toDomain } from "../pages/address";
+import { toDomain } from "../pages/references";
 import type { FileSchedule, FileTemplate } from "./model";
 
 /*

@@ -11,7 +11,7 @@ import {
   deleteGroup,
   updateComponent,
   updateGroup,
-} from "../components/service";
+} from "../components/components";
 import type { PageRow } from "../pages/store";
 import {
   type ComponentEntry,

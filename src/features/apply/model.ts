@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { RefText } from "../../base/ids";
 import { Nullable, Text } from "../../base/schema";
-import { ComponentInput, GroupInput } from "../components/model";
+import { ComponentInput, GroupInput } from "../components/wire";
 import { TemplateFields } from "../incident-templates/wire";
-import { ScheduleFields } from "../maintenance/schedules/model";
+import { ScheduleFields } from "../maintenance/schedules/wire";
 import { declaredMonitorSchema } from "../monitors/declared";
 import { PARENTS_MAX } from "../monitors/bodies";
-import { PageInput } from "../pages/model";
+import { PageInput } from "../pages/wire";
 import { DECLARED_WEBHOOK_FIELDS } from "../webhooks/declared";
 
 const PreviousRefs = Type.Optional(Type.Array(RefText));

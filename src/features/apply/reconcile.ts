@@ -8,7 +8,7 @@ import type { ScheduleRow } from "../maintenance/schedules/store";
 import { listStoredMonitors } from "../monitors/apply-plan";
 import type { MonitorRow } from "../monitors/store";
 import { deletePage, type Exemptions } from "../page-deletion/delete";
-import { createPage, updatePage } from "../pages/service";
+import { createPage, updatePage } from "../pages/pages";
 import { findPageByRef, findPageBySlug, listAllPages, type PageRow } from "../pages/store";
 import { listStoredWebhooks } from "../webhooks/apply-plan";
 import type { WebhookRow } from "../webhooks/store";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
 import { invalidFields, pointer } from "../../base/errors";
-import { createSchedule, deleteSchedule, updateSchedule } from "../maintenance/schedules/service";
+import { createSchedule, deleteSchedule, updateSchedule } from "../maintenance/schedules/schedules";
 import { listSchedules, type ScheduleRecord } from "../maintenance/schedules/records";
 import type { ScheduleRow } from "../maintenance/schedules/store";
 import { findPage, findPageBySlug, type PageRow } from "../pages/store";

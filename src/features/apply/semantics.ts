@@ -1,8 +1,8 @@
 import type { FieldError } from "../../base/errors";
 import { toRef } from "../../base/text";
 import { validateDeclaredMonitor } from "../monitors/declared";
-import { validatePageInput } from "../pages/service";
-import type { PageInput } from "../pages/model";
+import { validatePageInput } from "../pages/pages";
+import type { PageInput } from "../pages/wire";
 import { validateDeclaredWebhook } from "../webhooks/declared";
 import type { ApplyFile, FilePage } from "./model";
 import { componentsIn, monitorsIn, type WithPointer, withPointers } from "./pointers";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { isLinkLive } from "./rules";
+import { isLinkLive } from "./passwords";
 import {
   deleteLink,
   deleteLinksFor,
@@ -9,7 +9,7 @@ import {
   findLinkRow,
   insertLink,
 } from "./store";
-import { generateToken, hashToken } from "./token";
+import { generateToken, hashToken } from "./sessions";
 
 /** Purpose of a link: set up the installation, accept an invitation, or choose a new password. */
 export type LinkPurpose = "setup" | "invite" | "reset";

@@ -1,6 +1,6 @@
 import { Problem, unavailable } from "../../base/errors";
 import { codePointLength } from "../../base/text";
-import { createBoundedQueue, type RefusalReason, type Turn } from "./bounded-queue";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 // One of the equivalent minimums of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one
 // lane. Each at work holds that memory and a thread of the pool.
@@ -111,4 +111,149 @@ function normalise(password: string): string {
 
 function foldCase(text: string): string {
   return text.trim().toLowerCase();
+}
+
+/** Time without use after which a session ends. */
+export const SESSION_IDLE_MS = DAY_MS;
+/** Time after its start at which a session ends, even if it is used. */
+export const SESSION_LIFETIME_MS = 14 * DAY_MS;
+/** Minimum interval between writes of a session's last use. */
+const TOUCH_INTERVAL_MS = MINUTE_MS;
+
+/** Properties of a session and its user that decide if it is accepted. Times in unix ms. */
+interface SessionState {
+  createdAt: number;
+  lastSeenAt: number;
+  userDisabledAt: number | null;
+  userDeletedAt: number | null;
+}
+
+/**
+ * Returns true if a session is accepted at `now`. It is refused from the millisecond of its end on.
+ */
+export function isSessionLive(session: SessionState, now: number): boolean {
+  return (
+    session.userDisabledAt === null &&
+    session.userDeletedAt === null &&
+    now - session.lastSeenAt < SESSION_IDLE_MS &&
+    now - session.createdAt < SESSION_LIFETIME_MS
+  );
+}
+
+/** Returns true if a session's use at `now` should be written, given the last one written. */
+export function isTouchDue(lastSeenAt: number, now: number): boolean {
+  return now - lastSeenAt >= TOUCH_INTERVAL_MS;
+}
+
+/**
+ * Returns true if a one-time link still works. It is refused from the millisecond of its end on.
+ */
+export function isLinkLive(link: { expiresAt: number }, now: number): boolean {
+  return now < link.expiresAt;
+}
+
+/** Time after which failed sign-ins are forgotten. */
+export const FAILURES_KEPT_MS = 15 * MINUTE_MS;
+
+const FAILURES_BEFORE_DELAY = 3;
+const LONGEST_DELAY_MS = 30 * SECOND_MS;
+
+/**
+ * Returns the wait after failed attempts on an account: none for the first two, then 1 s, 2 s, 4 s,
+ * … up to 30 s.
+ */
+export function loginDelayMs(failures: number): number {
+  if (failures < FAILURES_BEFORE_DELAY) return 0;
+  return Math.min(LONGEST_DELAY_MS, SECOND_MS * 2 ** (failures - FAILURES_BEFORE_DELAY));
+}
+
+/** Returns true if a public address is HTTPS. Its sessions are then accepted only over HTTPS. */
+export function isHttps(baseUrl: string): boolean {
+  return baseUrl.startsWith("https:");
+}
+
+/** Priority of a piece of work among those that wait. */
+export interface Turn {
+  /** Source of the work. */
+  source: string;
+  /**
+   * Returns the current rank of the source. Work of a lower rank starts first; work of the same
+   * rank in the order of arrival.
+   */
+  rank(): number;
+}
+
+/** `busy`: the source has the maximum of waiting work. `full`: all places are taken. */
+type RefusalReason = "busy" | "full";
+
+interface BoundedQueue {
+  /** Runs work now or in its turn. Throws the error of `refuse` if the work gets no place or loses it. */
+  run<T>(turn: Turn, work: () => Promise<T>): Promise<T>;
+  /** Throws the error of `refuse` if all places are taken and work in this turn would be refused at once. */
+  requirePlace(turn: Turn): void;
+}
+
+interface Waiter {
+  turn: Turn;
+  begin(): void;
+  refuse(): void;
+}
+
+/**
+ * Runs at most `concurrency` pieces of work and lets at most `waiting` wait, at most `waitingPerSource` of
+ * one source. When all places are taken, the last waiting work in order is refused, possibly the
+ * new one, so that work of a high rank never displaces work of a lower rank.
+ */
+export function createBoundedQueue(limits: {
+  concurrency: number;
+  waiting: number;
+  waitingPerSource: number;
+  refuse: (reason: RefusalReason) => Error;
+}): BoundedQueue {
+  /** In the order of arrival. */
+  const queue: Waiter[] = [];
+  let running = 0;
+
+  /**
+   * Resolves when the work may start. Finished work passes its place to the first waiting work.
+   */
+  async function takePlace(turn: Turn): Promise<void> {
+    if (running < limits.concurrency) {
+      running += 1;
+      return;
+    }
+    const ofThisSource = queue.filter(({ turn: { source } }) => source === turn.source);
+    if (ofThisSource.length >= limits.waitingPerSource) throw limits.refuse("busy");
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    queue.push({ turn, begin: resolve, refuse: () => reject(limits.refuse("full")) });
+    if (queue.length > limits.waiting) take("last")?.refuse();
+    await promise;
+  }
+
+  /** Removes and returns the waiter that is first or last by current ranks. */
+  function take(which: "first" | "last"): Waiter | undefined {
+    const inTurn = queue
+      .map((waiter, arrival) => ({ arrival, rank: waiter.turn.rank() }))
+      .sort((a, b) => a.rank - b.rank || a.arrival - b.arrival);
+    const taken = inTurn.at(which === "first" ? 0 : -1);
+    return taken && queue.splice(taken.arrival, 1)[0];
+  }
+
+  return {
+    async run(turn, work) {
+      await takePlace(turn);
+      try {
+        return await work();
+      } finally {
+        const next = take("first");
+        if (next) next.begin();
+        else running -= 1;
+      }
+    },
+    requirePlace(turn) {
+      if (queue.length < limits.waiting) return;
+      const rank = turn.rank();
+      if (queue.every((waiter) => waiter.turn.rank() <= rank)) throw limits.refuse("full");
+    },
+  };
 }

@@ -1,9 +1,19 @@
+import { LRUCache } from "lru-cache";
+import type { Role } from "../../base/actor";
+import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";
+import { lazy } from "../../base/lazy";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Role } from "../../base/actor";
-import { createLastSeen } from "./last-seen";
-import { isHttps, isSessionLive, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
 import {
+  isHttps,
+  isSessionLive,
+  isTouchDue,
+  SESSION_IDLE_MS,
+  SESSION_LIFETIME_MS,
+} from "./passwords";
+import {
+  deleteDeadLinks,
+  deleteDeadSessions,
   deleteOldestSessions,
   deleteOtherSessionsOf,
   deleteSession,
@@ -12,10 +22,8 @@ import {
   insertSession,
   listSessionRows,
   type SessionRow,
-  deleteDeadLinks,
-  deleteDeadSessions,
+  touchSessionRow,
 } from "./store";
-import { generateToken, hashToken } from "./token";
 
 const SESSIONS_OF_A_USER = 50;
 const USER_AGENT_LENGTH = 400;
@@ -142,4 +150,59 @@ export function sweepAuth(tx: Tx, now: number): boolean {
   });
   const links = deleteDeadLinks(tx, { now, limit: ROWS_PER_BATCH - sessions });
   return sessions + links === ROWS_PER_BATCH;
+}
+
+const REMEMBERED = 10_000;
+
+/** Session fields needed to record its last use. */
+interface Used {
+  id: number;
+  lastSeenAt: number;
+}
+
+/**
+ * Records the last use of each session in the background, at most once a minute per session, also
+ * while writes fail.
+ */
+function createLastSeen(ctx: Ctx) {
+  /**
+   * Start of the last write for each session, by session id. A write in progress cannot be read
+   * back yet.
+   */
+  const begun = lazy(() => new LRUCache<number, number>({ max: REMEMBERED }));
+
+  async function write(id: number, at: number, ip: string): Promise<void> {
+    try {
+      await ctx.db.write((tx) => touchSessionRow(tx, { id, at, ip }));
+    } catch (error) {
+      ctx.log.warn({ err: error }, "the last use of a session could not be written");
+    }
+  }
+
+  return {
+    /** `now` in unix ms. Never throws. */
+    touch(session: Used, now: number, ip: string): void {
+      const usedAt = Math.max(session.lastSeenAt, begun().get(session.id) ?? 0);
+      if (!isTouchDue(usedAt, now)) return;
+      begun().set(session.id, now);
+      void write(session.id, now, ip);
+    },
+  };
+}
+
+/*
+ * Token of a session or one-time link: 32 random bytes in 43 base62 characters. The database stores
+ * only its SHA-256, by which it is found.
+ */
+const TOKEN_BYTES = 32;
+const TOKEN_LENGTH = 43;
+const SHAPE = /^[0-9A-Za-z]{43}$/;
+
+export function generateToken(random: RandomBytes): string {
+  return encodeBase62(random(TOKEN_BYTES), TOKEN_LENGTH);
+}
+
+/** Returns the hash of a token; undefined for a text of another shape. */
+export function hashToken(token: string): Buffer | undefined {
+  return SHAPE.test(token) ? sha256(token) : undefined;
 }

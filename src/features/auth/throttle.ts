@@ -5,8 +5,7 @@ import { sha256Hex } from "../../base/hash";
 import { lazy } from "../../base/lazy";
 import { MINUTE_MS } from "../../base/time";
 import { BucketMap } from "../limits/bucket-map";
-import type { Turn } from "./bounded-queue";
-import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
+import { FAILURES_KEPT_MS, loginDelayMs, type Turn } from "./passwords";
 import { listRecentAddresses } from "./store";
 
 const ATTEMPTS_A_MINUTE = 10;

@@ -3,7 +3,7 @@ import type { Tx } from "../../db/statements";
 import type { ComponentStatus } from "../../base/status";
 import { toIso } from "../../base/time";
 import { findImportCause, insertCause } from "./cause-store";
-import { type ChangeReason, showNow } from "./refresh-statuses";
+import { type ChangeReason, showNow } from "./statuses";
 import { type ComponentOnPage, saveStartDate } from "./store";
 
 /** A status that a component had for a time in the past, in unix ms. */

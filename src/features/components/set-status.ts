@@ -5,11 +5,9 @@ import { recordAudits } from "../../events/audit";
 import type { Actor } from "../../base/actor";
 import type { ComponentStatus } from "../../base/status";
 import { spaced } from "../../base/text";
-import { replaceManualCauses } from "./causes";
-import { type ResolvedComponent, resolveComponents } from "./component-reference";
-import type { Component } from "./model";
-import { presentComponents } from "./read";
-import { type ChangeReason, showNow } from "./refresh-statuses";
+import { type ChangeReason, replaceManualCauses, showNow } from "./statuses";
+import { presentComponents, resolveComponents, type ResolvedComponent } from "./references";
+import type { Component } from "./wire";
 import type { ComponentOnPage, ComponentRow } from "./store";
 
 /**

@@ -9,8 +9,13 @@ import {
   listComponentsOfPage,
   listGroups,
 } from "../components/store";
-import { createComponent, createGroup, updateComponent, updateGroup } from "../components/service";
-import { nextPosition } from "../components/order";
+import {
+  createComponent,
+  createGroup,
+  nextPosition,
+  updateComponent,
+  updateGroup,
+} from "../components/components";
 import { setManualStatuses } from "../components/set-status";
 import { findPage, type PageRow } from "../pages/store";
 import { componentMark, groupMark, idOf, knownOf } from "./here";

@@ -1,8 +1,8 @@
 import type { ForeignObject, ImportChange } from "../../base/import-report";
 import { numberedRef } from "../../base/ids";
-import { createComponent } from "../components/service";
+import { createComponent } from "../components/components";
 import { invalidFields } from "../../base/errors";
-import { createPage, validatePageInput } from "../pages/service";
+import { createPage, validatePageInput } from "../pages/pages";
 import { findPage, findPageBySlug, type PageRow } from "../pages/store";
 import type { PagePlaces } from "./components";
 import { pageMark } from "./here";

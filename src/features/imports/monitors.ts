@@ -2,7 +2,7 @@ import type { ImportChange } from "../../base/import-report";
 import { redactText } from "../../base/secrets";
 import { conflict, type FieldError, Problem } from "../../base/errors";
 import { oneLine } from "../../base/text";
-import { getComponentRow, updateComponent } from "../components/service";
+import { getComponentRow, updateComponent } from "../components/components";
 import { addImportedTokens, findTokenOwner, isShortToken } from "../monitors/heartbeat-tokens";
 import { createMonitor } from "../monitors/create";
 import { createUnsupportedMonitor } from "../monitors/unsupported";

@@ -2,9 +2,9 @@ import type { ImportChange } from "../../base/import-report";
 import { numberedRef } from "../../base/ids";
 import { sha256Hex } from "../../base/hash";
 import { toRef } from "../../base/text";
-import { createPage, updatePage } from "../pages/service";
+import { createPage, updatePage } from "../pages/pages";
 import { deleteLogo, putLogo } from "../pages/logo";
-import { DOMAINS_MAX, hostNameOf, toDomain } from "../pages/address";
+import { DOMAINS_MAX, hostNameOf, toDomain } from "../pages/references";
 import {
   findDefaultPage,
   findPage,

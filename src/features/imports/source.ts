@@ -6,13 +6,13 @@ import type {
   ImportKind,
   ImportReport,
 } from "../../base/import-report";
-import type { ComponentInput, GroupInput } from "../components/model";
-import type { CreateScheduleBody } from "../maintenance/schedules/model";
-import type { PlanMaintenanceBody } from "../maintenance/model";
+import type { ComponentInput, GroupInput } from "../components/wire";
+import type { CreateScheduleBody } from "../maintenance/schedules/wire";
+import type { PlanMaintenanceBody } from "../maintenance/wire";
 import type { CreateMonitorBody } from "../monitors/bodies";
 import type { ImportedToken } from "../monitors/heartbeat-tokens";
 import type { UnsupportedMonitor } from "../monitors/unsupported";
-import type { PageInput } from "../pages/model";
+import type { PageInput } from "../pages/wire";
 import type { CreateWebhookBody } from "../webhooks/bodies";
 import type { FoundHistory } from "./found-history";
 

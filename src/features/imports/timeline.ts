@@ -3,7 +3,7 @@ import { findIncident } from "../incidents/store";
 import { importIncident } from "../incidents/incidents";
 import { POSTMORTEM_MAX } from "../incidents/wire";
 import { countClockChanges } from "../maintenance/clock";
-import { createSchedule, updateSchedule } from "../maintenance/schedules/service";
+import { createSchedule, updateSchedule } from "../maintenance/schedules/schedules";
 import { findMaintenance } from "../maintenance/store";
 import { findSchedule } from "../maintenance/schedules/records";
 import { importMaintenance } from "../maintenance/import";

@@ -7,7 +7,7 @@ import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
-import { existenceProblem, resolveComponents } from "../components/component-reference";
+import { existenceProblem, resolveComponents } from "../components/references";
 import { findNamedPage } from "../pages/filter";
 import { findPage } from "../pages/store";
 import {

@@ -12,7 +12,7 @@ import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf, bearerOf, type RequestContext } from "../../http/request-context";
 import { InstantText, OneOf } from "../../base/schema";
-import { ComponentFilter, readComponentFilter } from "../components/component-reference";
+import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/filter";
 import { type MailOf, toMs, withMail } from "../timeline/updates";
 import {

@@ -7,9 +7,9 @@ import { FieldErrors, validate } from "../../base/validation";
 import { conflict, notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
 import { withoutUnsafeCharacters } from "../../base/text";
-import { replaceCausesOfComponent } from "../components/causes";
+import { replaceCausesOfComponent } from "../components/statuses";
 import { findComponents } from "../components/store";
-import { touchPage } from "../pages/service";
+import { touchPage } from "../pages/pages";
 import { NAMED_COMPONENTS_MAX, Notify } from "../timeline/updates";
 import {
   appendUpdate,

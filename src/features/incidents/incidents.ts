@@ -8,15 +8,15 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
 import type { EventType, OutboxEvent } from "../../events/outbox";
-import { replaceCauses } from "../components/causes";
+import { replaceCauses } from "../components/statuses";
 import {
   existenceProblem,
   resolveComponents,
   type ResolvedComponent,
-} from "../components/component-reference";
+} from "../components/references";
 import { findComponents } from "../components/store";
 import { findNamedPage } from "../pages/filter";
-import { getPage, touchPage } from "../pages/service";
+import { getPage, touchPage } from "../pages/pages";
 import {
   EVENT_DATA_MAX_BYTES,
   EVENT_TEXT_MAX,

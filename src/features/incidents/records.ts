@@ -3,7 +3,7 @@ import type { Reader } from "../../db/statements";
 import type { ComponentStatus, Impact, IncidentStatus } from "../../base/status";
 import { NEWEST } from "../../base/ids";
 import { notFound } from "../../base/errors";
-import type { PageAddress } from "../pages/address";
+import type { PageAddress } from "../pages/references";
 import { spanParams, type SummaryCursor, type SummarySpan } from "../timeline/store";
 import {
   listLimits,

@@ -4,7 +4,7 @@ import {
   type IncidentStatus,
   worstStatus,
 } from "../../base/status";
-import type { ComponentCause } from "../components/causes";
+import type { ComponentCause } from "../components/statuses";
 import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 
 /** Properties of an update that its incident is computed from. Times in unix ms. */

@@ -4,8 +4,8 @@ import { IMPACTS, INCIDENT_STATUSES } from "../../base/status";
 import { LineText, NameText } from "../../base/texts";
 import { Instant, InstantText, Nullable, OneOf, Text } from "../../base/schema";
 import { toIso, toIsoOrNull } from "../../base/time";
-import { Status } from "../components/model";
-import { pageUrl } from "../pages/address";
+import { Status } from "../components/wire";
+import { pageUrl } from "../pages/references";
 import {
   NAMED_COMPONENTS_MAX,
   Notify,

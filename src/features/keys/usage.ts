@@ -4,16 +4,17 @@ import type { Timer } from "../../base/clock";
 import { DAY_MS, HOUR_MS, SECOND_MS, startOfDay } from "../../base/time";
 import type { Tx } from "../../db/statements";
 import type { Credential } from "./directory";
-import type { LastUse } from "./model";
-import { addToHour, touchKeyValue } from "./store";
+import type { LastUse } from "./wire";
 import {
   addHoursToDays,
-  findFirstUnmerged,
+  addToHour,
   blankAddressesOfKey,
   deleteHoursBefore,
   deleteHoursOfDays,
+  findFirstUnmerged,
   listKeyIdsAfter,
-} from "./retention-store";
+  touchKeyValue,
+} from "./store";
 
 const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
 /** Time for which an address is reused, since reading it is a system call. */

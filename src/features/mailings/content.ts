@@ -7,7 +7,7 @@ import { getIncident } from "../incidents/records";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { mailSettingsOf } from "../pages/mail";
 import type { PageRow } from "../pages/store";
-import { pageUrl } from "../pages/address";
+import { pageUrl } from "../pages/references";
 import { readStatusChange } from "./expand";
 import {
   incidentLetter,

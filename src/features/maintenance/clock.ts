@@ -3,9 +3,20 @@ import type { Reader, Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../base/actor";
 import type { Timer } from "../../base/clock";
 import { MINUTE_MS } from "../../base/time";
-import { applyUpdate, plannedNotify, refreshCauses, withStatus } from "./change";
-import { recordMaintenanceEvent } from "./event";
-import { findNextDue } from "./list-store";
+import {
+  applyUpdate,
+  plannedNotify,
+  recordMaintenanceEvent,
+  refreshCauses,
+  withStatus,
+} from "./maintenance";
+import {
+  countUpdates,
+  findNextDue,
+  listDue,
+  type MaintenanceRow,
+  updateMaintenanceRow,
+} from "./store";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
 import {
@@ -14,8 +25,6 @@ import {
   makeUpForClock,
   wasClockAhead,
 } from "./schedules/occurrences";
-import { listDue, type MaintenanceRow, updateMaintenanceRow } from "./store";
-import { countUpdates } from "./update-store";
 
 /** Interval of the clock, short enough that due transitions are made within a second. */
 const TICK_MS = 500;

@@ -5,18 +5,22 @@ import { FieldErrors, validate } from "../../base/validation";
 import { audit } from "../../events/audit";
 import { type Actor, authorOf } from "../../base/actor";
 import type { MaintenanceStatus } from "../../base/status";
-import { replaceCauses } from "../components/causes";
-import { touchPage } from "../pages/service";
+import { replaceCauses } from "../components/statuses";
+import { touchPage } from "../pages/pages";
 import { InstantText } from "../../base/schema";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
-import { chooseComponents, replaceChosen } from "./affected-components";
-import { recordMaintenanceEvent } from "./event";
-import { MaintenanceUpdate, PlanMaintenanceBody } from "./model";
+import { chooseComponents, recordMaintenanceEvent, replaceChosen } from "./maintenance";
+import { MaintenanceUpdate, PlanMaintenanceBody } from "./wire";
 import { readTimes, REMIND_MINUTES_BEFORE } from "./plan";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { isUnderWay, settledReminder } from "./rules";
-import { insertMaintenance, type MaintenanceRow, updateMaintenanceRow } from "./store";
-import { deleteMaintenanceUpdates, insertMaintenanceUpdate } from "./update-store";
+import {
+  deleteMaintenanceUpdates,
+  insertMaintenance,
+  insertMaintenanceUpdate,
+  type MaintenanceRow,
+  updateMaintenanceRow,
+} from "./store";
 
 const { page: _page, notify: _notify, body, ...fields } = PlanMaintenanceBody.properties;
 

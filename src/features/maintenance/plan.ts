@@ -5,23 +5,25 @@ import { FieldErrors, validate } from "../../base/validation";
 import { type Actor, authorOf } from "../../base/actor";
 import { toIso } from "../../base/time";
 import { findNamedPage } from "../pages/filter";
-import { touchPage } from "../pages/service";
+import { touchPage } from "../pages/pages";
 import { toMs } from "../timeline/updates";
 import {
   addUpdateRow,
+  chooseComponents,
+  isSameChoice,
+  recordChange,
   refreshCauses,
+  replaceChosen,
   requireNotEnded,
   saveChange,
   usualNotify,
-  recordChange,
-} from "./change";
-import { chooseComponents, isSameChoice, replaceChosen } from "./affected-components";
+} from "./maintenance";
 import {
   type Maintenance,
   PlanMaintenanceBody,
   presentMaintenance,
   UpdateMaintenanceBody,
-} from "./model";
+} from "./wire";
 import { getMaintenanceRecord } from "./records";
 import { settledReminder, STATUS_IN_WORDS } from "./rules";
 import { insertMaintenance, type MaintenanceRow } from "./store";

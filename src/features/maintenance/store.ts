@@ -1,4 +1,17 @@
-import { and, asc, count, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  isNotNull,
+  isNull,
+  sql,
+  type SQL,
+} from "drizzle-orm";
+import type { MaintenanceStatus } from "../../base/status";
+import type { Orm } from "../../db/statement-cache";
 import {
   insertAllInto,
   insertInto,
@@ -8,15 +21,93 @@ import {
   selectOne,
   updateById,
 } from "../../db/statements";
-import type { Orm } from "../../db/statement-cache";
 import { componentCauses, components } from "../../db/tables/components";
-import { maintenanceComponents, maintenances } from "../../db/tables/maintenances";
+import {
+  maintenanceComponents,
+  maintenances,
+  maintenanceUpdates,
+} from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
-import type { MaintenanceStatus } from "../../base/status";
-import type { PageAddress } from "../pages/address";
+import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import type { PageAddress } from "../pages/references";
+import {
+  isAmongNewest,
+  isWithin,
+  newestFirst,
+  newestStartFirst,
+  type SpanParams,
+  textSizes,
+} from "../timeline/store";
 import { isNextOccurrence } from "./schedules/store";
-import { isSearched } from "./search-store";
-import type { MaintenanceUpdateRow } from "./update-store";
+
+/* Statements for the updates of maintenances. */
+
+const { id, maintenanceId, body, displayAt, notify } = maintenanceUpdates;
+
+export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
+
+export const insertMaintenanceUpdate = insertInto(maintenanceUpdates);
+export const deleteMaintenanceUpdates = mutate((orm, $: { maintenanceId: string }) =>
+  orm.delete(maintenanceUpdates).where(eq(maintenanceId, $.maintenanceId)),
+);
+export const insertMaintenanceUpdates = insertAllInto(maintenanceUpdates);
+
+/** Lists the newest updates of maintenances (`ids`: a JSON list), at most `each` of one. */
+export const listNewestUpdates = selectMany((orm, $: { ids: string; each: number }) =>
+  orm
+    .select(getTableColumns(maintenanceUpdates))
+    .from(sql`json_each(${$.ids}) AS i`)
+    .crossJoin(maintenanceUpdates)
+    .where(isAmongNewest(id, maintenanceId, $.each))
+    .orderBy(...newestFirst(maintenanceUpdates)),
+);
+
+export const findUpdate = selectOne((orm, $: { maintenanceId: string; id: string }) =>
+  orm
+    .select({ id, displayAt })
+    .from(maintenanceUpdates)
+    .where(and(eq(id, $.id), eq(maintenanceId, $.maintenanceId))),
+);
+
+/** Lists the updates of a maintenance that are older than a cursor, newest first. */
+export const listUpdatesBefore = selectMany(
+  (orm, $: { maintenanceId: string; beforeAt: number; beforeId: string; limit: number }) =>
+    orm
+      .select()
+      .from(maintenanceUpdates)
+      .where(
+        and(
+          eq(maintenanceId, $.maintenanceId),
+          sql`(${displayAt}, ${id}) < (${$.beforeAt}, ${$.beforeId})`,
+        ),
+      )
+      .orderBy(...newestFirst(maintenanceUpdates))
+      .limit($.limit),
+);
+
+/** Counts updates with one of some texts (`bodies`: a JSON list) at one of some times (`times`: a JSON list). */
+export const countUpdates = selectOne(
+  (orm, $: { maintenanceId: string; bodies: string; times: string }) =>
+    orm
+      .select({ count: count() })
+      .from(maintenanceUpdates)
+      .where(
+        and(
+          eq(maintenanceId, $.maintenanceId),
+          sql`${body} IN (SELECT value FROM json_each(${$.bodies}))`,
+          sql`${displayAt} IN (SELECT value FROM json_each(${$.times}))`,
+        ),
+      ),
+);
+
+/** Lists the updates that maintenances (`ids`: a JSON list) were planned with. */
+export const listFirstUpdates = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({ maintenanceId, notify })
+    .from(sql`json_each(${$.ids}) AS i`)
+    .crossJoin(maintenanceUpdates)
+    .where(sql`${id} = (SELECT min(id) FROM maintenance_updates WHERE maintenance_id = i.value)`),
+);
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
 
@@ -41,14 +132,14 @@ export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: stri
   orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
 );
 
-export const selectWithPage = (orm: Orm) =>
+const selectWithPage = (orm: Orm) =>
   orm
     .select({ row: maintenances, page: pageAddress })
     .from(maintenances)
     .innerJoin(pages, eq(pages.id, maintenances.pageId));
 
 /** Condition: neither the maintenance nor its page was deleted. */
-export const isThere = and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
+const isThere = and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
 
 export const findMaintenance = selectOne((orm, $: { id: string }) =>
   selectWithPage(orm).where(and(eq(maintenances.id, $.id), isThere)),
@@ -108,7 +199,7 @@ export function listMaintenanceRows(reader: Reader, request: ListRequest) {
  * Condition: a maintenance has not ended, written as in the partial index `maintenances_pending`. A
  * plus before another column keeps SQLite from scanning all maintenances of a page instead.
  */
-export const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
+const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
 
 /** Order of pending maintenances: those in progress first, each by planned start. */
 const pendingOrder = [
@@ -118,8 +209,7 @@ const pendingOrder = [
 ];
 
 /** Condition: a maintenance of a page has not ended. */
-export const isPendingOfPage = (pageId: string) =>
-  and(isPending, sql`+maintenances.page_id = ${pageId}`);
+const isPendingOfPage = (pageId: string) => and(isPending, sql`+maintenances.page_id = ${pageId}`);
 
 /**
  * Lists the pending maintenances that a page shows at `now`: those in progress, then those that
@@ -183,7 +273,7 @@ export const cancelMaintenanceRows = mutate((orm, $: { ids: string; at: number }
 );
 
 /** Columns of a component of a maintenance. */
-export const COMPONENT = {
+const COMPONENT = {
   maintenanceId: maintenanceComponents.maintenanceId,
   id: maintenanceComponents.componentId,
   name: maintenanceComponents.name,
@@ -246,3 +336,217 @@ export const listDue = selectMany((orm, $: { now: number; limit: number }) =>
     )
     .limit($.limit),
 );
+
+/* Statements for lists of maintenance. */
+
+const chosen = maintenanceComponents;
+
+/**
+ * Counts the components of maintenances (`ids`: a JSON list), in its order; 1 for one without
+ * components. Counting stops after `most` rows in total.
+ */
+export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) =>
+  orm
+    .select({ id: sql<string>`id`, rows: sql<number>`count(*)` })
+    .from(
+      sql`(SELECT i.value AS id FROM json_each(${$.ids}) AS i
+        LEFT JOIN maintenance_components AS c ON c.maintenance_id = i.value
+        LIMIT ${$.most})`,
+    )
+    .groupBy(sql`id`),
+);
+
+/** Returns the bytes of the texts of the newest updates of maintenances. */
+export const listTextSizes = textSizes(maintenanceUpdates.maintenanceId);
+
+/** Lists at most `each` components of each maintenance (`ids`: a JSON list), in the order of the page. */
+export const listFirstComponents = selectMany((orm, $: { ids: string; each: number }) =>
+  orm
+    .select(COMPONENT)
+    .from(sql`json_each(${$.ids}) AS i`)
+    .crossJoin(chosen)
+    .crossJoin(components)
+    .where(
+      sql`${chosen.maintenanceId} = i.value AND ${components.id} = ${chosen.componentId}
+        AND ${chosen.componentId} IN (SELECT component_id FROM maintenance_components
+          WHERE maintenance_id = i.value ORDER BY component_id LIMIT ${$.each})`,
+    )
+    .orderBy(asc(components.position), asc(components.id)),
+);
+
+const SUMMARY = {
+  id: maintenances.id,
+  name: maintenances.name,
+  status: maintenances.status,
+  startedAt: maintenances.startedAt,
+  endedAt: sql<number | null>`CASE WHEN maintenances.status IN ('completed', 'cancelled')
+    THEN coalesce(maintenances.completed_at, maintenances.updated_at) END`,
+};
+
+/** Lists maintenances that started within a span, newest start first. */
+export const listSummariesBetween = selectMany((orm, $: SpanParams) =>
+  orm
+    .select(SUMMARY)
+    .from(maintenances)
+    .where(and(...isWithin(maintenances, $), isNull(maintenances.deletedAt)))
+    .orderBy(...newestStartFirst(maintenances))
+    .limit($.limit),
+);
+
+/**
+ * Lists maintenances of a page that started at `from` or later and ended at `since` or later (unix
+ * ms), newest start first.
+ */
+export const listEndedSummaries = selectMany(
+  (orm, $: { pageId: string; from: number; since: number; limit: number }) =>
+    orm
+      .select(SUMMARY)
+      .from(maintenances)
+      .where(
+        and(
+          eq(maintenances.pageId, $.pageId),
+          sql`maintenances.started_at >= ${$.from}`,
+          sql`${SUMMARY.endedAt} >= ${$.since}`,
+          isNull(maintenances.deletedAt),
+        ),
+      )
+      .orderBy(...newestStartFirst(maintenances))
+      .limit($.limit),
+);
+
+/**
+ * Finds the names by id of the maintenances of a page that started at `from` (unix ms) or later, at most
+ * `limit`, as a JSON object.
+ */
+export const findMaintenanceNames = selectOne(
+  (orm, $: { pageId: string; from: number; limit: number }) =>
+    orm.select({ names: sql<string>`json_group_object(id, name)` }).from(
+      sql`(SELECT id, name FROM maintenances
+          WHERE page_id = ${$.pageId} AND started_at >= ${$.from} AND deleted_at IS NULL
+          ORDER BY started_at DESC LIMIT ${$.limit})`,
+    ),
+);
+
+/** Finds the maintenance of a page that started first. */
+export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ startedAt: maintenances.startedAt })
+    .from(maintenances)
+    .where(
+      and(
+        eq(maintenances.pageId, $.pageId),
+        isNotNull(maintenances.startedAt),
+        isNull(maintenances.deletedAt),
+      ),
+    )
+    .orderBy(asc(maintenances.startedAt))
+    .limit(1),
+);
+
+/**
+ * Finds the first time after `now` at which a pending maintenance of a page is `ahead` from its start, or
+ * its planned start or end is reached. Null if there is none. All in ms.
+ */
+export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ahead: number }) =>
+  orm
+    .select({
+      at: sql<number | null>`min(CASE
+          WHEN scheduled_for - ${$.ahead} > ${$.now} THEN scheduled_for - ${$.ahead}
+          WHEN scheduled_for > ${$.now} THEN scheduled_for
+          WHEN scheduled_until > ${$.now} THEN scheduled_until
+          END)`,
+    })
+    .from(maintenances)
+    .where(isPendingOfPage($.pageId)),
+);
+
+/**
+ * Lists the maintenances of one page, or of all if `pageId` is null, whose planned time overlaps a span (unix
+ * ms), by planned start.
+ */
+export const listPlannedBetween = selectMany(
+  (orm, $: { pageId: string | null; from: number; to: number; limit: number }) =>
+    selectWithPage(orm)
+      .where(
+        and(
+          sql`maintenances.scheduled_for < ${$.to} AND maintenances.scheduled_until > ${$.from}
+            AND (${$.pageId} IS NULL OR maintenances.page_id = ${$.pageId})`,
+          isThere,
+        ),
+      )
+      .orderBy(asc(maintenances.scheduledFor), asc(maintenances.id))
+      .limit($.limit),
+);
+
+/** Finds the first time after `now` (unix ms) at which a maintenance can have a due transition; null without one. */
+export const findNextDue = selectOne((orm, $: { now: number }) =>
+  orm
+    .select({
+      at: sql<number | null>`min(CASE
+        WHEN status <> 'scheduled' THEN iif(scheduled_until > ${$.now}, scheduled_until, NULL)
+        WHEN scheduled_for <= ${$.now} THEN NULL
+        WHEN reminded_at IS NULL AND scheduled_for - remind_minutes_before * 60000 > ${$.now}
+          THEN scheduled_for - remind_minutes_before * 60000
+        ELSE scheduled_for END)`,
+    })
+    .from(maintenances)
+    .where(isPending),
+);
+
+/** Counts the maintenances of the dashboard's list by part; null matches everything. */
+export const countRows = selectOne((orm, $: { pageId: string | null; search: string | null }) =>
+  orm
+    .select({
+      inProgress: sql<number>`count(*) FILTER (WHERE maintenances.status IN ('in_progress', 'verifying'))`,
+      upcoming: sql<number>`count(*) FILTER (WHERE maintenances.status = 'scheduled')`,
+      past: sql<number>`count(*) FILTER (WHERE maintenances.status IN ('completed', 'cancelled'))`,
+    })
+    .from(maintenances)
+    .where(
+      and(
+        isNull(maintenances.deletedAt),
+        sql`maintenances.page_id IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
+        sql`(${$.pageId} IS NULL OR maintenances.page_id = ${$.pageId})`,
+        isSearched($),
+      ),
+    ),
+);
+
+/* Search of maintenances on all pages. Not hot: at most every maintenance is read once, in parts. */
+
+/** Condition: the name of a maintenance, or of one of its components, contains a text; null matches all. */
+const isSearched = ($: { search: string | null }) =>
+  sql`(${$.search} IS NULL OR instr(lower(maintenances.name), lower(${$.search})) > 0
+    OR EXISTS (SELECT 1 FROM maintenance_components AS n WHERE n.maintenance_id = maintenances.id
+      AND instr(lower(n.name), lower(${$.search})) > 0))`;
+
+const searchPart = selectMany((orm, $: PartSearch) =>
+  orm
+    .select({
+      id: maintenances.id,
+      name: maintenances.name,
+      status: maintenances.status,
+      scheduledFor: maintenances.scheduledFor,
+      pageName: pages.name,
+    })
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(
+      and(
+        isNull(maintenances.deletedAt),
+        isNull(pages.deletedAt),
+        isFound(
+          maintenances.id,
+          sql`${maintenances.name} || ' ' || ${pages.name} || ' ' || ${maintenances.id}`,
+          $,
+        ),
+      ),
+    )
+    .orderBy(desc(maintenances.id))
+    .limit($.limit),
+);
+
+/**
+ * Lists the maintenances whose name, page or id contains the words (`wordsOf`), newest first, in several turns.
+ */
+export const searchMaintenances = declareSearch(maintenances, searchPart);

@@ -18,7 +18,7 @@ import { MonitorGroup, TagsInput } from "../../base/tags";
 import { DESCRIPTION_MAX, NameText } from "../../base/texts";
 import { ByTag, Nullable, OneOf, Text } from "../../base/schema";
 import { capitalised } from "../../base/text";
-import { ComponentReference } from "../components/component-reference";
+import { ComponentReference } from "../components/references";
 import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
 import { named, typeText } from "./model";
 

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import type { Actor } from "../../base/actor";
-import { touchPage } from "../pages/service";
+import { touchPage } from "../pages/pages";
 import type { AffectedComponent } from "./records";
 import type { MonitorRow } from "./store";
 

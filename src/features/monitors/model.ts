@@ -12,7 +12,7 @@ import { type Step, STEP_NAMES } from "../../egress/steps";
 import { ByTag, Instant, Nullable, OneOf } from "../../base/schema";
 import { capitalised } from "../../base/text";
 import { toIso, toIsoOrNull } from "../../base/time";
-import { Status } from "../components/model";
+import { Status } from "../components/wire";
 import type { CheckRow } from "./checks-store";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../base/actor";
-import { openCauses } from "../components/causes";
+import { openCauses } from "../components/statuses";
 import { insertSpan, type SpanRow } from "./checks-store";
 import { deleteSpans } from "./past-store";
 import { saveReminder } from "./reminder-store";

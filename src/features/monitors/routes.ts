@@ -10,7 +10,7 @@ import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../h
 import { operation, scope } from "../../http/operation";
 import { sendList, sendResource } from "../../http/answers";
 import { MonitorGroupFilter, TagFilter } from "../../base/tags";
-import { ComponentFilter, readComponentFilter } from "../components/component-reference";
+import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/filter";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import { createMonitorErrors, updateMonitorErrors } from "./body-errors";

@@ -2,7 +2,7 @@ import type { Reader } from "../../db/statements";
 import { examine, FieldErrors, schemaErrors } from "../../base/validation";
 import type { MonitorType } from "../../base/status";
 import { SECOND_MS } from "../../base/time";
-import { pathInList, resolveComponents } from "../components/component-reference";
+import { pathInList, resolveComponents } from "../components/references";
 import {
   changeSchemaOf,
   intervalOf,

@@ -1,21 +1,20 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { Actor } from "../../base/actor";
-import { deleteComponentsOfPage } from "../components/service";
+import { deleteComponentsOfPage } from "../components/components";
 import { deleteOpenIncidentsOfPage } from "../incidents/incidents";
 import { listOpenImpacts } from "../incidents/store";
 import { deleteTemplate } from "../incident-templates/templates";
 import { listTemplatesOfPage, type TemplateRow } from "../incident-templates/store";
-import { cancelMaintenanceOfPage } from "../maintenance/progress";
+import { cancelMaintenanceOfPage } from "../maintenance/maintenance";
 import { countPendingOfPage } from "../maintenance/store";
-import { deleteSchedule } from "../maintenance/schedules/service";
+import { deleteSchedule } from "../maintenance/schedules/schedules";
 import { listSchedules } from "../maintenance/schedules/records";
 import type { ScheduleRow } from "../maintenance/schedules/store";
 import { detachMonitorsOfPage, watchesOnlyPage } from "../monitors/detach";
 import type { MonitorRow } from "../monitors/store";
 import { listMonitors, type MonitorRecord } from "../monitors/records";
-import { getPage } from "../pages/service";
-import { removePage } from "../pages/remove";
+import { getPage, removePage } from "../pages/pages";
 import { deleteWebhook } from "../webhooks/update";
 import { listAllWebhooks, type WebhookRow } from "../webhooks/store";
 

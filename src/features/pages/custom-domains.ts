@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { conflict, invalidFields } from "../../base/errors";
-import { hostNameOf, toDomain } from "./address";
+import { hostNameOf, toDomain } from "./references";
 import { listPagesWithDomains } from "./store";
 
 /**

@@ -3,7 +3,7 @@ import type { Reader } from "../../db/statements";
 import type { FieldErrors } from "../../base/validation";
 import { invalidParameter } from "../../base/errors";
 import { Text } from "../../base/schema";
-import { findPageBySlugOrId } from "./service";
+import { findPageBySlugOrId } from "./pages";
 import type { PageRow } from "./store";
 
 const UNKNOWN_PAGE = "is not the slug or id of a page";

@@ -2,9 +2,9 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../base/actor";
-import { createComponent, createGroup } from "../components/service";
+import { createComponent, createGroup } from "../components/components";
 import { setManualStatuses } from "../components/set-status";
-import { createPage } from "../pages/service";
+import { createPage } from "../pages/pages";
 import { listAllPages } from "../pages/store";
 
 const GROUPS = [

@@ -4,7 +4,7 @@ import { sum } from "../../base/numbers";
 import { lazy } from "../../base/lazy";
 import { DAY_MS, startOfDay } from "../../base/time";
 import { findIncidentNames } from "../incidents/store";
-import { findMaintenanceNames } from "../maintenance/list-store";
+import { findMaintenanceNames } from "../maintenance/store";
 import { type HistoryEntry, LONGEST_MAINTENANCE_MS } from "./history";
 import type { Snapshot } from "./snapshot";
 

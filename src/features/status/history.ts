@@ -12,7 +12,7 @@ import {
   listEndedMaintenance,
   listMaintenanceBetween,
   type MaintenanceSummary,
-} from "../maintenance/lists";
+} from "../maintenance/records";
 import type { PageRow } from "../pages/store";
 import { listMonitorsOfPage } from "../monitors/store";
 import { type SparklineData, sparklinesOf } from "../monitors/sparklines";

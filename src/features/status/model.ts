@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Instant, Nullable, OneOf } from "../../base/schema";
-import { Component, ComponentGroup } from "../components/model";
+import { Component, ComponentGroup } from "../components/wire";
 import { Incident } from "../incidents/wire";
-import { Maintenance } from "../maintenance/model";
-import { Page } from "../pages/model";
+import { Maintenance } from "../maintenance/wire";
+import { Page } from "../pages/wire";
 import { INDICATORS } from "./rules";
 
 const HeadlineModel = Type.Object(

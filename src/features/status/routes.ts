@@ -12,7 +12,7 @@ import { NEWEST } from "../../base/ids";
 import { listComponentsOfPage } from "../components/store";
 import { listOpenImpacts } from "../incidents/store";
 import { listPagesBefore } from "../pages/store";
-import { presentPage } from "../pages/model";
+import { presentPage } from "../pages/wire";
 import { PageStatus, StatusDocument } from "./model";
 import { headlineOf } from "./rules";
 import type { Snapshot } from "./snapshot";

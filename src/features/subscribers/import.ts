@@ -10,7 +10,7 @@ import { addressHmac, ensureMailKey } from "../mail/tokens";
 import { describeMissing } from "../mail/test-mail";
 import { listSuppressionsOf } from "../mail/suppression-store";
 import { mailReadiness } from "../mail/settings";
-import { getPage } from "../pages/service";
+import { getPage } from "../pages/pages";
 import type { PageRow } from "../pages/store";
 import { takesSubscribers } from "../pages/mail";
 import { existingChoices, readChoosable } from "./choices";

@@ -10,7 +10,7 @@ import {
 } from "../mail/tokens";
 import type { DomainPage } from "../pages/custom-domains";
 import { findPageOrDeleted, type PageRow } from "../pages/store";
-import { pageBaseUrl } from "../pages/address";
+import { pageBaseUrl } from "../pages/references";
 import { takesSubscribers } from "../pages/mail";
 import { findRequest, type RequestRow } from "./request-store";
 import { findSubscriber, type SubscriberRow } from "./store";

@@ -8,7 +8,7 @@ import { audit } from "../../events/audit";
 import { addressHmac, ensureMailKey } from "../mail/tokens";
 import { enqueueMails } from "../mail/queue";
 import { findPageOrDeleted } from "../pages/store";
-import { getPage } from "../pages/service";
+import { getPage } from "../pages/pages";
 import { choicesOf } from "./choices";
 import { readSignUpFacts, signUpMail } from "./decide";
 import { changeChoices, eraseSubscriber, unsubscribe } from "./manage";

@@ -16,7 +16,7 @@ import { renderLetter } from "../mail/letter/render";
 import type { TemplateEnvironment, Templates } from "../mail/templates";
 import { findPage, type PageRow } from "../pages/store";
 import { mailSettingsOf, takesSubscribers } from "../pages/mail";
-import { pageUrl } from "../pages/address";
+import { pageUrl } from "../pages/references";
 import { existingChoices, namesOfTargets, readChoosable } from "./choices";
 import { mailLink } from "./links";
 import { findRequest, type RequestRow } from "./request-store";

@@ -14,10 +14,10 @@ import {
   type OneTimeLink,
   redeemLink,
 } from "../auth/links";
-import { type NewUser, presentUser, UserChange, type UserResource } from "./model";
+import { type NewUser, presentUser, UserChange, type UserResource } from "./wire";
 import { mailChangedPassword, mailUser } from "./mails";
 import { isLive } from "./rules";
-import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers } from "./service";
+import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers } from "./users";
 import { openSession } from "./sign-in";
 import { findUser, type UserRow } from "./store";
 

@@ -1,21 +1,23 @@
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+import { and, asc, eq, gt, isNull, lte, sql } from "drizzle-orm";
 import type { Actor } from "../../base/actor";
-import { audit } from "../../events/audit";
 import { DAY_MS } from "../../base/time";
+import type { Ctx } from "../../context";
 import {
-  deleteKeyWarningsBefore,
-  type ExpiringKeyRow,
-  findKeyRow,
-  insertKeyWarning,
-  listExpiringKeyRows,
-  listKeyWarnings,
-  listLiveOwners,
-} from "./key-warnings-store";
+  insertInto,
+  mutate,
+  type Reader,
+  selectMany,
+  selectOne,
+  type Tx,
+} from "../../db/statements";
+import { apiKeys } from "../../db/tables/keys";
+import { mailWarnings } from "../../db/tables/mail";
+import { users } from "../../db/tables/users";
+import { audit } from "../../events/audit";
 import { listMailsTo, mailUser } from "./mails";
-import { isLive, warningStep, WARNING_DAYS } from "./rules";
-import { changeUser, getUserRow } from "./service";
+import { isLive, WARNING_DAYS, warningStep } from "./rules";
 import { findUser, type UserRow } from "./store";
+import { changeUser, getUserRow } from "./users";
 
 /** Time after which warnings are forgotten. Their keys have expired by then. */
 const KEPT_MS = 60 * DAY_MS;
@@ -119,3 +121,65 @@ export function setKeyWarnings(ctx: Ctx, tx: Tx, id: string, isOn: boolean, acto
   const summary = `Turned mails about expiring keys ${isOn ? "on" : "off"} for “${before.name}”`;
   audit(ctx, tx, actor, "user.key_warnings", id, summary);
 }
+
+const COLUMNS = {
+  id: apiKeys.id,
+  name: apiKeys.name,
+  // Only keys with an expiry are read.
+  expiresAt: sql<number>`${apiKeys.expiresAt}`,
+  createdAt: apiKeys.createdAt,
+  createdByKind: apiKeys.createdByKind,
+  createdById: apiKeys.createdById,
+};
+
+/** Lists the keys that work at `now` and expire until `until` (unix ms), the next to expire first. */
+const listExpiringKeyRows = selectMany((orm, $: { now: number; until: number; limit: number }) =>
+  orm
+    .select(COLUMNS)
+    .from(apiKeys)
+    .where(
+      and(isNull(apiKeys.revokedAt), gt(apiKeys.expiresAt, $.now), lte(apiKeys.expiresAt, $.until)),
+    )
+    .orderBy(asc(apiKeys.expiresAt), asc(apiKeys.id))
+    .limit($.limit),
+);
+
+type ExpiringKeyRow = ReturnType<typeof listExpiringKeyRows>[number];
+
+const findKeyRow = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({
+      name: apiKeys.name,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+      createdById: apiKeys.createdById,
+    })
+    .from(apiKeys)
+    .where(eq(apiKeys.id, $.id)),
+);
+
+/** Lists the enabled owners. */
+const listLiveOwners = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select()
+    .from(users)
+    .where(and(eq(users.role, "owner"), isNull(users.disabledAt), isNull(users.deletedAt)))
+    .orderBy(asc(users.id)),
+);
+
+const insertKeyWarning = insertInto(mailWarnings);
+
+/** Lists the warnings about a key that were queued. */
+const listKeyWarnings = selectMany((orm, $: { keyId: string }) =>
+  orm
+    .select({ step: mailWarnings.step, recipient: mailWarnings.recipient })
+    .from(mailWarnings)
+    .where(eq(mailWarnings.subject, $.keyId)),
+);
+
+/** Deletes the warnings about keys until `until` (unix ms). */
+const deleteKeyWarningsBefore = mutate((orm, $: { until: number }) =>
+  orm
+    .delete(mailWarnings)
+    .where(and(sql`substr(${mailWarnings.subject}, 1, 4) = 'key_'`, lte(mailWarnings.at, $.until))),
+);

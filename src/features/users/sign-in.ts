@@ -19,7 +19,7 @@ import { endLinks } from "../auth/links";
 import { mailChangedPassword } from "./mails";
 import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
-import { getUserRow, changeUser, getLiveUserRow } from "./service";
+import { changeUser, getLiveUserRow, getUserRow } from "./users";
 
 type Authentication =
   { user: UserRow } | { rejection: "wrong" } | { rejection: "wait"; seconds: number };

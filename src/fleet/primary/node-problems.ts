@@ -1,4 +1,4 @@
-import type { SetAside } from "../../features/alarms/orphans";
+import type { SetAside } from "../../features/alarms/fleet";
 import { plural } from "../../base/text";
 import { SECOND_MS } from "../../base/time";
 import type { KnownNode, NodeReport } from "./node-report";

@@ -1,7 +1,6 @@
 import { schemaErrors } from "../../base/validation";
 import type { Alarms } from "../../features/alarms/alarms";
-import type { FleetNode } from "../../features/alarms/fleet";
-import type { SetAside } from "../../features/alarms/orphans";
+import type { FleetNode, SetAside } from "../../features/alarms/fleet";
 import type { Clock, Timer } from "../../base/clock";
 import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import { describeOrphans, GONE_MS, lagOf, mismatchOf, skewOf } from "./node-problems";

@@ -8,7 +8,7 @@ import { guardDescriptors } from "../../descriptor-guard";
 import { unavailable } from "../../base/errors";
 import { createReadiness, drain } from "../../features/health/readiness";
 import { createKeyUsage } from "../../features/keys/usage";
-import { followSettings } from "../../features/settings/service";
+import { followSettings } from "../../features/settings/settings";
 import { createContext } from "../../installation";
 import type { Clock, Timer } from "../../base/clock";
 import type { Log } from "../../base/log";

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db/statements";
 import type { DataDirectory } from "../../db/data-directory";
 import { countOrphans, listSetAside } from "../../db/orphans";
-import { readUndismissed } from "../../features/alarms/orphans";
+import { readUndismissed } from "../../features/alarms/fleet";
 import type { MetricFamily } from "../../features/metrics/metrics";
 import type { Clock, Timer } from "../../base/clock";
 import { sum } from "../../base/numbers";

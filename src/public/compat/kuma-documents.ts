@@ -5,8 +5,7 @@ import { Nullable } from "../../base/schema";
 import type { Impact, MonitorState } from "../../base/status";
 import { DAY_MS, parseInstant, SECOND_MS, toIso } from "../../base/time";
 import type { Reader } from "../../db/statements";
-import { foldComponents } from "../../features/analytics/fold";
-import { uptimeByMonitor } from "../../features/analytics/uptime";
+import { foldComponents, uptimeByMonitor } from "../../features/analytics/analytics";
 import {
   BEAT,
   type CompatEntry,

@@ -20,7 +20,7 @@ import {
   listNewestIncidents,
   type ReadRecords,
 } from "../../features/incidents/records";
-import { listMaintenance, listMaintenanceForPage } from "../../features/maintenance/lists";
+import { listMaintenance, listMaintenanceForPage } from "../../features/maintenance/records";
 import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { INDICATORS } from "../../features/status/rules";

@@ -1,4 +1,4 @@
-import type { SignInPages } from "../../admin/entry/sign-in-pages";
+import type { SignInPages } from "../../features/auth/screens/sign-in-pages";
 import type { Ctx } from "../../context";
 import type { Egress } from "../../egress/egress";
 import type { Fleet } from "../../features/alarms/fleet";

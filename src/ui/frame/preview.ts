@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/statements";
-import { getPage } from "../../features/pages/service";
+import { getPage } from "../../features/pages/pages";
 import { buildSnapshot, type Snapshot } from "../../features/status/snapshot";
 import { sendHtml } from "../../http/answers";
 import { asPreview } from "../../public/page-document";

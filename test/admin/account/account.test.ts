@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { getUser } from "../../../src/features/users/service";
+import { getUser } from "../../../src/features/users/users";
 import { createTestApp, expectProblem } from "../../support/app";
 import {
   ACCOUNT,

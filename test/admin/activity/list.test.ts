@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteAuditAddresses, recordAudits } from "../../../src/events/audit";
-import { revokeKey } from "../../../src/features/keys/service";
+import { revokeKey } from "../../../src/features/keys/keys";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { type Actor, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";

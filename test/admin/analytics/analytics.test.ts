@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { LINES_MAX } from "../../../src/features/analytics/period";
-import { createComponent } from "../../../src/features/components/service";
+import { createComponent } from "../../../src/features/components/components";
 import { setManualStatuses } from "../../../src/features/components/set-status";
-import { createKey } from "../../../src/features/keys/service";
+import { createKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readResponseTimes } from "../../../src/admin/analytics/response-times-view";
-import { readSelection } from "../../../src/admin/analytics/selection";
-import { readUptime } from "../../../src/admin/analytics/uptime-view";
+import { readResponseTimes } from "../../../src/features/analytics/screens/response-times";
+import { readSelection } from "../../../src/features/analytics/screens/frame";
+import { readUptime } from "../../../src/features/analytics/screens/uptime";
 import type { Reader, Tx } from "../../../src/db/statements";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { selectMany } from "../../../src/db/statements";
 import { passwordRequests } from "../../../src/db/tables/users";
 import { unavailable } from "../../../src/base/errors";
-import { disableUser } from "../../../src/features/users/service";
+import { disableUser } from "../../../src/features/users/users";
 import { inviteUser } from "../../../src/features/users/invitations";
 import { requestPassword } from "../../../src/features/users/forgot";
 import { CLI_ACTOR } from "../../../src/base/actor";

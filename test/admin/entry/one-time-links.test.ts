@@ -4,7 +4,7 @@ import {
   enableUser,
   findUserByEmail,
   getUser,
-} from "../../../src/features/users/service";
+} from "../../../src/features/users/users";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import {

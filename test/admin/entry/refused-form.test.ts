@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { keptNotice } from "../../../src/ui/forms/form";
-import { isSecretInput } from "../../../src/admin/entry/refused-form";
+import { isSecretInput } from "../../../src/features/auth/screens/refused-form";
 import { settingsOf } from "../../../src/admin/webhooks/setting-fields";
 import { WEBHOOK_FORMATS } from "../../../src/base/webhook";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readPublicAddress } from "../../../src/features/settings/service";
-import { listUsers } from "../../../src/features/users/service";
+import { readPublicAddress } from "../../../src/features/settings/settings";
+import { listUsers } from "../../../src/features/users/users";
 import { createTestApp } from "../../support/app";
 import {
   actionsOf,

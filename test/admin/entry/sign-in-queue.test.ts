@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findUserByEmail } from "../../../src/features/users/service";
+import { findUserByEmail } from "../../../src/features/users/users";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { settle } from "../../support/clock";
 import { HTML, PASSWORD, signIn, trySignIn, userWithPassword } from "../../support/dashboard";

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  disableUser,
-  findUserByEmail,
-  getUser,
-  setRole,
-} from "../../../src/features/users/service";
+import { disableUser, findUserByEmail, getUser, setRole } from "../../../src/features/users/users";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readUndismissed } from "../../../src/features/alarms/orphans";
+import { readUndismissed } from "../../../src/features/alarms/fleet";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";

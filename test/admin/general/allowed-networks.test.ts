@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createEgress } from "../../../src/egress/egress";
 import { Fault } from "../../../src/egress/model";
-import { followSettings } from "../../../src/features/settings/service";
+import { followSettings } from "../../../src/features/settings/settings";
 import { readAllowedNetworks } from "../../../src/features/settings/allowed-networks";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { HTML } from "../../support/dashboard";

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createBackups } from "../../../src/features/backups/backups";
-import { disableUser, listUsers } from "../../../src/features/users/service";
+import { disableUser, listUsers } from "../../../src/features/users/users";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { holds } from "../../support/binary";
 import { HTML } from "../../support/dashboard";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readPublicAddress } from "../../../src/features/settings/service";
+import { readPublicAddress } from "../../../src/features/settings/settings";
 import { createTestApp, expectProblem } from "../../support/app";
 import { HTML, NO_BASE_URL, sendKeyForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

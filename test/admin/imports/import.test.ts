@@ -5,7 +5,7 @@ import { CLI_ACTOR } from "../../../src/base/actor";
 import { IMPORT_SOURCES } from "../../../src/base/import-sources";
 import type { ImportResult } from "../../../src/features/imports/request";
 import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
-import { listUsers, setRole } from "../../../src/features/users/service";
+import { listUsers, setRole } from "../../../src/features/users/users";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { settle } from "../../support/clock";
 import { until } from "../../support/until";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components/service";
+import { createComponent } from "../../../src/features/components/components";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HTML } from "../../support/dashboard";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components/service";
+import { deleteComponent } from "../../../src/features/components/components";
 import { createWebhook } from "../../../src/features/webhooks/create";
 import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
 import { setDeliveryProgress } from "../../../src/features/webhooks/delivery-store";

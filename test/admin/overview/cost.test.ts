@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readAttention } from "../../../src/admin/overview/attention";
-import { readCurrentState } from "../../../src/admin/overview/current-state";
-import { readLastDay } from "../../../src/admin/overview/last-day";
+import { readAttention } from "../../../src/features/overview/screens/attention";
+import { readCurrentState } from "../../../src/features/overview/screens/current-state";
+import { readLastDay } from "../../../src/features/overview/screens/blocks";
 import { shareRead } from "../../../src/ui/frame/shared-read";
 import { createIncidentCache } from "../../../src/features/incidents/records";
 import { createTestApp } from "../../support/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { arcTones } from "../../../src/admin/overview/gauge";
+import { arcTones } from "../../../src/features/overview/screens/health";
 import type { Tone } from "../../../src/base/status";
 import { createMonitorDashboard } from "../../support/monitor-dashboard";
 import { openOverview } from "../../support/overview";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listOldSlugs } from "../../../src/features/pages/slugs";
+import { listOldSlugs } from "../../../src/features/pages/pages";
 import { actionsOf } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {

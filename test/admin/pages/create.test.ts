@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
-import { releaseSlug } from "../../../src/features/pages/slugs";
-import { updatePage } from "../../../src/features/pages/service";
+import { releaseSlug, updatePage } from "../../../src/features/pages/pages";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, openForm } from "../../support/dashboard";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage } from "../../../src/features/pages/store";
-import { updatePage } from "../../../src/features/pages/service";
+import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, type Fields } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { badgeHtml, frame, homeAssistant, homepage } from "../../../src/admin/pages/share-snippets";
+import {
+  badgeHtml,
+  frame,
+  homeAssistant,
+  homepage,
+} from "../../../src/features/pages/screens/share-snippets";
 import { readHtml } from "../../support/html";
 
 const url = "https://status.test/status/shop";

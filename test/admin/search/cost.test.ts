@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { searchEverything } from "../../../src/admin/search/results";
+import { searchEverything } from "../../../src/features/search/screens/results";
 import { wordsOf } from "../../../src/db/word-search";
 import { openMonitorStore } from "../../support/monitor-store";
 

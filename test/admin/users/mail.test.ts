@@ -3,7 +3,7 @@ import { mails as mailsTable } from "../../../src/db/tables/mail";
 import { mutate } from "../../../src/db/statements";
 import { eq } from "drizzle-orm";
 import { changePassword } from "../../../src/features/users/sign-in";
-import { disableUser, findUserByEmail } from "../../../src/features/users/service";
+import { disableUser, findUserByEmail } from "../../../src/features/users/users";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import type { MailStatus } from "../../../src/base/mail-address";
 import { DAY_MS } from "../../../src/base/time";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findUserByEmail, getUser, listUsers } from "../../../src/features/users/service";
+import { findUserByEmail, getUser, listUsers } from "../../../src/features/users/users";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import {
   actionsOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createPage } from "../../../src/features/pages/service";
+import { createPage } from "../../../src/features/pages/pages";
 import { trimKeyUse } from "../../../src/features/keys/usage";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/base/time";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createComponent, deleteComponent } from "../../../src/features/components/service";
+import { createComponent, deleteComponent } from "../../../src/features/components/components";
 import { insertCause } from "../../../src/features/components/cause-store";
 import { saveNoData } from "../../../src/features/monitors/checks-store";
 import { recordState } from "../../../src/features/monitors/engine/transitions";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent, createGroup } from "../../../src/features/components/service";
+import { createComponent, createGroup } from "../../../src/features/components/components";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { deletePage } from "../../../src/features/page-deletion/delete";
 import { findPageBySlug } from "../../../src/features/pages/store";
-import { getPage } from "../../../src/features/pages/service";
+import { getPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";

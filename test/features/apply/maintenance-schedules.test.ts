@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { createSchedule } from "../../../src/features/maintenance/schedules/service";
-import { listMaintenance } from "../../../src/features/maintenance/lists";
+import { createSchedule } from "../../../src/features/maintenance/schedules/schedules";
+import { listMaintenance } from "../../../src/features/maintenance/records";
 import { listSchedules } from "../../../src/features/maintenance/schedules/records";
-import { presentSchedule } from "../../../src/features/maintenance/schedules/model";
+import { presentSchedule } from "../../../src/features/maintenance/schedules/wire";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
 

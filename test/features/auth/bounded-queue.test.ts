@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createBoundedQueue } from "../../../src/features/auth/bounded-queue";
+import { createBoundedQueue } from "../../../src/features/auth/passwords";
 import { settle } from "../../support/clock";
 
 function setUp(concurrency: number, waiting: number, waitingPerSource = waiting) {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { count } from "drizzle-orm";
 import { selectOne } from "../../../src/db/statements";
 import { componentCauses } from "../../../src/db/tables/components";
-import { deleteComponent } from "../../../src/features/components/service";
-import { type ComponentCause, replaceCauses } from "../../../src/features/components/causes";
-import { touchPage } from "../../../src/features/pages/service";
+import { deleteComponent } from "../../../src/features/components/components";
+import { type ComponentCause, replaceCauses } from "../../../src/features/components/statuses";
+import { touchPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createComponentSite, type ComponentSite } from "../../support/component-site";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent, createGroup } from "../../../src/features/components/service";
+import { createComponent, createGroup } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
 import { rejectionOf } from "../../support/rejection";

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type ComponentOrder, orderComponents } from "../../../src/features/components/order";
-import { createComponent, deleteComponent } from "../../../src/features/components/service";
+import {
+  type ComponentOrder,
+  createComponent,
+  deleteComponent,
+  orderComponents,
+} from "../../../src/features/components/components";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
 import { deletePage } from "../../../src/features/page-deletion/delete";
-import { createPage, getPage } from "../../../src/features/pages/service";
+import { createPage, getPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
 import { fieldErrorsOf } from "../../support/user-installation";

@@ -8,7 +8,7 @@ import { IMPORT_COMMAND } from "../../../src/base/import-sources";
 import type { ImportRequest } from "../../../src/features/imports/request";
 import { importInProcess } from "../../../src/features/imports/process";
 import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
-import { createUser, disableUser } from "../../../src/features/users/service";
+import { createUser, disableUser } from "../../../src/features/users/users";
 import { type Installation, openForCommand } from "../../../src/installation";
 import { ownProgram } from "../../../src/base/own-program";
 import { testConfig } from "../../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { FieldError, Problem } from "../../../src/base/errors";
-import { deleteComponent } from "../../../src/features/components/service";
+import { deleteComponent } from "../../../src/features/components/components";
 import {
   getTemplate,
   listAllTemplates,

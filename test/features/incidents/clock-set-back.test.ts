@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { addUpdate } from "../../../src/features/incidents/changes";
 import { createIncident } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
-import { addMaintenanceUpdate } from "../../../src/features/maintenance/progress";
+import { addMaintenanceUpdate } from "../../../src/features/maintenance/maintenance";
 import { getMaintenance } from "../../../src/features/maintenance/records";
 import { planMaintenance } from "../../../src/features/maintenance/plan";
 import { CLI_ACTOR } from "../../../src/base/actor";

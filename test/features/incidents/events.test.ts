@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components/service";
-import { getPage } from "../../../src/features/pages/service";
+import { createComponent } from "../../../src/features/components/components";
+import { getPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
 

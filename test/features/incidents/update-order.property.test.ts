@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { selectMany, type Tx } from "../../../src/db/statements";
 import { componentCauses } from "../../../src/db/tables/components";
 import { type CauseInterval, foldDays } from "../../../src/features/components/history";
-import { replaceCauses } from "../../../src/features/components/causes";
+import { replaceCauses } from "../../../src/features/components/statuses";
 import { setManualStatuses } from "../../../src/features/components/set-status";
 import { addUpdate } from "../../../src/features/incidents/changes";
 import { createIncident } from "../../../src/features/incidents/incidents";

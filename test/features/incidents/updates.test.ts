@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components/service";
+import { deleteComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS } from "../../support/incident-site";

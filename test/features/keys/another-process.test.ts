@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/service";
+import { createKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, expectProblem } from "../../support/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { endOldValues, getKey, revokeKey, rotateKey } from "../../../src/features/keys/service";
+import { endOldValues, getKey, revokeKey, rotateKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { countKeys } from "../../../src/features/keys/listing";
+import { countKeys } from "../../../src/features/keys/keys";
 import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
 import { addToHour, insertKey, insertKeyValue } from "../../../src/features/keys/store";
 import { sha256 } from "../../../src/base/hash";

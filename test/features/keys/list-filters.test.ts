@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { countKeys } from "../../../src/features/keys/listing";
+import { countKeys, revokeKey, rotateKey } from "../../../src/features/keys/keys";
 import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
-import { revokeKey, rotateKey } from "../../../src/features/keys/service";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createKey, rotateKey } from "../../../src/features/keys/service";
+import { createKey, rotateKey } from "../../../src/features/keys/keys";
 import { type Actor, CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { listEveryKey } from "../../support/key-pages";

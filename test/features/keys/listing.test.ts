@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { getKey, revokeKey, rotateKey } from "../../../src/features/keys/service";
-import { getKeyListing, listKeyPage } from "../../../src/features/keys/listing";
+import {
+  getKey,
+  getKeyListing,
+  listKeyPage,
+  revokeKey,
+  rotateKey,
+} from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { validateCreateKey } from "../../../src/features/keys/service";
+import { validateCreateKey } from "../../../src/features/keys/keys";
 import { KEY_PRESETS } from "../../../src/features/keys/scopes";
 import { TEST_START } from "../../support/clock";
 

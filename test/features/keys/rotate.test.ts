@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { getKey, revokeKey, rotateKey } from "../../../src/features/keys/service";
+import { getKey, revokeKey, rotateKey } from "../../../src/features/keys/keys";
 import { type Overlap, OVERLAPS } from "../../../src/features/keys/rules";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { getKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/service";
-import { hashKeyValue } from "../../../src/features/keys/value";
+import { getKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
+import { hashKeyValue } from "../../../src/features/keys/directory";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";

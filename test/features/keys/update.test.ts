@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { getKey, updateKey } from "../../../src/features/keys/service";
-import type { UpdateKeyBody } from "../../../src/features/keys/model";
+import { getKey, updateKey } from "../../../src/features/keys/keys";
+import type { UpdateKeyBody } from "../../../src/features/keys/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";

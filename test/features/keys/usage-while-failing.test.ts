@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { getKey } from "../../../src/features/keys/service";
+import { getKey } from "../../../src/features/keys/keys";
 import { listKeyHoursSince } from "../../../src/features/keys/store";
 import { anotherProcess } from "../../support/second-connection";
 import { createTestApp } from "../../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { getKey, rotateKey } from "../../../src/features/keys/service";
+import { getKey, rotateKey } from "../../../src/features/keys/keys";
 import { listKeyHoursSince } from "../../../src/features/keys/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { anotherProcess } from "../../support/second-connection";

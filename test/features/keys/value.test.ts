@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { crc32 } from "node:zlib";
-import { generateKeyValue, isKeyValue } from "../../../src/features/keys/value";
+import { generateKeyValue, isKeyValue } from "../../../src/features/keys/directory";
 import { containsKeyShape } from "../../../src/base/ids";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

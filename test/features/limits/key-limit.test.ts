@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateKey } from "../../../src/features/keys/service";
+import { updateKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createLimiter, POLICIES } from "../../../src/features/limits/limiter";
 import { systemRandom } from "../../../src/base/hash";

@@ -4,7 +4,7 @@ import { subscribers } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createIncident } from "../../../src/features/incidents/incidents";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
-import { createPage } from "../../../src/features/pages/service";
+import { createPage } from "../../../src/features/pages/pages";
 import { openForServer } from "../../../src/installation";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import { testConfig } from "../../support/app";

@@ -7,7 +7,7 @@ import { MAILING_TEMPLATE } from "../../../src/features/mailings/expand";
 import { startMailings } from "../../../src/features/mailings/worker";
 import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/templates";
 import { changePassword } from "../../../src/features/users/sign-in";
-import { USER_TEMPLATES } from "../../../src/features/users/templates";
+import { USER_TEMPLATES } from "../../../src/features/users/letters";
 import { ALERT_TEMPLATES } from "../../../src/features/webhooks/alerts/templates";
 import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";

@@ -5,7 +5,7 @@ import { type AuthorKind, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/acto
 import { holdAllMailings } from "../../../src/features/mail/hold";
 import { mailOfChange } from "../../../src/features/mailings/record";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
-import { createSchedule } from "../../../src/features/maintenance/schedules/service";
+import { createSchedule } from "../../../src/features/maintenance/schedules/schedules";
 import { planMaintenance } from "../../../src/features/maintenance/plan";
 import { createIncident, importIncident } from "../../../src/features/incidents/incidents";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";

@@ -4,9 +4,9 @@ import { listComponentsOfPage } from "../../../src/features/components/store";
 import {
   addMaintenanceUpdate,
   cancelMaintenance,
-} from "../../../src/features/maintenance/progress";
+} from "../../../src/features/maintenance/maintenance";
 import { isUnderWay } from "../../../src/features/maintenance/rules";
-import { listMaintenance } from "../../../src/features/maintenance/lists";
+import { listMaintenance } from "../../../src/features/maintenance/records";
 import { planMaintenance, updateMaintenance } from "../../../src/features/maintenance/plan";
 import type { Tx } from "../../../src/db/statements";
 import { Problem } from "../../../src/base/errors";

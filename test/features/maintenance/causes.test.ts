@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components/service";
+import { deleteComponent } from "../../../src/features/components/components";
 import { listCausesOf } from "../../../src/features/maintenance/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";

@@ -3,9 +3,12 @@ import fc from "fast-check";
 import { MAINTENANCE_STATUSES } from "../../../src/base/status";
 import { MINUTE_MS } from "../../../src/base/time";
 import { dueTransitions } from "../../../src/features/maintenance/rules";
-import { findNextDue } from "../../../src/features/maintenance/list-store";
-import { listDue } from "../../../src/features/maintenance/store";
-import { insertMaintenance, type MaintenanceRow } from "../../../src/features/maintenance/store";
+import {
+  findNextDue,
+  insertMaintenance,
+  listDue,
+  type MaintenanceRow,
+} from "../../../src/features/maintenance/store";
 import { TEST_START } from "../../support/clock";
 import { createMaintenanceSite } from "../../support/maintenance-site";
 

@@ -4,7 +4,7 @@ import {
   listMaintenanceBetween,
   listMaintenanceForPage,
   nextEdge,
-} from "../../../src/features/maintenance/lists";
+} from "../../../src/features/maintenance/records";
 import { UPCOMING_MS } from "../../../src/features/maintenance/rules";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { TEST_START } from "../../support/clock";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listPendingMaintenance } from "../../../src/features/maintenance/lists";
+import { listPendingMaintenance } from "../../../src/features/maintenance/records";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
 
 describe("pending maintenance", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createKey } from "../../../src/features/keys/service";
+import { createKey } from "../../../src/features/keys/keys";
 import {
   addImportedTokens,
   type ImportedToken,

@@ -4,12 +4,12 @@ import {
   deleteIncident,
   deleteOpenIncidentsOfPage,
 } from "../../../src/features/incidents/incidents";
-import { cancelMaintenanceOfPage } from "../../../src/features/maintenance/progress";
+import { cancelMaintenanceOfPage } from "../../../src/features/maintenance/maintenance";
 import { detachMonitorsOfPage } from "../../../src/features/monitors/detach";
 import { belongingsOf } from "../../../src/features/page-deletion/delete";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { toIso } from "../../../src/base/time";
-import { deleteComponentsOfPage } from "../../../src/features/components/service";
+import { deleteComponentsOfPage } from "../../../src/features/components/components";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";
 import { createLargePage } from "../../support/large-page";

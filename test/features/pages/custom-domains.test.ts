@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion/delete";
-import { createPage, getPage, updatePage } from "../../../src/features/pages/service";
-import type { PageInput } from "../../../src/features/pages/model";
+import { createPage, getPage, updatePage } from "../../../src/features/pages/pages";
+import type { PageInput } from "../../../src/features/pages/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hostNameOf, validateDomains, toDomain } from "../../../src/features/pages/address";
+import { hostNameOf, toDomain, validateDomains } from "../../../src/features/pages/references";
 
 describe("a custom domain", () => {
   test.each([

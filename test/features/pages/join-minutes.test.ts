@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { pageMark } from "../../../src/features/imports/here";
 import { findPageBySlug, type PageRow } from "../../../src/features/pages/store";
-import { updatePage } from "../../../src/features/pages/service";
+import { updatePage } from "../../../src/features/pages/pages";
 import { crc32 } from "../../../src/base/hash";
 import { createTestApp, type TestApp } from "../../support/app";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";

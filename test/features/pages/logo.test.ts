@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { deleteLogo, putLogo, readLogo } from "../../../src/features/pages/logo";
-import { getPage } from "../../../src/features/pages/service";
-import { logoPath } from "../../../src/features/pages/address";
-import { readPicture } from "../../../src/features/pages/picture";
+import { deleteLogo, putLogo, readLogo, readPicture } from "../../../src/features/pages/logo";
+import { getPage } from "../../../src/features/pages/pages";
+import { logoPath } from "../../../src/features/pages/references";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { GIF, picture, PICTURES, png } from "../../support/pictures";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../../src/base/errors";
 import { deletePage } from "../../../src/features/page-deletion/delete";
-import { createPage, updatePage } from "../../../src/features/pages/service";
+import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
-import type { PageInput } from "../../../src/features/pages/model";
+import type { PageInput } from "../../../src/features/pages/wire";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";

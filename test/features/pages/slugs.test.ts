@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listOldSlugs, releaseSlug } from "../../../src/features/pages/slugs";
-import { updatePage } from "../../../src/features/pages/service";
+import { listOldSlugs, releaseSlug, updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";

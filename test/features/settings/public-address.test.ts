@@ -5,8 +5,8 @@ import {
   followSettings,
   readPublicAddress,
   setPublicAddress,
-} from "../../../src/features/settings/service";
-import { createPage } from "../../../src/features/pages/service";
+} from "../../../src/features/settings/settings";
+import { createPage } from "../../../src/features/pages/pages";
 import { createSnapshots } from "../../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { setPublicAddress } from "../../../src/features/settings/service";
+import { setPublicAddress } from "../../../src/features/settings/settings";
 import { openForCommand } from "../../../src/installation";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { testConfig } from "../../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion/delete";
-import { createPage, updatePage } from "../../../src/features/pages/service";
+import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { saveNoData } from "../../../src/features/monitors/checks-store";
-import { touchPage } from "../../../src/features/pages/service";
+import { touchPage } from "../../../src/features/pages/pages";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../../src/base/errors";
-import { getPage } from "../../../src/features/pages/service";
+import { getPage } from "../../../src/features/pages/pages";
 import { readImportFile } from "../../../src/features/subscribers/import-file";
 import { createTestApp, type TestApp } from "../../support/app";
 

@@ -10,7 +10,7 @@ import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
 import { listUnmatched } from "../../../src/features/mail/reports/store";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { takeReport } from "../../../src/features/mail/reports/take-reports";
-import { getPage } from "../../../src/features/pages/service";
+import { getPage } from "../../../src/features/pages/pages";
 import { eraseAddress } from "../../../src/features/subscribers/erase";
 import { exportSubscribers } from "../../../src/features/subscribers/export";
 import { type ImportCounts, importSubscribers } from "../../../src/features/subscribers/import";

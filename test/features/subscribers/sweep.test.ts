@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany } from "../../../src/db/statements";
 import { mailReports, mails } from "../../../src/db/tables/mail";
-import { deleteComponent } from "../../../src/features/components/service";
+import { deleteComponent } from "../../../src/features/components/components";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { trimMails } from "../../../src/features/mail/trim";
 import { subscriberFamilies } from "../../../src/features/metrics/subscribers";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { deleteComponent } from "../../../src/features/components/service";
+import { deleteComponent } from "../../../src/features/components/components";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { type ComposedMail, toMessage } from "../../../src/features/mail/compose";
 import { readMailSettings } from "../../../src/features/mail/settings";

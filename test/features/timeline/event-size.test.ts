@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { eventData as incidentData } from "../../../src/features/incidents/incidents";
 import type { IncidentRecord, UpdateRecord } from "../../../src/features/incidents/records";
-import { eventData as maintenanceData } from "../../../src/features/maintenance/event";
-import type { Maintenance } from "../../../src/features/maintenance/model";
+import { eventData as maintenanceData } from "../../../src/features/maintenance/maintenance";
+import type { Maintenance } from "../../../src/features/maintenance/wire";
 
 const AT = Date.UTC(2026, 0, 1, 12);
 const BASE_URL = "https://status.example.com";

@@ -7,7 +7,7 @@ import {
   listUsers,
   renameUser,
   setRole,
-} from "../../../src/features/users/service";
+} from "../../../src/features/users/users";
 import { inviteUser } from "../../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { fieldErrorsOf, HASH, openPeopleInstallation } from "../../support/user-installation";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { createSessions } from "../../../src/features/auth/sessions";
 import { findLink } from "../../../src/features/auth/links";
-import { createKey, revokeKey } from "../../../src/features/keys/service";
+import { createKey, revokeKey } from "../../../src/features/keys/keys";
 import {
   disableUser,
   enableUser,
   getUser,
   listLiveKeysOf,
   setRole,
-} from "../../../src/features/users/service";
+} from "../../../src/features/users/users";
 import { issuePasswordLink } from "../../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { openPeopleInstallation } from "../../support/user-installation";

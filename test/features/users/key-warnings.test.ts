@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
-import { createKey, revokeKey } from "../../../src/features/keys/service";
-import { disableUser, setRole } from "../../../src/features/users/service";
+import { createKey, revokeKey } from "../../../src/features/keys/keys";
+import { disableUser, setRole } from "../../../src/features/users/users";
 import { setKeyWarnings } from "../../../src/features/users/key-warnings";
-import type { UserResource } from "../../../src/features/users/model";
+import type { UserResource } from "../../../src/features/users/wire";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import {
   type AccountMailSite,

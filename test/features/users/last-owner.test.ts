@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../../src/db/statements";
-import { disableUser, enableUser, getUser, setRole } from "../../../src/features/users/service";
+import { disableUser, enableUser, getUser, setRole } from "../../../src/features/users/users";
 import { inviteUser } from "../../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { openPeopleInstallation, type PeopleInstallation } from "../../support/user-installation";

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { MailRow } from "../../../src/features/mail/queue-store";
 import { toMessage } from "../../../src/features/mail/compose";
-import { createKey } from "../../../src/features/keys/service";
+import { createKey } from "../../../src/features/keys/keys";
 import { inviteUser } from "../../../src/features/users/invitations";
-import { USER_TEMPLATES } from "../../../src/features/users/templates";
-import { expiringKeysLetter } from "../../../src/features/users/letters";
+import { expiringKeysLetter, USER_TEMPLATES } from "../../../src/features/users/letters";
 import { userActor } from "../../../src/base/actor";
 import { DAY_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import {

@@ -8,7 +8,7 @@ import {
   issuePasswordLink,
   issueSetUpLink,
 } from "../../../src/features/users/invitations";
-import { disableUser, enableUser, getUser } from "../../../src/features/users/service";
+import { disableUser, enableUser, getUser } from "../../../src/features/users/users";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import {
   fieldErrorsOf,

@@ -3,7 +3,7 @@ import type { Tx } from "../../../src/db/statements";
 import { createSessions } from "../../../src/features/auth/sessions";
 import { findLink } from "../../../src/features/auth/links";
 import { changePassword, endOneSession, endSessions } from "../../../src/features/users/sign-in";
-import { disableUser } from "../../../src/features/users/service";
+import { disableUser } from "../../../src/features/users/users";
 import { issuePasswordLink } from "../../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import {

@@ -10,7 +10,7 @@ import {
   setUpOwner,
 } from "../../../src/features/users/invitations";
 import { authenticate, changePassword, signIn } from "../../../src/features/users/sign-in";
-import { disableUser } from "../../../src/features/users/service";
+import { disableUser } from "../../../src/features/users/users";
 import { sha256 } from "../../../src/base/hash";
 import { client } from "../../support/auth-installation";
 import { userActor } from "../../../src/base/actor";

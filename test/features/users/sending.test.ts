@@ -4,7 +4,7 @@ import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { findMailTrouble } from "../../../src/features/users/mails";
 import { inviteUser, issuePasswordLink } from "../../../src/features/users/invitations";
-import { USER_TEMPLATES } from "../../../src/features/users/templates";
+import { USER_TEMPLATES } from "../../../src/features/users/letters";
 import { unavailable } from "../../../src/base/errors";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../../src/db/statements";
 import { createSessions } from "../../../src/features/auth/sessions";
 import { findLink } from "../../../src/features/auth/links";
-import { createUser, getUser, listUsers } from "../../../src/features/users/service";
+import { createUser, getUser, listUsers } from "../../../src/features/users/users";
 import { inviteUser, issueSetUpLink, setUpOwner } from "../../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import {

@@ -3,7 +3,7 @@ import { createLoginThrottle, type LoginThrottle } from "../../../src/features/a
 import { createPasswords, type Passwords } from "../../../src/features/auth/passwords";
 import { createSessions } from "../../../src/features/auth/sessions";
 import { authenticate, changePassword, signIn } from "../../../src/features/users/sign-in";
-import { disableUser, enableUser, getUser } from "../../../src/features/users/service";
+import { disableUser, enableUser, getUser } from "../../../src/features/users/users";
 import type { UserRow } from "../../../src/features/users/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { client } from "../../support/auth-installation";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/context";
 import type { Tx } from "../../../src/db/statements";
-import { createPage, touchPage } from "../../../src/features/pages/service";
+import { createPage, touchPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { openForCommand } from "../../../src/installation";
 import { startCdn } from "../../../src/fleet/cdn";

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { countRows } from "../../../src/db/orphans";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { createKey } from "../../../src/features/keys/service";
+import { createKey } from "../../../src/features/keys/keys";
 import { startReplication } from "../../../src/fleet/log/replication";
 import {
   checkRestore,

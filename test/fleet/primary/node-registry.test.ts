@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { SetAside } from "../../../src/features/alarms/orphans";
+import type { SetAside } from "../../../src/features/alarms/fleet";
 import { createNodeRegistry, type NodeRegistry } from "../../../src/fleet/primary/node-registry";
 import type { NodeReport } from "../../../src/fleet/primary/node-report";
 import { createRank, startReporting } from "../../../src/fleet/replica/report";

@@ -4,7 +4,7 @@ import { createReplicaPair, FLEET_SECRET } from "../../support/fleet/replica-pai
 import { rawRequest } from "../../support/raw-http";
 import { createApp } from "../../../src/app";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { revokeKey } from "../../../src/features/keys/service";
+import { revokeKey } from "../../../src/features/keys/keys";
 import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
 import { createIdleMonitoring } from "../../../src/features/monitors/monitoring";
 import { CLIENT_HEADER, fleetToken, ORIGIN_HEADER, TOKEN_HEADER } from "../../../src/fleet/wire";

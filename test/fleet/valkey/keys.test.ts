@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createApp } from "../../../src/app";
 import { findVersion } from "../../../src/events/changes";
-import { endOldValues, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/service";
+import { endOldValues, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
 import { startBeats } from "../../../src/fleet/valkey/beats";
 import { openValkey } from "../../../src/fleet/valkey/client";
 import { sendKeyChanges } from "../../../src/fleet/valkey/key-changes";

@@ -3,7 +3,7 @@ import type { CheckRow } from "../../../src/features/monitors/checks-store";
 import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
 import { sparklinesOf } from "../../../src/features/monitors/sparklines";
 import { listAllPages } from "../../../src/features/pages/store";
-import { updatePage } from "../../../src/features/pages/service";
+import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS, toIso } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { updatePage } from "../../../src/features/pages/service";
+import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createFollowedPage, type FollowedPage } from "../../support/feed-site";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { updatePage } from "../../../src/features/pages/service";
+import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { createFollowedPage, type FollowedPage } from "../../support/feed-site";

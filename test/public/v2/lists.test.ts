@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { deleteComponent } from "../../../src/features/components/service";
+import { deleteComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import type { Maintenance } from "../../../src/features/maintenance/model";
-import type { Page } from "../../../src/features/pages/model";
+import type { Maintenance } from "../../../src/features/maintenance/wire";
+import type { Page } from "../../../src/features/pages/wire";
 import { writeCalendar } from "../../../src/public/feeds";
 import { writeLongTexts } from "../../support/long-texts";
 import { createPublicSite, type PublicSite } from "../../support/public-site";

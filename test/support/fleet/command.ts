@@ -3,7 +3,7 @@ import type { Ctx } from "../../../src/context";
 import { createDb } from "../../../src/db/database";
 import { COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../../src/db/open";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { createKey } from "../../../src/features/keys/service";
+import { createKey } from "../../../src/features/keys/keys";
 import { createContext } from "../../../src/installation";
 import { systemClock } from "../../../src/base/clock";
 import { systemRandom } from "../../../src/base/hash";

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { listIncidents } from "../../../src/features/incidents/records";
-import { listMaintenance } from "../../../src/features/maintenance/lists";
+import { listMaintenance } from "../../../src/features/maintenance/records";
 import { listSchedules } from "../../../src/features/maintenance/schedules/records";
 import { listMonitors } from "../../../src/features/monitors/records";
 import { findPageBySlug } from "../../../src/features/pages/store";

@@ -2,7 +2,7 @@ import { mutate } from "../../../src/db/statements";
 import { mails } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { setMailSettings } from "../../../src/features/mail/settings";
-import { findUserByEmail } from "../../../src/features/users/service";
+import { findUserByEmail } from "../../../src/features/users/users";
 import { RELAY } from "../subscribing";
 import { inDemoData, inEmpty, send, type Screen } from "./screen";
 

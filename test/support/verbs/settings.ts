@@ -1,4 +1,4 @@
-import { setAsideId } from "../../../src/features/alarms/orphans";
+import { setAsideId } from "../../../src/features/alarms/fleet";
 import { listSessionsOf } from "../../../src/features/auth/sessions";
 import { cancelPending } from "../../../src/features/webhooks/delivery-store";
 import { invite, signIn } from "../dashboard";

@@ -1,4 +1,4 @@
-import { ManagedByFile } from "../../../admin/components/managed";
+import { ManagedByFile } from "../../components/screens/forms";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { choiceField, messageField, textField } from "../../../ui/forms/fields";
 import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
@@ -31,7 +31,7 @@ import { SelectField } from "../../../ui/choices";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";
 import { REPORT_PATH } from "../../incidents/screens/paths";
 import type { PageRow } from "../../pages/store";
-import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/switches";
+import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/settings";
 import { listPath, NoMatch } from "../../timeline/screens/list";
 import { findTemplate, listTemplateSummaries, type TemplateRecord } from "../store";
 import { createTemplate, deleteTemplate, getTemplate, updateTemplate } from "../templates";

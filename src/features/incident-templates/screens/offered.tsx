@@ -7,7 +7,7 @@ import type { Form as SentForm } from "../../../http/form-body";
 import { Fold } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { Icon } from "../../../ui/icons";
-import { areBuiltInTemplatesHidden } from "../../settings/switches";
+import { areBuiltInTemplatesHidden } from "../../settings/settings";
 import { measureTemplates, type TemplateRecord } from "../store";
 import { listTemplatesForPage, listTemplatesInShort } from "../templates";
 

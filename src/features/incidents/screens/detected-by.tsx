@@ -4,7 +4,7 @@ import { LastDay } from "../../../admin/monitors/list-row";
 import { StateShape } from "../../../admin/monitors/list-tabs";
 import { Since } from "../../../admin/monitors/state";
 import { latencyInWords } from "../../../admin/monitors/words";
-import { Elapsed, elapsed, Links } from "../../../admin/overview/parts";
+import { Elapsed, elapsed, Links } from "../../overview/screens/parts";
 import { monitorPath } from "../../../ui/frame/paths";
 import type { MonitorState } from "../../../base/status";
 import { toIso } from "../../../base/time";

@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../../../db/statements";
 import { renderIncidentPage } from "../../../public/entry-pages";
 import { recentTimesOf } from "../../monitors/overview";
 import { getMonitorRecord } from "../../monitors/records";
-import { areBuiltInTemplatesHidden } from "../../settings/switches";
+import { areBuiltInTemplatesHidden } from "../../settings/settings";
 import { type AudienceNote, audienceNoteOf, readNotified } from "../../timeline/screens/mail";
 import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
 import { updateIncident } from "../changes";

@@ -1,7 +1,7 @@
 import type { Reader } from "../../../db/statements";
 import { NEWEST } from "../../../base/ids";
 import { notFound } from "../../../base/errors";
-import type { PageAddress } from "../../pages/address";
+import type { PageAddress } from "../../pages/references";
 import {
   findScheduleWithPage,
   listComponentsOfSchedules,

@@ -16,7 +16,7 @@ import { Actions, Form } from "../../../ui/form";
 import { Icon } from "../../../ui/icons";
 import { Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
-import { getPage } from "../../pages/service";
+import { getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
 
 /** Limits of one screen: number of updates, and length of their texts in UTF-16 units. */

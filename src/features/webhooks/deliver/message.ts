@@ -2,7 +2,7 @@ import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import type { RecordedEvent } from "../../../events/outbox";
 import type { WebhookFormat } from "../../../base/webhook";
-import { type PageAddress, pageUrl as addressOf } from "../../pages/address";
+import { type PageAddress, pageUrl as addressOf } from "../../pages/references";
 import type { FormatContext, Message } from "../formats/format";
 import { FORMATS } from "../formats";
 import { type DeliveryToTry, findEventPage } from "../delivery-store";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { NEWEST } from "../../../../src/base/ids";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
-import { createUser } from "../../../../src/features/users/service";
+import { createUser } from "../../../../src/features/users/users";
 import { createWebhook } from "../../../../src/features/webhooks/create";
 import type { CreateWebhookBody } from "../../../../src/features/webhooks/bodies";
 import { listDeliveries } from "../../../../src/features/webhooks/deliveries";

@@ -4,7 +4,7 @@ import { insertAllInto, mutate } from "../../../../src/db/statements";
 import { components } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
 import { incidentOutages } from "../../../../src/db/tables/outages";
-import { getComponentRow } from "../../../../src/features/components/service";
+import { getComponentRow } from "../../../../src/features/components/components";
 import { deleteIncident } from "../../../../src/features/incidents/incidents";
 import {
   findAutomatic,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../../../src/features/maintenance/progress";
+import { addMaintenanceUpdate } from "../../../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/plan";
-import { removePage } from "../../../../src/features/pages/remove";
+import { removePage } from "../../../../src/features/pages/pages";
 import type { ProbeResult } from "../../../../src/features/monitors/probe";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";

@@ -4,7 +4,7 @@ import { updateMonitor } from "../../../../src/features/monitors/update";
 import { applyTransition } from "../../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../../src/features/monitors/rules";
 import { deletePage } from "../../../../src/features/page-deletion/delete";
-import { findPageBySlugOrId } from "../../../../src/features/pages/service";
+import { findPageBySlugOrId } from "../../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../../../src/features/maintenance/progress";
+import { addMaintenanceUpdate } from "../../../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors/update";

@@ -14,7 +14,7 @@ import {
   storedField,
 } from "../../../../src/features/monitors/probes";
 import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
-import { isSecretInput } from "../../../../src/admin/entry/refused-form";
+import { isSecretInput } from "../../../../src/features/auth/screens/refused-form";
 import { createTestApp } from "../../../support/app";
 import { MONITOR_CONFIGS } from "../../../support/monitor-configs";
 import { usePingProgram } from "../../../support/ping-program";

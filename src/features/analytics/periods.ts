@@ -1,0 +1,152 @@
+import type { TObject } from "@sinclair/typebox";
+import { type Cell, toCsv } from "../../base/csv";
+import { invalidParameter } from "../../base/errors";
+import { toIso } from "../../base/time";
+import type { Reader } from "../../db/statements";
+import type { Span } from "../components/history";
+import { readComponentFilter } from "../components/references";
+import { type ComponentRow, findComponent, listComponentsOfPage } from "../components/store";
+import { resolveMonitorId } from "../monitors/records";
+import { readPageFilter } from "../pages/filter";
+import { findPage } from "../pages/store";
+import { type IntervalName, LINES_MAX, type Period } from "./period";
+import {
+  findMonitor,
+  listComponents,
+  listMonitors,
+  listMonitorsOfComponent,
+  listMonitorsOfPage,
+} from "./store";
+
+/** Subject of the figures: one of these, or everything if none is given. */
+interface SubjectInput {
+  /** Slug or id. */
+  page?: string | undefined;
+  /** Id, or page slug and ref. */
+  component?: string | undefined;
+  /** Id or ref. */
+  monitor?: string | undefined;
+}
+
+/** The subject's objects. */
+export interface Subject {
+  page: { id: string; slug: string } | undefined;
+  component: ComponentRow | undefined;
+  monitor: MonitorName | undefined;
+}
+
+/** A monitor with the properties that figures show. */
+export interface MonitorName {
+  id: string;
+  num: number;
+  name: string;
+}
+
+export interface ComponentOnPage {
+  row: ComponentRow;
+  pageSlug: string;
+}
+
+/** One more than allowed, so that too many are noticed. */
+const LIMIT = LINES_MAX + 1;
+
+/**
+ * Finds the subject of figures. Throws `invalid_request` for an unknown object and for more than
+ * one.
+ */
+export function findSubject(reader: Reader, input: SubjectInput): Subject {
+  const [first, second] = (["page", "component", "monitor"] as const).filter(
+    (name) => input[name] !== undefined,
+  );
+  if (first && second) throw invalidParameter(second, `cannot be combined with ${first}`);
+  const namedPageId = readPageFilter(reader, input);
+  const componentId = readComponentFilter(reader, input);
+  const component =
+    componentId === undefined ? undefined : findComponent(reader, { id: componentId });
+  const pageId = component?.pageId ?? namedPageId;
+  const page = pageId === undefined ? undefined : findPage(reader, { id: pageId });
+  const monitor =
+    input.monitor === undefined
+      ? undefined
+      : findMonitor(reader, { id: resolveMonitorId(reader, input.monitor) });
+  if (input.monitor !== undefined && !monitor) {
+    throw invalidParameter("monitor", "names no monitor");
+  }
+  return { page, component, monitor };
+}
+
+/** Lists the components of a subject: itself, or those of the page in its order, or all. */
+export function componentsOf(reader: Reader, { page, component }: Subject): ComponentOnPage[] {
+  if (!page) {
+    return listComponents(reader, { limit: LIMIT }).map(({ component: row, pageSlug }) => ({
+      row,
+      pageSlug,
+    }));
+  }
+  const rows = component ? [component] : listComponentsOfPage(reader, { pageId: page.id });
+  return rows.map((row) => ({ row, pageSlug: page.slug }));
+}
+
+/** Lists the monitors of a subject: itself, or those of the component or the page, or all. */
+export function monitorsOf(reader: Reader, { page, component, monitor }: Subject): MonitorName[] {
+  if (monitor) return [monitor];
+  if (component) return listMonitorsOfComponent(reader, { componentId: component.id });
+  if (page) return listMonitorsOfPage(reader, { pageId: page.id });
+  return listMonitors(reader, { limit: LIMIT });
+}
+
+/** Figures with their period and method. */
+export interface Answer<Row> {
+  from: string;
+  to: string;
+  interval: IntervalName | null;
+  /** Method of counting, in words. */
+  method: string;
+  data: Row[];
+}
+
+/** Returns the fields that every answer starts with. */
+export function headOf({ from, to, interval }: Period, method: string) {
+  return { from: toIso(from), to: toIso(to), interval, method };
+}
+
+/** Returns the interval of a line. */
+export function lineOf({ from, to }: Span) {
+  return { from: toIso(from), to: toIso(to) };
+}
+
+/**
+ * Returns an answer as CSV, with the fields of the line's schema as columns and the method as the
+ * last one.
+ */
+export function answerToCsv<Row extends object>(line: TObject, answer: Answer<Row>): string {
+  const columns = Object.keys(line.properties);
+  const rows = answer.data.map((row) => {
+    const cells = row as Record<string, Cell>;
+    return [...columns.map((column) => cells[column] ?? null), answer.method];
+  });
+  return toCsv([...columns, "method"], rows);
+}
+
+/** Returns true if an Accept header (RFC 9110) prefers text/csv to JSON. JSON wins a tie. */
+export function prefersCsv(accept: string | null): boolean {
+  if (accept === null) return false;
+  const ranges = accept
+    .toLowerCase()
+    .split(",")
+    .map((part) => {
+      const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith("q="));
+      return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+    });
+  // The most specific matching range decides.
+  const weightOf = (type: string) => {
+    const [family] = type.split("/");
+    for (const desired of [type, `${family}/*`, "*/*"]) {
+      const entry = ranges.find(({ range }) => range === desired);
+      if (entry) return entry.weight;
+    }
+    return 0;
+  };
+  return weightOf("text/csv") > weightOf("application/json");
+}

@@ -1,0 +1,131 @@
+import { Elysia } from "elysia";
+import { roleAllows } from "../../../base/actor";
+import { session } from "../../../http/operation";
+import { NO_STORE, Representation } from "../../../http/representation";
+import { sessionOf } from "../../../http/request-context";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { ANALYTICS_PATH } from "../../../ui/frame/paths";
+import { shareFigures } from "../../../ui/frame/shared-read";
+import { screenOperation } from "../../../ui/screens/routes";
+import { countKeys } from "../../keys/keys";
+import { incidentsAnswer, requestsAnswer } from "../analytics";
+import { LINES_MAX, readPeriod } from "../period";
+import { findSubject } from "../periods";
+import { Calendar, readCalendar } from "./calendar";
+import { IncidentFigures, RequestFigures } from "./figures";
+import {
+  CALENDAR_PATH,
+  lastTwelveMonths,
+  periodInput,
+  readSelection,
+  RESPONSE_TIME_PATH,
+  selectionPath,
+} from "./frame";
+import { readResponseTimes, ResponseTimes } from "./response-times";
+import { readUptime, readUptimeCsv, Uptime } from "./uptime";
+
+/** `/admin/analytics`: figures, readable by every role. */
+export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
+  const MAY_READ = session("viewer");
+  const figures = shareFigures();
+
+  return new Elysia({ prefix: ANALYTICS_PATH })
+    .use(requestContexts.plugin)
+    .get(
+      "",
+      async ({ request, requestContext, query }) => {
+        const now = ctx.clock.now();
+        const selection = readSelection(ctx.db, query);
+        const key = selectionPath(ANALYTICS_PATH, selection);
+        const view = await figures(request, key, now, () => readUptime(ctx.db, selection, now));
+        return render.screen(
+          { request, requestContext },
+          { title: "Uptime analytics", children: <Uptime view={view} /> },
+        );
+      },
+      screenOperation("Show the uptime of components and monitors", MAY_READ),
+    )
+    .get(
+      "/uptime.csv",
+      async ({ request, requestContext, query }) => {
+        const selection = readSelection(ctx.db, query);
+        const csv = await readUptimeCsv(ctx.db, selection, ctx.clock.now());
+        const name = ["uptime", selection.page?.slug, selection.span].filter(Boolean).join("-");
+        return new Representation(csv, {
+          mediaType: "text/csv; charset=utf-8; header=present",
+          cacheControl: NO_STORE,
+          headers: { "Content-Disposition": `attachment; filename="${name}.csv"` },
+        }).respond(request, requestContext);
+      },
+      screenOperation("Download the uptime as CSV", MAY_READ),
+    )
+    .get(
+      "/calendar",
+      async ({ request, requestContext, query }) => {
+        const now = ctx.clock.now();
+        const selection = readSelection(ctx.db, query);
+        const { month = "" } = query;
+        const key = selectionPath(CALENDAR_PATH, selection, { month });
+        const view = await figures(request, key, now, () =>
+          readCalendar(ctx.db, selection, month, now),
+        );
+        return render.screen(
+          { request, requestContext },
+          { title: "Calendar of uptime", children: <Calendar view={view} /> },
+        );
+      },
+      screenOperation("Show the days of a month with their uptime and incidents", MAY_READ),
+    )
+    .get(
+      "/response-time",
+      async ({ request, requestContext, query }) => {
+        const now = ctx.clock.now();
+        const selection = readSelection(ctx.db, query);
+        const key = selectionPath(RESPONSE_TIME_PATH, selection);
+        const view = await figures(request, key, now, () =>
+          readResponseTimes(ctx.db, selection, now),
+        );
+        return render.screen(
+          { request, requestContext },
+          { title: "Response time analytics", children: <ResponseTimes view={view} /> },
+        );
+      },
+      screenOperation("Show the response times of monitors", MAY_READ),
+    )
+    .get(
+      "/incidents",
+      async ({ request, requestContext, query }) => {
+        const now = ctx.clock.now();
+        const selection = readSelection(ctx.db, query);
+        const subject = findSubject(ctx.db, { page: selection.page?.slug });
+        const period = readPeriod(lastTwelveMonths(now), now);
+        const answer = incidentsAnswer(ctx.db, subject, period, now);
+        const shown = { selection, answer };
+        return render.screen(
+          { request, requestContext },
+          { title: "Incident analytics", children: <IncidentFigures {...shown} /> },
+        );
+      },
+      screenOperation("Show the figures of incidents", MAY_READ),
+    )
+    .get(
+      "/requests",
+      async ({ request, requestContext, query }) => {
+        const now = ctx.clock.now();
+        const selection = readSelection(ctx.db, query);
+        const input = periodInput(selection.span, now);
+        const hasTooManyKeys = countKeys(ctx.db, now).all > LINES_MAX;
+        const shown = {
+          selection,
+          answer: hasTooManyKeys ? undefined : requestsAnswer(ctx.db, input, now),
+          canOpenKeys: roleAllows(sessionOf(requestContext).user.role, "admin"),
+          now,
+        };
+        return render.screen(
+          { request, requestContext },
+          { title: "Request analytics", children: <RequestFigures {...shown} /> },
+        );
+      },
+      screenOperation("Show the figures of requests", MAY_READ),
+    );
+}

@@ -1,0 +1,303 @@
+import { Elysia } from "elysia";
+import { userActor } from "../../../base/actor";
+import type { FieldError } from "../../../base/errors";
+import { NAME_MAX } from "../../../base/texts";
+import type { Reader } from "../../../db/statements";
+import { seeOther } from "../../../http/answers";
+import { SIGN_IN_PATH } from "../../../http/authorisation";
+import { findCurrentSession, sessionCookie } from "../../../http/cookies";
+import { formBody } from "../../../http/form-body";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { Actions, Form } from "../../../ui/form";
+import { FormFields, passwordField, textField } from "../../../ui/forms/fields";
+import { defineForm, type Field, type StateOf } from "../../../ui/forms/form";
+import { browserOrigin, sessionOriginOf } from "../../../ui/frame/browser";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { HOME_PATH } from "../../../ui/frame/paths";
+import { screenOperation } from "../../../ui/screens/routes";
+import { setPublicAddress, validatePublicAddress } from "../../settings/settings";
+import { canResetByMail, FORGOT_PATH } from "../../users/forgot";
+import { acceptLink, linkPath, setUpOwner } from "../../users/invitations";
+import { getUser, validateNewUser } from "../../users/users";
+import type { UserResource } from "../../users/wire";
+import { findLink, type OneTimeLink } from "../links";
+import { passwordError } from "../passwords";
+
+const PUBLIC = { kind: "public" } as const;
+
+/** Routes of one-time links: `/admin/setup/{token}` and `/admin/join/{token}`. */
+export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, sessions, passwords } = deps;
+  const setUpContext = { hasFixedAddress: ctx.config.baseUrl !== undefined };
+
+  function findLinkOf(reader: Reader, token: string, kind: LinkKind): OneTimeLink | undefined {
+    const link = findLink(reader, token, ctx.clock.now());
+    return link && (link.purpose === "setup") === (kind === "setup") ? link : undefined;
+  }
+
+  /** Returns the user who chooses a password by a link; undefined if the link is dead. */
+  function findUserOf(token: string): UserResource | undefined {
+    const link = findLinkOf(ctx.db, token, "join");
+    return link?.userId ? getUser(ctx.db, link.userId) : undefined;
+  }
+
+  function showDeadLink(request: Request, kind: LinkKind) {
+    const children = <DeadLink kind={kind} canReset={canResetByMail(ctx)} />;
+    return render.plain(request, { title: "This link no longer works", status: 404, children });
+  }
+
+  function showSetUp(request: Request, token: string, state: StateOf<typeof SET_UP_FORM>) {
+    return render.plain(request, {
+      title: "Set up Allclear",
+      status: statusOf(state),
+      children: <SetUp action={linkPath("setup", token)} state={state} />,
+    });
+  }
+
+  function showJoin(
+    request: Request,
+    token: string,
+    user: UserResource,
+    state: StateOf<typeof JOIN_FORM>,
+  ) {
+    const isInvitation = !user.has_password;
+    const page = { action: linkPath("invite", token), email: user.email, isInvitation, state };
+    return render.plain(request, {
+      title: isInvitation ? "Welcome to Allclear" : "Choose a new password",
+      status: statusOf(state),
+      children: <Join {...page} />,
+    });
+  }
+
+  return new Elysia()
+    .use(requestContexts.plugin)
+    .get(
+      "/admin/setup/:token",
+      async ({ request, params: { token } }) => {
+        if (!findLinkOf(ctx.db, token, "setup")) return showDeadLink(request, "setup");
+        const proposed = browserOrigin(request)?.origin ?? ctx.baseUrl;
+        const values = SET_UP_FORM.initial({ public_address: proposed });
+        return showSetUp(request, token, SET_UP_FORM.state(values, setUpContext));
+      },
+      screenOperation("Show the form for the first user", PUBLIC),
+    )
+    .post(
+      "/admin/setup/:token",
+      async ({ request, requestContext, params: { token }, body: sent }) => {
+        if (!findLinkOf(ctx.db, token, "setup")) return showDeadLink(request, "setup");
+        const { hasFixedAddress } = setUpContext;
+        const values = SET_UP_FORM.read(sent);
+        const { name, email, password, public_address } = SET_UP_FORM.parse(
+          values,
+          setUpContext,
+        ).body;
+        const errors = [
+          ...validateNewUser({ name, email }),
+          ...passwordErrors(password, email),
+          ...(hasFixedAddress ? [] : validatePublicAddress(public_address)),
+        ];
+        if (errors.length > 0) {
+          return showSetUp(request, token, SET_UP_FORM.rejected(values, errors, setUpContext));
+        }
+        const owner = { name, email, passwordHash: await passwords.hash(password) };
+        const origin = sessionOriginOf(request, requestContext);
+        const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+        // Sessions are valid only while the public address has the scheme that they started with.
+        const baseUrl = hasFixedAddress ? ctx.baseUrl : new URL(public_address).origin;
+        const session = await ctx.db.write((tx) => {
+          // Another request may have used the link while the password was hashed.
+          if (!findLinkOf(tx, token, "setup")) return undefined;
+          const { user, sessionToken } = setUpOwner(
+            { ...ctx, baseUrl },
+            tx,
+            token,
+            owner,
+            origin,
+            before,
+          );
+          if (!hasFixedAddress) {
+            setPublicAddress(ctx, tx, public_address, userActor(user, origin.ip));
+          }
+          return sessionToken;
+        });
+        if (session === undefined) return showDeadLink(request, "setup");
+        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, session) });
+      },
+      { ...formBody(), ...screenOperation("Create the first user", PUBLIC) },
+    )
+    .get(
+      "/admin/join/:token",
+      async ({ request, params: { token } }) => {
+        const user = findUserOf(token);
+        if (!user) return showDeadLink(request, "join");
+        const values = JOIN_FORM.initial({ name: user.name });
+        return showJoin(request, token, user, JOIN_FORM.state(values, {}));
+      },
+      screenOperation("Show the form for a new password", PUBLIC),
+    )
+    .post(
+      "/admin/join/:token",
+      async ({ request, requestContext, params: { token }, body: sent }) => {
+        const user = findUserOf(token);
+        if (!user) return showDeadLink(request, "join");
+        const { email, role } = user;
+        const values = JOIN_FORM.read(sent);
+        const { name: chosenName, password } = JOIN_FORM.parse(values, {}).body;
+        const name = user.has_password ? user.name : chosenName;
+        const errors = [
+          ...validateNewUser({ name, email, role }),
+          ...passwordErrors(password, email),
+        ];
+        if (errors.length > 0) {
+          return showJoin(request, token, user, JOIN_FORM.rejected(values, errors, {}));
+        }
+        const chosen = { name, passwordHash: await passwords.hash(password) };
+        const origin = sessionOriginOf(request, requestContext);
+        const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+        const session = await ctx.db.write((tx) => {
+          // Another request may have used the link while the password was hashed.
+          if (!findLinkOf(tx, token, "join")) return undefined;
+          return acceptLink(ctx, tx, token, chosen, origin, before).sessionToken;
+        });
+        if (session === undefined) return showDeadLink(request, "join");
+        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, session) });
+      },
+      { ...formBody(), ...screenOperation("Choose a password", PUBLIC) },
+    );
+}
+
+function passwordErrors(password: string, email: string): FieldError[] {
+  const detail = passwordError(password, email);
+  return detail === undefined ? [] : [{ pointer: "#/password", detail }];
+}
+
+function statusOf({ errors }: { errors: object }): number {
+  return Object.keys(errors).length > 0 ? 422 : 200;
+}
+
+/** Kind of a one-time link, as in its path: setting up Allclear, or choosing a password. */
+type LinkKind = "setup" | "join";
+
+interface SetUpContext {
+  /** True if a flag or an environment variable sets the public address, so that the form does not. */
+  hasFixedAddress: boolean;
+}
+
+const addressField = textField({
+  label: "Public address",
+  type: "url",
+  hint: "The address at which people and programs reach this server, used in links. If a wrong address locks you out, start the server with --base-url.",
+  isRequired: true,
+});
+
+const publicAddressField: Field<string, string, SetUpContext> = {
+  ...addressField,
+  Input: (props) => (props.context.hasFixedAddress ? null : <addressField.Input {...props} />),
+};
+
+const ownNameField = textField({
+  label: "Your name",
+  autocomplete: "name",
+  maxlength: NAME_MAX,
+  isRequired: true,
+  autofocus: true,
+});
+
+const newPassword = {
+  label: "Password",
+  hint: "At least 12 characters. A few unrelated words make a good password.",
+  autocomplete: "new-password",
+} as const;
+
+interface FirstUser {
+  name: string;
+  email: string;
+  password: string;
+  public_address: string;
+}
+
+/** Form for the first user and the public address. */
+const SET_UP_FORM = defineForm<FirstUser, SetUpContext>()({
+  name: ownNameField,
+  email: textField({ label: "E-mail", type: "email", autocomplete: "username", isRequired: true }),
+  password: passwordField(newPassword),
+  public_address: publicAddressField,
+});
+
+/** Form to accept an invitation. */
+const JOIN_FORM = defineForm<{ name: string; password: string }>()({
+  name: ownNameField,
+  password: passwordField(newPassword),
+});
+
+/** Form to choose a new password. */
+const RESET_FORM = defineForm<{ password: string }>()({
+  password: passwordField({ ...newPassword, autofocus: true }),
+});
+
+/** Set-up form, opened by the link that the server printed. */
+function SetUp({ action, state }: { action: string; state: StateOf<typeof SET_UP_FORM> }) {
+  return (
+    <>
+      <p class="muted">You become the owner and can then invite other users.</p>
+      <Form action={action}>
+        <FormFields form={SET_UP_FORM} state={state} />
+        <Actions>
+          <Button kind="primary">Set up</Button>
+        </Actions>
+      </Form>
+    </>
+  );
+}
+
+/** Form for choosing a password, opened by a one-time link. An invitation asks for the name too. */
+function Join(props: {
+  action: string;
+  email: string;
+  isInvitation: boolean;
+  state: StateOf<typeof JOIN_FORM>;
+}) {
+  const { action, email, isInvitation, state } = props;
+  return (
+    <>
+      <p class="muted">
+        {isInvitation
+          ? `You were invited as ${email}.`
+          : `Choose a new password for ${email}. Saving signs you out on all devices.`}
+      </p>
+      <Form action={action}>
+        {isInvitation ? (
+          <FormFields form={JOIN_FORM} state={state} />
+        ) : (
+          <FormFields form={RESET_FORM} state={state} />
+        )}
+        <Actions>
+          <Button kind="primary">{isInvitation ? "Join" : "Set password"}</Button>
+        </Actions>
+      </Form>
+    </>
+  );
+}
+
+/** Page of a one-time link that was used, has expired, or was replaced. */
+function DeadLink({ kind, canReset }: { kind: LinkKind; canReset: boolean }) {
+  return (
+    <>
+      <p>
+        The link was already used, was replaced by a newer one, or has expired.{" "}
+        {kind === "setup"
+          ? "If Allclear is not set up yet, restart the server, which prints a new link."
+          : "Ask an owner for a new one."}
+      </p>
+      {kind === "join" && canReset ? (
+        <p>
+          If you have a password already, you can{" "}
+          <a href={FORGOT_PATH}>get a link for a new one by e-mail</a>.
+        </p>
+      ) : null}
+      <Actions>
+        <ButtonLink href={SIGN_IN_PATH}>Sign in</ButtonLink>
+      </Actions>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import { formatNamed } from "../../../admin/webhooks/forms";
+import { settingsOf } from "../../../admin/webhooks/setting-fields";
+import { containsKeyShape } from "../../../base/ids";
+import { WEBHOOK_FORMATS } from "../../../base/webhook";
+import type { Form as SentForm } from "../../../http/form-body";
+import { KEPT_FORM_MAX_BYTES } from "../../../http/refused-form";
+import type { RouteTable } from "../../../http/route-table";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { Actions, Form } from "../../../ui/form";
+import { KEPT_FIELD } from "../../../ui/forms/form";
+import { PRIVATE_KEY } from "../../monitors/probes/client-certificate";
+import { FORMATS } from "../../webhooks/formats";
+import { isDashboardPath } from "./return-path";
+
+/** Limit of fields of a kept form, each of which becomes an element of a page. */
+const FIELDS_MAX = 2_000;
+
+/** Passwords, keys and client secrets, and the headers, bodies, queries and messages that a monitor sends. */
+const SECRET_INPUT =
+  /password|^header_\d+_value$|^config_(?:body|query|send|oauth2_client_secret|client_certificate_key)$/;
+
+const SECRET_SETTINGS: ReadonlySet<string> = new Set(
+  WEBHOOK_FORMATS.flatMap(settingsOf)
+    .filter(({ isSecret }) => isSecret)
+    .map(({ input }) => input),
+);
+
+/** Form that was submitted without a session, as the sign-in page carries it. It has no secrets. */
+export interface RefusedForm {
+  /** Path and query that the form is posted to. */
+  path: string;
+  /** Names and texts of its fields, in the encoding of forms. */
+  fields: string;
+  /** Id of the user whose session had ended; empty if nothing is known of the session. */
+  owner: string;
+  /** True if typed secrets were left out. */
+  isPartial: boolean;
+}
+
+/** Keeps the fields of a form without secrets; undefined for one that is too large. */
+export function keepForm(form: SentForm, path: string, owner: string): RefusedForm | undefined {
+  const sent = form.entries().filter(([name]) => name !== KEPT_FIELD);
+  if (sent.length > FIELDS_MAX || !isDashboardPath(path) || containsKeyShape(path))
+    return undefined;
+  const isSecret = secretTestOf(form);
+  const open = sent.filter(([name, value]) => !isSecret(name, value));
+  const fields = new URLSearchParams(open).toString();
+  if (fields.length > KEPT_FORM_MAX_BYTES) return undefined;
+  const isPartial = sent.some(([name, value]) => value !== "" && isSecret(name, value));
+  return { path, fields, owner, isPartial: isPartial || form.hasFiles };
+}
+
+/** Returns a test for fields that must not be on the sign-in page. */
+function secretTestOf(form: SentForm): (name: string, value: string) => boolean {
+  // The URL may have been typed for the format that was shown, or for the one that was selected.
+  const hasSecretUrl = ["choose_format", "format"].some((input) => {
+    const format = formatNamed(form.text(input));
+    return format !== undefined && FORMATS[format].openPath !== undefined;
+  });
+  return (name, value) =>
+    isSecretInput(name) ||
+    (hasSecretUrl && name === "url") ||
+    CREDENTIALS_IN_URL.test(value) ||
+    value.includes(PRIVATE_KEY) ||
+    containsKeyShape(value);
+}
+
+// User and password before the host of an address.
+const CREDENTIALS_IN_URL = /^\s*[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*@/i;
+
+/** Hidden fields with which the sign-in page carries a kept form. */
+export function hiddenFieldsOf(kept: RefusedForm | undefined): Record<string, string> {
+  if (!kept) return {};
+  const { path, fields, owner, isPartial } = kept;
+  return {
+    kept_path: path,
+    kept_fields: fields,
+    kept_owner: owner,
+    kept_partly: isPartial ? "yes" : "",
+  };
+}
+
+/** Reads the kept form of a sign-in; undefined without one that the dashboard can show again. */
+export function readKeptForm(sent: SentForm, routes: RouteTable): RefusedForm | undefined {
+  const path = sent.text("kept_path");
+  const fields = sent.text("kept_fields");
+  if (!isDashboardPath(path) || fields.length > KEPT_FORM_MAX_BYTES) return undefined;
+  const { route } = routes.match("POST", path.split("?", 1)[0] ?? "");
+  if (!route?.operation.keepsTyped) return undefined;
+  if (entriesOfKept({ fields }).length > FIELDS_MAX) return undefined;
+  return {
+    path,
+    fields,
+    owner: sent.text("kept_owner"),
+    isPartial: sent.text("kept_partly") === "yes",
+  };
+}
+
+/** Returns names and texts of the fields of a kept form. */
+function entriesOfKept({ fields }: Pick<RefusedForm, "fields">): [string, string][] {
+  return [...new URLSearchParams(fields).entries()];
+}
+
+/** Returns true if a form's input holds a secret, which no page shows again. */
+export function isSecretInput(name: string): boolean {
+  return SECRET_INPUT.test(name) || SECRET_SETTINGS.has(name);
+}
+
+/**
+ * Page after signing in, which leads back to the form that was open when the session ended. If the form
+ * is the user's own, a script presses the button.
+ */
+export function RefusedFormPage({
+  kept,
+  user,
+}: {
+  kept: RefusedForm;
+  user: { id: string; name: string };
+}) {
+  const isOwn = kept.owner === user.id;
+  return (
+    <>
+      <p>You are signed in as {user.name}. Nothing was saved yet.</p>
+      <p class="muted">
+        {isOwn
+          ? "Your form is kept with what you typed."
+          : "The form that was open in this browser is kept. It may have been filled in by another user."}
+      </p>
+      <div data-continues={isOwn ? "" : undefined}>
+        <Form action={kept.path} hidden={{ [KEPT_FIELD]: kept.isPartial ? "partly" : "yes" }}>
+          {entriesOfKept(kept).map(([name, value], index) => (
+            <input key={index} type="hidden" name={name} value={value} />
+          ))}
+          <Actions>
+            <Button kind="primary">Continue to the form</Button>
+            <ButtonLink href={kept.path}>Discard what was typed</ButtonLink>
+          </Actions>
+        </Form>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,508 @@
+import type { Actor } from "../../../base/actor";
+import { conflict, invalidFields } from "../../../base/errors";
+import { validate } from "../../../base/validation";
+import type { Tx } from "../../../db/statements";
+import type { Form as SentForm } from "../../../http/form-body";
+import { sessionOf } from "../../../http/request-context";
+import { STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { DialogForm } from "../../../ui/form";
+import { FormFields } from "../../../ui/forms/fields";
+import type { StateOf } from "../../../ui/forms/form";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { NoPageYet, readPages } from "../../../ui/frame/page-choice";
+import {
+  componentPath,
+  COMPONENTS_PATH,
+  componentsOfPagePath,
+  groupPath,
+} from "../../../ui/frame/paths";
+import type { Screen, ScreenRequest } from "../../../ui/frame/render";
+import { deletedText } from "../../../ui/screens/action-routes";
+import { type Area, createArea } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
+import { getPage } from "../../pages/pages";
+import type { PageRow } from "../../pages/store";
+import { listChanges } from "../cause-store";
+import {
+  createComponent,
+  createGroup,
+  deleteComponent,
+  deleteGroup,
+  getComponentRow,
+  getGroupRow,
+  nextPosition,
+  orderComponents,
+  updateComponent,
+  updateGroup,
+} from "../components";
+import { setManualStatuses } from "../set-status";
+import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "../store";
+import { presentChange, UpdateComponentBody } from "../wire";
+import { componentCrumbs, listPathOf } from "./component-paths";
+import {
+  CauseList,
+  ComponentDetail,
+  describeCause,
+  effectiveCauses,
+  type NamedCause,
+  otherCauses,
+  readComponentView,
+} from "./detail";
+import {
+  COMPONENT_FORM,
+  componentResource,
+  GROUP_FORM,
+  ManagedByFile,
+  NEW_COMPONENT_FORM,
+  NEW_GROUP_FORM,
+  requireRef,
+  STATUS_FORM,
+} from "./forms";
+import { ComponentList, type Direction, moved, orderOf } from "./list";
+import { readCauses, readListing, readPage, readPageOfNew, readSequence } from "./read";
+import { addSeveral } from "./several";
+
+const OUTDATED =
+  "The order was not saved, because components were added or removed since you opened this page. The list below is up to date.";
+
+/** `/admin/components`: every role may read, editors set statuses, admins change the list. */
+export function componentAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, COMPONENTS_PATH, "viewer");
+
+  function list(
+    at: ScreenRequest,
+    slugOrId: string | undefined,
+    { search = "", rejection }: { search?: string | undefined; rejection?: string } = {},
+  ): Screen {
+    const { role } = sessionOf(at.requestContext).user;
+    const title = "Components";
+    const page = readPage(ctx.db, slugOrId);
+    if (!page) return { title, children: <NoPageYet {...{ title, role }} /> };
+    const pages = readPages(ctx.db);
+    const listing = readListing(ctx.db, page.id);
+    return {
+      title,
+      children: <ComponentList {...{ page, pages, listing, role, search, rejection }} />,
+    };
+  }
+
+  /** Moves a component or group within the stored order, even if the user saw an older one. */
+  function move(tx: Tx, sent: SentForm, row: Movable, actor: Actor): Moved {
+    const direction = readDirection(sent);
+    const sequence = moved(readSequence(tx, row.pageId), row.id, direction);
+    const isChanged = orderComponents(ctx, tx, row.pageId, orderOf(sequence), actor);
+    return { row, direction, isChanged };
+  }
+
+  function movedTo({ row, direction, isChanged }: Moved) {
+    const path = listPathOf(getPage(ctx.db, row.pageId).slug, row.id);
+    return { path, text: isChanged ? `“${row.name}” was moved ${direction}.` : undefined };
+  }
+
+  area.screen("", "List the components of a page", (at) =>
+    list(at, at.query["page"], { search: at.query["q"]?.trim() }),
+  );
+
+  area.screen("/order", "Redirect to the list of components", () => ({ path: COMPONENTS_PATH }));
+
+  area.action("/order", {
+    summary: "Change the order of components",
+    role: "admin",
+    run(tx, { sent }, actor) {
+      const page = readPage(tx, sent.text("page"));
+      if (!page) return { path: COMPONENTS_PATH, isChanged: false };
+      const sequence = sent.all("item");
+      const stored = new Set(readSequence(tx, page.id));
+      if (sequence.length !== stored.size || sequence.some((id) => !stored.has(id))) {
+        throw conflict(OUTDATED);
+      }
+      const isChanged = orderComponents(ctx, tx, page.id, orderOf(sequence), actor);
+      return { path: componentsOfPagePath(page.slug), isChanged };
+    },
+    done: ({ path, isChanged }) => ({
+      path,
+      text: isChanged ? "The order was changed." : undefined,
+    }),
+    showConflict: (message, at) => list(at, at.sent.text("page"), { rejection: message }),
+  });
+
+  area.action("/:id/move", {
+    summary: "Move a component up or down",
+    role: "admin",
+    run: (tx, { params, sent }, actor) => move(tx, sent, getComponentRow(tx, params.id), actor),
+    done: movedTo,
+  });
+
+  area.action("/groups/:id/move", {
+    summary: "Move a group up or down",
+    role: "admin",
+    run: (tx, { params, sent }, actor) => move(tx, sent, getGroupRow(tx, params.id), actor),
+    done: movedTo,
+  });
+
+  addComponentRoutes(area, deps);
+  return area.routes.use(groupAdminRoutes(deps));
+}
+
+interface Movable {
+  id: string;
+  name: string;
+  pageId: string;
+}
+
+interface Moved {
+  row: Movable;
+  direction: Direction;
+  isChanged: boolean;
+}
+
+function readDirection(sent: SentForm): Direction {
+  const text = sent.text("direction");
+  if (text === "up" || text === "down") return text;
+  throw invalidFields([{ pointer: "#/direction", detail: "must be up or down" }]);
+}
+
+const CHANGES_SHOWN = 10;
+
+/** Adds the routes of one component: its creation, settings, status and deletion. */
+function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
+  const slugOf = (componentId: string) =>
+    getPage(ctx.db, getComponentRow(ctx.db, componentId).pageId).slug;
+
+  area.form("/new", {
+    showSummary: "Show the form for a new component",
+    summary: "Add a component",
+    role: "admin",
+    form: NEW_COMPONENT_FORM,
+    initial: ({ query }) => ({ group_id: query["group"] ?? "" }),
+    load(reader, at) {
+      const { page } = readPageOfNew(reader, at);
+      return { page, groups: listGroups(reader, { pageId: page.id }) };
+    },
+    show(state) {
+      const { page } = state.context;
+      return {
+        title: "Add component",
+        children: (
+          <FormScreen
+            title="Add component"
+            crumbs={componentCrumbs(page)}
+            form={NEW_COMPONENT_FORM}
+            state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
+            action={`${COMPONENTS_PATH}/new`}
+          >
+            <Button kind="primary">Add component</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    submit(tx, { group_id: groupId = null, ...input }, actor, _, { page }) {
+      requireRef(input, "checkout-api");
+      const position = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
+      const placement = { position, groupId, managedBy: null };
+      return createComponent(ctx, tx, page, input, placement, actor).id;
+    },
+    done: (id, at, { name }) => ({
+      path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
+      text: `“${name.trim()}” was added.`,
+    }),
+  });
+
+  addSeveral(area, ctx);
+
+  area.editForm("/:id", {
+    showSummary: "Show a component",
+    summary: "Change a component",
+    role: "admin",
+    readRole: "viewer",
+    form: COMPONENT_FORM,
+    load(reader, { params }) {
+      const component = getComponentRow(reader, params.id);
+      const groups = listGroups(reader, { pageId: component.pageId });
+      const resource = componentResource(component);
+      return { resource, version: component.version, context: { component, groups } };
+    },
+    show(state, { requestContext }) {
+      const { component } = state.context;
+      const newest = { componentId: component.id, before: Number.MAX_SAFE_INTEGER };
+      const changes = listChanges(ctx.db, { ...newest, limit: CHANGES_SHOWN }).map(presentChange);
+      const page = getPage(ctx.db, component.pageId);
+      const now = ctx.clock.now();
+      const detail = {
+        component,
+        page,
+        view: readComponentView(ctx.db, component, page, now),
+        causes: readCauses(ctx.db, component),
+        changes,
+        state,
+        role: sessionOf(requestContext).user.role,
+        now,
+      };
+      return { title: component.name, children: <ComponentDetail {...detail} /> };
+    },
+    update(tx, { group_id: groupId, ...changes }, actor, { params }, { component }) {
+      // A component that changes its group becomes the last one there.
+      const siblings = () => listComponentsOfPage(tx, { pageId: component.pageId });
+      const place = groupId === undefined ? {} : { groupId, position: nextPosition(siblings()) };
+      updateComponent(ctx, tx, params.id, { ...changes, ...place }, actor);
+    },
+    done: ({ params }) => ({ path: componentPath(params.id), text: "The component was changed." }),
+  });
+
+  area.editForm("/:id/status", {
+    showSummary: "Show the form for a component's status",
+    summary: "Set a component's status",
+    role: "editor",
+    form: STATUS_FORM,
+    load(reader, { params }) {
+      const component = getComponentRow(reader, params.id);
+      const resource = { status: component.baselineStatus, reason: null };
+      return { resource, version: null, context: { component } };
+    },
+    show(state) {
+      const { component } = state.context;
+      const title = `Set status of “${component.name}”`;
+      const form = {
+        title,
+        component,
+        page: getPage(ctx.db, component.pageId),
+        causes: readCauses(ctx.db, component),
+        state,
+      };
+      return { title, children: <SetStatus {...form} /> };
+    },
+    update(tx, changes, actor, { params }, { component }) {
+      const { baselineStatus: before } = component;
+      const { status, reason = null } = validate(UpdateComponentBody, {
+        status: before,
+        ...changes,
+      });
+      const changeReason = { source: "manual" as const, actor, reason };
+      setManualStatuses(ctx, tx, new Map([[params.id, status]]), changeReason);
+      return status !== before;
+    },
+    done({ params: { id } }) {
+      const after = getComponentRow(ctx.db, id);
+      return { path: listPathOf(slugOf(id), id), text: textOf(after, readCauses(ctx.db, after)) };
+    },
+  });
+
+  area.deletion("/:id/delete", {
+    showSummary: "Show the confirmation for deleting a component",
+    summary: "Delete a component",
+    role: "admin",
+    show({ params }) {
+      const component = getComponentRow(ctx.db, params.id);
+      getPage(ctx.db, component.pageId); // Throws `not_found` for a deleted page.
+      const title = `Delete “${component.name}”`;
+      return { title, children: <DeleteComponent component={component} /> };
+    },
+    remove(tx, { params }, actor) {
+      const { name, pageId } = getComponentRow(tx, params.id);
+      deleteComponent(ctx, tx, params.id, actor);
+      return { name, subjectId: pageId };
+    },
+    done: (pageId, name) => ({
+      path: componentsOfPagePath(getPage(ctx.db, pageId).slug),
+      text: deletedText("component", name),
+    }),
+  });
+}
+
+/** Returns the confirmation, which names the cause if a worse status is shown instead. */
+function textOf(row: ComponentRow, causes: readonly NamedCause[]): string {
+  const set = inSentence(STATUS_WORDS[row.baselineStatus]);
+  if (row.status === row.baselineStatus) return `The status of “${row.name}” is now ${set}.`;
+  const [effective] = effectiveCauses(row, causes);
+  const causeText = effective ? ` ${describeCause(effective)}` : "";
+  const shown = inSentence(STATUS_WORDS[row.status]);
+  return `The status of “${row.name}” was set to ${set}. The page still shows ${shown}${causeText}.`;
+}
+
+function inSentence(word: string): string {
+  return word.charAt(0).toLowerCase() + word.slice(1);
+}
+
+/** Form for the manual status of a component, with the other causes of its status. */
+function SetStatus(props: {
+  title: string;
+  component: ComponentRow;
+  page: PageRow;
+  causes: readonly NamedCause[];
+  state: StateOf<typeof STATUS_FORM>;
+}) {
+  const { title, component, page, causes, state } = props;
+  return (
+    <DialogForm
+      title={title}
+      action={`${componentPath(component.id)}/status`}
+      hidden={state.hidden}
+      button="Set status"
+      cancelHref={listPathOf(page.slug, component.id)}
+    >
+      <FormFields form={STATUS_FORM} state={state}>
+        <OtherCauses causes={otherCauses(causes)} />
+      </FormFields>
+    </DialogForm>
+  );
+}
+
+function OtherCauses({ causes }: { causes: readonly NamedCause[] }) {
+  if (causes.length === 0) {
+    return (
+      <p>The page shows this status unless an incident, maintenance or monitor sets a worse one.</p>
+    );
+  }
+  return (
+    <div>
+      <p>The page shows the worst of this status and the following causes:</p>
+      <ul class="plain-list">
+        {causes.map((each) => (
+          <li key={each.cause.id}>
+            <StatusLabel status={each.cause.status} /> <CauseList causes={[each]} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Asks before a component is deleted, naming the data that is deleted or kept. */
+function DeleteComponent({ component: { id, name } }: { component: ComponentRow }) {
+  const path = componentPath(id);
+  return (
+    <DialogForm
+      title={`Delete “${name}”`}
+      action={`${path}/delete`}
+      button="Delete component"
+      isDanger
+      cancelHref={path}
+    >
+      <p>
+        The component and its uptime history are removed from the page and the API at once. Past
+        incidents still name the component. This cannot be undone.
+      </p>
+    </DialogForm>
+  );
+}
+
+/** Asks before a group is deleted. Its components are kept. */
+function DeleteGroup({ group: { id, name } }: { group: GroupRow }) {
+  const path = groupPath(id);
+  return (
+    <DialogForm
+      title={`Delete “${name}”`}
+      action={`${path}/delete`}
+      button="Delete group"
+      isDanger
+      cancelHref={path}
+    >
+      <p>The group's components stay on the page, without a group. This cannot be undone.</p>
+    </DialogForm>
+  );
+}
+
+/** Routes of groups of components, for admins. */
+function groupAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, "/groups", "admin");
+
+  const slugOf = (groupId: string) => getPage(ctx.db, getGroupRow(ctx.db, groupId).pageId).slug;
+
+  area.form("/new", {
+    showSummary: "Show the form for a new group",
+    summary: "Add a group",
+    form: NEW_GROUP_FORM,
+    load: readPageOfNew,
+    show(state) {
+      const { page } = state.context;
+      return {
+        title: "Add group",
+        children: (
+          <FormScreen
+            title="Add group"
+            crumbs={componentCrumbs(page)}
+            form={NEW_GROUP_FORM}
+            state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
+            action={`${COMPONENTS_PATH}/groups/new`}
+          >
+            <Button kind="primary">Add group</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    submit(tx, body, actor, _, { page }) {
+      requireRef(body, "payments");
+      const position = nextPosition(listGroups(tx, { pageId: page.id }));
+      return createGroup(ctx, tx, page, body, { position, managedBy: null }, actor).id;
+    },
+    done: (id, at, { name }) => ({
+      path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
+      text: `The group “${name.trim()}” was added.`,
+    }),
+  });
+
+  area.editForm("/:id", {
+    showSummary: "Show a group",
+    summary: "Change a group",
+    form: GROUP_FORM,
+    load(reader, { params }) {
+      const group = getGroupRow(reader, params.id);
+      const context = { group, page: getPage(reader, group.pageId) };
+      return { resource: group, version: group.version, context };
+    },
+    show(state) {
+      const { group, page } = state.context;
+      return {
+        title: group.name,
+        children: (
+          <FormScreen
+            title={group.name}
+            crumbs={componentCrumbs(page)}
+            actions={
+              <ButtonLink href={`${groupPath(group.id)}/delete`} kind="danger" dialog>
+                Delete
+              </ButtonLink>
+            }
+            above={group.managedBy === "apply" ? <ManagedByFile what="group" /> : null}
+            form={GROUP_FORM}
+            state={state}
+            action={groupPath(group.id)}
+          >
+            <Button kind="primary">Save changes</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    update(tx, changes, actor, { params }) {
+      updateGroup(ctx, tx, params.id, changes, actor);
+    },
+    done: ({ params }) => ({
+      path: listPathOf(slugOf(params.id), params.id),
+      text: "The group was changed.",
+    }),
+  });
+
+  area.deletion("/:id/delete", {
+    showSummary: "Show the confirmation for deleting a group",
+    summary: "Delete a group",
+    show({ params }) {
+      const group = getGroupRow(ctx.db, params.id);
+      getPage(ctx.db, group.pageId); // Throws `not_found` for a deleted page.
+      return { title: `Delete “${group.name}”`, children: <DeleteGroup group={group} /> };
+    },
+    remove(tx, { params }, actor) {
+      const { name, pageId } = getGroupRow(tx, params.id);
+      deleteGroup(ctx, tx, params.id, actor);
+      return { name, subjectId: pageId };
+    },
+    done: (pageId, name) => ({
+      path: componentsOfPagePath(getPage(ctx.db, pageId).slug),
+      text: `${name === null ? "The group" : `The group “${name}”`} was deleted. Its components are now without a group.`,
+    }),
+  });
+
+  return area.routes;
+}

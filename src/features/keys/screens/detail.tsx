@@ -1,0 +1,374 @@
+import { plural } from "../../../base/text";
+import { Card, CodeBlock, Facts, FormNotice, Notice, Secret, TestKey } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
+import { Actions, DialogForm, Form } from "../../../ui/form";
+import { FormFields, FormInputs } from "../../../ui/forms/fields";
+import type { StateOf } from "../../../ui/forms/form";
+import { keyPath, KEYS_PATH } from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
+import { Cell, Row, Table } from "../../../ui/list";
+import { PageHead } from "../../../ui/navigation";
+import { Sparkline } from "../../../ui/sparkline";
+import { RelativeTime } from "../../../ui/times";
+import type { KeyListing, KeyUsageSummary, RevealedKey } from "../keys";
+import { describeExpiry } from "../rules";
+import { type Scope, SCOPE_NAMES, SCOPES } from "../scopes";
+import { KEY_EDIT_FORM, ROTATE_FORM } from "./forms";
+import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./list";
+
+interface KeyDetailProps {
+  listing: KeyListing;
+  usage: KeyUsageSummary;
+  edit: StateOf<typeof KEY_EDIT_FORM>;
+  links: CreatorLinks;
+  now: number;
+}
+
+const NEW_KEY_PATH = `${KEYS_PATH}/new`;
+
+const VALUE_COLUMNS = [
+  { label: "Value" },
+  { label: "Created" },
+  { label: "Last used" },
+  { label: "Ends" },
+];
+
+/** One API key: scopes, usage, values and settings. */
+export function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) {
+  const isLive = listing.state === "live";
+  return (
+    <>
+      <PageHead
+        title={listing.name}
+        crumbs={[{ href: KEYS_PATH, label: "API Keys" }]}
+        actions={isLive ? <KeyActions id={listing.id} /> : undefined}
+      />
+      <EndNotice listing={listing} now={now} />
+      <Card>
+        <Facts
+          items={[
+            { label: "Scopes", value: <ScopeChips scopes={listing.scopes} />, isWide: true },
+            {
+              label: isLive ? "Expires" : "Ended",
+              value: <KeyEnd of={listing} now={now} />,
+            },
+            {
+              label: "Created",
+              value: (
+                <>
+                  <RelativeTime at={listing.created_at} now={now} /> by{" "}
+                  <Creator of={listing} links={links} />
+                </>
+              ),
+            },
+            {
+              label: "Last 24 hours",
+              isWide: true,
+              value: (
+                <>
+                  <UsageSentence usage={usage} />{" "}
+                  <Sparkline
+                    values={listing.requests_24h}
+                    label="Requests in each of the last 24 hours"
+                  />
+                </>
+              ),
+            },
+            { label: "Id", value: <code>{listing.id}</code>, isWide: true },
+          ]}
+        />
+      </Card>
+      <DetailCard title="Values" liveId="key-values" isTable>
+        <Table columns={VALUE_COLUMNS} caption="Values of this key" isInCard>
+          {listing.values.map((value) => (
+            <ValueRow
+              key={`${value.start} ${value.created_at}`}
+              value={value}
+              listing={listing}
+              now={now}
+            />
+          ))}
+        </Table>
+      </DetailCard>
+      {listing.old_value && isLive ? <EndOldValue listing={listing} now={now} /> : null}
+      {isLive ? (
+        <EditForm id={listing.id} state={edit} />
+      ) : edit.notice === undefined ? null : (
+        <FormNotice>{edit.notice}</FormNotice>
+      )}
+    </>
+  );
+}
+
+function EditForm({ id, state }: { id: string; state: StateOf<typeof KEY_EDIT_FORM> }) {
+  return (
+    <DetailCard title="Name and limit" liveId="key-settings" isStill>
+      <Form action={keyPath(id)} hidden={state.hidden}>
+        <FormFields form={KEY_EDIT_FORM} state={state} />
+        <Actions>
+          <Button>Save changes</Button>
+        </Actions>
+      </Form>
+    </DetailCard>
+  );
+}
+
+function KeyActions({ id }: { id: string }) {
+  return (
+    <>
+      <ButtonLink href={`${keyPath(id)}/rotate`} dialog>
+        <Icon name="refresh-cw" />
+        Rotate
+      </ButtonLink>
+      <MoreMenu label="More actions">
+        <ButtonLink href={`${keyPath(id)}/revoke`} kind="danger" dialog>
+          Revoke
+        </ButtonLink>
+      </MoreMenu>
+    </>
+  );
+}
+
+function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
+  if (listing.revoked_at) {
+    return (
+      <Notice tone="none" title="This key is revoked">
+        Revoked <RelativeTime at={listing.revoked_at} now={now} />, which cannot be undone. If a
+        program still needs access, <a href={NEW_KEY_PATH}>create a new key</a>.
+      </Notice>
+    );
+  }
+  if (listing.state === "expired") {
+    return (
+      <Notice tone="degraded" title="This key has expired">
+        The key no longer works, and the expiration cannot be changed. If a program still needs
+        access, <a href={NEW_KEY_PATH}>create a new key</a>.
+      </Notice>
+    );
+  }
+  return null;
+}
+
+interface ValueProps {
+  value: KeyListing["values"][number];
+  listing: KeyListing;
+  now: number;
+}
+
+function ValueRow({ value, listing, now }: ValueProps) {
+  return (
+    <Row>
+      <Cell>
+        <code>{value.start}…</code>
+      </Cell>
+      <Cell label="Created">
+        <RelativeTime at={value.created_at} now={now} />
+      </Cell>
+      <Cell label="Last used">
+        <LastUsed of={value} now={now} />
+      </Cell>
+      <Cell label="Ends">
+        <ValueEnd value={value} listing={listing} now={now} />
+      </Cell>
+    </Row>
+  );
+}
+
+function ValueEnd({ value, listing, now }: ValueProps) {
+  const end = value.ends_at;
+  if (listing.state !== "live" || (end !== null && Date.parse(end) <= now)) {
+    return <span class="quiet-text">Ended</span>;
+  }
+  return end === null ? <>With the key</> : <RelativeTime at={end} now={now} />;
+}
+
+function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
+  const old = listing.old_value;
+  if (!old) return null;
+  return (
+    <Card title="Old value">
+      <Form action={`${keyPath(listing.id)}/end-old-value`}>
+        <p>
+          <code>{old.start}…</code> ends <RelativeTime at={old.ends_at} now={now} />.{" "}
+          {old.last_used_at ? (
+            <>
+              Last used <RelativeTime at={old.last_used_at} now={now} />, so a program may still
+              need this value.
+            </>
+          ) : (
+            "This value was never used, so you can end it safely."
+          )}
+        </p>
+        <Actions>
+          <Button>End old value now</Button>
+        </Actions>
+      </Form>
+    </Card>
+  );
+}
+
+/** Asks before a key is rotated, and for the overlap in which the old value works. */
+export function RotateKey(props: {
+  title: string;
+  listing: KeyListing;
+  state: StateOf<typeof ROTATE_FORM>;
+  now: number;
+}) {
+  const { title, listing, state, now } = props;
+  return (
+    <DialogForm
+      title={title}
+      action={`${keyPath(listing.id)}/rotate`}
+      hidden={state.hidden}
+      button="Rotate key"
+      cancelHref={keyPath(listing.id)}
+    >
+      <p>
+        The key gets a new value and keeps its scopes, limit and expiration. The current value{" "}
+        <code>{listing.start}…</code>
+        {listing.last_used_at ? (
+          <>
+            , last used <RelativeTime at={listing.last_used_at} now={now} />,
+          </>
+        ) : (
+          ", never used,"
+        )}{" "}
+        keeps working until the time that you select below.
+      </p>
+      <FormInputs form={ROTATE_FORM} state={state} />
+    </DialogForm>
+  );
+}
+
+/** Asks before a key is revoked, showing its recent use. */
+export function RevokeKey(props: {
+  title: string;
+  listing: KeyListing;
+  usage: KeyUsageSummary;
+  now: number;
+}) {
+  const { title, listing, usage, now } = props;
+  return (
+    <DialogForm
+      title={title}
+      action={`${keyPath(listing.id)}/revoke`}
+      button="Revoke key"
+      isDanger
+      cancelHref={keyPath(listing.id)}
+    >
+      <p>
+        Every value of this key stops working at once. This cannot be undone. The key stays in the
+        list.
+      </p>
+      <p>
+        Last 24 hours: <UsageSentence usage={usage} /> <LastUse listing={listing} now={now} />
+      </p>
+    </DialogForm>
+  );
+}
+
+/** Last use of any value of the key, since revoking ends all of them. */
+function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
+  const used = listing.values
+    .filter((value) => value.last_used_at !== null)
+    .sort((a, b) => ((a.last_used_at ?? "") < (b.last_used_at ?? "") ? 1 : -1));
+  const [last] = used;
+  if (!last?.last_used_at) return <>The key was never used.</>;
+  return (
+    <>
+      Last used <RelativeTime at={last.last_used_at} now={now} />
+      {last.last_used_ip === null ? "" : ` from ${last.last_used_ip}`}.
+    </>
+  );
+}
+
+interface RevealedValueProps {
+  title: string;
+  revealed: RevealedKey;
+  /** Endpoints that each scope opens. */
+  endpoints: ReadonlyMap<Scope, readonly string[]>;
+  baseUrl: string;
+  now: number;
+}
+
+/** Screen that shows a key's value once, with a command that uses it. */
+export function RevealedValue(props: RevealedValueProps) {
+  const { title, revealed, baseUrl, now } = props;
+  const { key, value } = revealed;
+  const curl = `curl -H "Authorization: Bearer ${value}" ${baseUrl}/api/v1/key`;
+  return (
+    <>
+      <PageHead
+        title={title}
+        crumbs={[
+          { href: KEYS_PATH, label: "API Keys" },
+          { href: keyPath(key.id), label: key.name },
+        ]}
+      >
+        <HeadFacts>
+          <HeadFact icon="key-round">{key.name}</HeadFact>
+          <HeadFact icon="clock">
+            {key.expires_at === null ? (
+              "never expires"
+            ) : (
+              <>
+                works until{" "}
+                <time dateTime={key.expires_at}>{describeExpiry(key.expires_at, now).text}</time>
+              </>
+            )}
+          </HeadFact>
+        </HeadFacts>
+      </PageHead>
+      <section class="card reveal" aria-labelledby="revealed">
+        <Notice tone="degraded">
+          <strong>Copy the key now.</strong> The key is shown only this once, since Allclear stores
+          only a hash of it. If you lose the key, rotate it.
+        </Notice>
+        <div class="field">
+          <h2 class="label" id="revealed">
+            Key
+          </h2>
+          <Secret text={value} copyLabel="Copy key" />
+        </div>
+        <div class="field">
+          <h2 class="label">Try it</h2>
+          <CodeBlock text={curl} copyLabel="Copy command" isSecret />
+        </div>
+        <div class="actions">
+          <TestKey />
+          <ButtonLink href={KEYS_PATH}>I have stored it</ButtonLink>
+        </div>
+      </section>
+      <Abilities {...props} />
+    </>
+  );
+}
+
+/** Scopes of a key in words, and its limit. */
+function Abilities({ revealed: { key }, endpoints }: RevealedValueProps) {
+  return (
+    <section class="card abilities" aria-labelledby="abilities">
+      <div class="abilities-head">
+        <h2 id="abilities">This key can</h2>
+        <a href={keyPath(key.id)}>Open key</a>
+      </div>
+      <ul>
+        {SCOPE_NAMES.filter((scope) => key.scopes.includes(scope)).map((scope) => (
+          <li key={scope}>
+            <Icon name="check" />
+            <div>
+              <p class="strong">{SCOPES[scope]}</p>
+              <p class="muted">
+                <code>{scope}</code> · {plural(endpoints.get(scope)?.length ?? 0, "endpoint")}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <p class="abilities-foot">
+        {key.rate_limit.toLocaleString("en")} requests a minute · from any address
+      </p>
+    </section>
+  );
+}

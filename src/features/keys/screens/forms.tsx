@@ -1,0 +1,237 @@
+import { plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
+import type { Form as SentForm } from "../../../http/form-body";
+import { Columns } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { CheckboxList, ChoiceField, Summary } from "../../../ui/choices";
+import { Actions, Form, TextField } from "../../../ui/form";
+import { choiceField, FormFields, integerField, nameField } from "../../../ui/forms/fields";
+import { defineForm, type Field, InvalidInput, type StateOf } from "../../../ui/forms/form";
+import { KEYS_PATH } from "../../../ui/frame/paths";
+import { PageHead } from "../../../ui/navigation";
+import { EXPIRY_DAYS, expiryOfChoice, type Overlap } from "../rules";
+import { KEY_PRESETS, type Scope, SCOPE_NAMES, SCOPES } from "../scopes";
+import { type CreateKeyBody, DEFAULT_RATE_LIMIT, type UpdateKeyBody } from "../wire";
+
+interface KeyFormContext {
+  now: number;
+  /** Endpoints that each scope opens, such as `GET /api/v1/status/{slug}`. */
+  endpoints: ReadonlyMap<Scope, readonly string[]>;
+}
+
+export const KEY_FORM = defineForm<CreateKeyBody, KeyFormContext>()({
+  name: nameField({
+    hint: "The program that uses the key, such as “Deploy script”.",
+  }),
+  scopes: scopesField(),
+  rate_limit: integerField({
+    label: "Rate limit",
+    hint: "Requests per minute, 1 to 1,000,000.",
+    initial: DEFAULT_RATE_LIMIT,
+  }),
+  expires: expiryField(),
+});
+
+export const KEY_EDIT_FORM = defineForm<UpdateKeyBody>()({
+  name: nameField(),
+  rate_limit: integerField({
+    label: "Rate limit",
+    hint: "Requests per minute, 1 to 1,000,000. A change applies to the next request.",
+    isRequired: true,
+  }),
+});
+
+export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
+  overlap: choiceField<Overlap>({
+    label: "Old value ends",
+    initial: "24h",
+    invalid: "Select when the old value ends.",
+    options: [
+      { value: "now", label: "Now" },
+      { value: "1h", label: "In 1 hour" },
+      { value: "24h", label: "In 24 hours" },
+      { value: "7d", label: "In 7 days" },
+    ],
+  }),
+});
+
+/** Returns the values of a preset; none for an unknown preset. */
+export function presetValues(id: string | undefined) {
+  const preset = KEY_PRESETS.find((candidate) => candidate.id === id);
+  return preset ? { name: preset.name, scopes: preset.scopes } : {};
+}
+
+/** Values of the form for a new key. */
+interface KeyValues {
+  name: string;
+  scopes: readonly string[];
+}
+
+/**
+ * Returns form values filled in from the preset whose button was pressed; undefined if another button
+ * was. A typed name and selected scopes are kept unless they are those of a preset.
+ */
+export function fillInPreset<Values extends KeyValues>(
+  values: Values,
+  sent: SentForm,
+): Values | undefined {
+  const id = sent.text("preset");
+  if (id === "") return undefined;
+  const preset = KEY_PRESETS.find((candidate) => candidate.id === id);
+  if (!preset) return values;
+  const { name, scopes } = values;
+  const isNameOwn = name.trim() !== "" && !KEY_PRESETS.some((other) => other.name === name);
+  const areScopesOwn = !KEY_PRESETS.some((other) => hasSameScopes(other.scopes, scopes));
+  return {
+    ...values,
+    name: isNameOwn ? name : preset.name,
+    scopes: [...new Set([...(areScopesOwn ? scopes : []), ...preset.scopes])],
+  };
+}
+
+function hasSameScopes(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((scope) => other.includes(scope));
+}
+
+function scopesField(): Field<readonly string[], CreateKeyBody["scopes"], KeyFormContext> {
+  return {
+    label: "Scopes",
+    initial: [],
+    read: (sent, name) => sent.all(name),
+    // More than all scopes hold an unknown or repeated one; thousands would be slow to report.
+    toBody: (typed) => typed.slice(0, SCOPE_NAMES.length + 1) as CreateKeyBody["scopes"],
+    fromStored: (scopes) => scopes,
+    Input: ({ name, value, errors, context }) => (
+      <CheckboxList
+        legend="Scopes"
+        name={name}
+        hint="What the key can do. Scopes do not include each other and cannot be changed later."
+        error={errors[name]}
+        isCode
+        options={SCOPE_NAMES.map((scope) => ({
+          value: scope,
+          label: scope,
+          hint: SCOPES[scope],
+          details: <Endpoints of={context.endpoints.get(scope) ?? []} />,
+          isChecked: value.includes(scope),
+        }))}
+      />
+    ),
+  };
+}
+
+function Endpoints({ of: endpoints }: { of: readonly string[] }) {
+  if (endpoints.length === 0) return <p class="hint">No endpoint needs this scope yet.</p>;
+  return (
+    <details class="hint">
+      <summary>{plural(endpoints.length, "endpoint")}</summary>
+      <ul class="plain-list">
+        {endpoints.map((endpoint) => (
+          <li key={endpoint}>
+            <code>{endpoint}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const EXPIRY_CHOICES = [
+  { value: "never", label: "Never" },
+  ...EXPIRY_DAYS.map((days) => ({ value: days, label: `In ${days} days` })),
+  { value: "date", label: "On a date" },
+];
+
+/**
+ * Field for the expiry with two inputs: `expires` is `never`, a number of days or `date`;
+ * `expires_date` is the day.
+ */
+function expiryField(): Field<{ choice: string; date: string }, string | null, KeyFormContext> {
+  const date = "expires_date";
+  const dateLabel = "Expiration date";
+  return {
+    label: "Expires",
+    inputs: { [date]: dateLabel },
+    initial: { choice: "never", date: "" },
+    read: (sent, name) => ({ choice: sent.text(name) || "never", date: sent.text(date) }),
+    toBody(typed, { now }) {
+      const expiry = expiryOfChoice(typed.choice, typed.date, now);
+      if (expiry === null || typeof expiry === "string") return expiry;
+      return new InvalidInput(expiry.error, typed.choice === "date" ? date : undefined);
+    },
+    fromStored: (day) => ({ choice: day === null ? "never" : "date", date: day ?? "" }),
+    Input: ({ name, value, errors, context }) => (
+      <ChoiceField
+        legend="Expires"
+        name={name}
+        options={EXPIRY_CHOICES}
+        value={value.choice}
+        error={errors[name]}
+      >
+        <TextField
+          label={dateLabel}
+          name={date}
+          type="date"
+          value={value.date}
+          min={toIso(context.now).slice(0, 10)}
+          hint="Last day on which the key works, in UTC."
+          error={errors[date]}
+          isShort
+          isLastDay
+        />
+      </ChoiceField>
+    ),
+  };
+}
+
+/** Settings → API Keys → Create API Key. */
+export function CreateKey({ state }: { state: StateOf<typeof KEY_FORM> }) {
+  return (
+    <>
+      <PageHead title="Create API Key" crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
+      <Columns aside={<ScopeSummary scopes={state.values.scopes} />}>
+        <Form action={`${KEYS_PATH}/new`} hidden={state.hidden} enter={{}}>
+          <FormFields form={KEY_FORM} state={state}>
+            <Presets />
+          </FormFields>
+          <Actions>
+            <Button kind="primary">Create API Key</Button>
+            <ButtonLink href={KEYS_PATH}>Cancel</ButtonLink>
+          </Actions>
+        </Form>
+      </Columns>
+    </>
+  );
+}
+
+function Presets() {
+  return (
+    <div class="field">
+      <p class="label" id="presets">
+        Start from
+      </p>
+      <div class="presets" role="group" aria-labelledby="presets">
+        {KEY_PRESETS.map(({ id, name, scopes, sentence }) => (
+          <Button key={id} name="preset" value={id} preset={{ name, scopes }} title={sentence}>
+            {name}
+          </Button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Sentences about the selected scopes: "What this key can do". */
+function ScopeSummary({ scopes }: { scopes: readonly string[] }) {
+  return (
+    <Summary
+      title="What this key can do"
+      field="scopes"
+      lines={SCOPE_NAMES.filter((scope) => scopes.includes(scope)).map((scope) => SCOPES[scope])}
+      emptyLine="Nothing yet. Select a scope."
+    >
+      The key works for all status pages. Its value is shown once, after you create the key. The
+      server stores only a hash of it.
+    </Summary>
+  );
+}

@@ -1,0 +1,87 @@
+import { sessionOf } from "../../../http/request-context";
+import { Button } from "../../../ui/buttons";
+import { readPageComponents } from "../../../ui/forms/object-fields";
+import { isChoosingPage, readPageContext } from "../../../ui/forms/page-field";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { MAINTENANCE_PATH, maintenancePath } from "../../../ui/frame/paths";
+import { createArea } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
+import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
+import { planMaintenance } from "../plan";
+import { addMaintenanceRoutes } from "./detail";
+import { PLAN_FORM } from "./forms";
+import { MaintenanceList, PlanCalendar, readMaintenanceList, readPlanCalendar } from "./list";
+import { PLAN_PATH } from "./maintenance-paths";
+import { previewMaintenance } from "./maintenance-view";
+
+const PLAN_TITLE = "Plan maintenance";
+
+/** `/admin/maintenance`: every role may read, editors write. */
+export function maintenanceAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, MAINTENANCE_PATH, "editor");
+
+  area.screen(
+    "",
+    "List maintenance",
+    ({ query, requestContext }) => {
+      const list = readMaintenanceList(ctx.db, query);
+      const { role } = sessionOf(requestContext).user;
+      return { title: "Maintenance", children: <MaintenanceList list={list} role={role} /> };
+    },
+    { role: "viewer" },
+  );
+
+  area.screen(
+    "/calendar",
+    "Show the calendar of planned maintenance",
+    ({ query }) => {
+      const view = readPlanCalendar(ctx.db, query, ctx.clock.now());
+      return { title: "Maintenance calendar", children: <PlanCalendar view={view} /> };
+    },
+    { role: "viewer" },
+  );
+
+  area.form("/new", {
+    showSummary: "Show the form for a new maintenance",
+    summary: "Plan maintenance",
+    form: PLAN_FORM,
+    load(reader, at) {
+      const context = readPageContext(reader, at, PLAN_TITLE);
+      return { ...context, ...readPageComponents(reader, context.page.id) };
+    },
+    show(state) {
+      const { components } = state.values;
+      const audience = audienceNote(ctx, state.context.page, "maintenance", components);
+      return {
+        title: PLAN_TITLE,
+        children: (
+          <FormScreen
+            title={PLAN_TITLE}
+            crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
+            form={PLAN_FORM}
+            state={state}
+            foot={audience && <AudienceHint audience={audience} />}
+            action={PLAN_PATH}
+            enter={{}}
+          >
+            <Button kind="primary">Plan maintenance</Button>
+            <Button previewAction={`${PLAN_PATH}/preview`}>Preview</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    redisplay: (values, sent) => (isChoosingPage(sent) || isCounting(sent) ? values : undefined),
+    submit: (tx, body, actor) => planMaintenance(ctx, tx, body, actor).id,
+    done: (id) => ({ path: maintenancePath(id), text: "The maintenance was planned." }),
+    preview: {
+      showSummary: "Redirect to the form for a new maintenance",
+      summary: "Preview a new maintenance",
+      // The status page shows the next 30 days only.
+      show: (tx, id) => previewMaintenance(ctx, tx, id),
+    },
+  });
+
+  addMaintenanceRoutes(area, deps);
+  return area.routes;
+}

@@ -1,0 +1,456 @@
+import { type Role, roleAllows } from "../../../base/actor";
+import { MINUTE_MS, toIso } from "../../../base/time";
+import type { Reader } from "../../../db/statements";
+import type { Form as SentForm } from "../../../http/form-body";
+import { sessionOf } from "../../../http/request-context";
+import { EmptyState } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { DialogForm } from "../../../ui/form";
+import {
+  checkboxField,
+  integerField,
+  messageField,
+  nameField,
+  textField,
+} from "../../../ui/forms/fields";
+import { defineForm, type Field, nullable, optional, type ValuesOf } from "../../../ui/forms/form";
+import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
+import {
+  isChoosingPage,
+  type PageContext,
+  pageField,
+  readPageContext,
+} from "../../../ui/forms/page-field";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { labelAmong, type Page, readPages } from "../../../ui/frame/page-choice";
+import {
+  MAINTENANCE_PATH,
+  MAINTENANCE_SCHEDULES_PATH,
+  maintenanceSchedulePath,
+} from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
+import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
+import { PageHead } from "../../../ui/navigation";
+import { deletedText } from "../../../ui/screens/action-routes";
+import { createArea } from "../../../ui/screens/area";
+import { FormScreen } from "../../../ui/screens/form-screen";
+import { duration, RelativeTime, zoneSpan } from "../../../ui/times";
+import { ManagedByFile } from "../../components/screens/forms";
+import { getSchedule, listSchedules, type ScheduleRecord } from "../schedules/records";
+import {
+  createSchedule,
+  deleteSchedule,
+  previewOccurrences,
+  updateSchedule,
+} from "../schedules/schedules";
+import { listUpcomingOfSchedule } from "../schedules/store";
+import { type CreateScheduleBody, DURATION_MINUTES_MAX } from "../schedules/wire";
+import { affectedField, reminderField } from "./forms";
+import { NEW_SCHEDULE_PATH, pathsOfSchedule } from "./maintenance-paths";
+
+const CREATE_TITLE = "Create schedule";
+const CRUMBS = [
+  { href: MAINTENANCE_PATH, label: "Maintenance" },
+  { href: MAINTENANCE_SCHEDULES_PATH, label: "Schedules" },
+];
+
+const isShowingNext = (sent: SentForm) => sent.text("intent") === SHOW_NEXT;
+
+/** `/admin/maintenance/schedules`: every role may read, editors write. */
+export function scheduleAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, MAINTENANCE_SCHEDULES_PATH, "editor");
+
+  area.screen(
+    "",
+    "List maintenance schedules",
+    ({ requestContext }) => {
+      const list = readScheduleList(ctx.db, ctx.clock.now());
+      const { role } = sessionOf(requestContext).user;
+      return { title: "Maintenance schedules", children: <ScheduleList list={list} role={role} /> };
+    },
+    { role: "viewer" },
+  );
+
+  area.form("/new", {
+    showSummary: "Show the form for a new maintenance schedule",
+    summary: "Create a maintenance schedule",
+    form: NEW_SCHEDULE_FORM,
+    load(reader, at) {
+      const context = readPageContext(reader, at, CREATE_TITLE);
+      return { ...context, ...readPageComponents(reader, context.page.id), next: [] };
+    },
+    initial: (_, { page }) => ({ time_zone: page.timeZone }),
+    redisplay: (values, sent) => (isChoosingPage(sent) || isShowingNext(sent) ? values : undefined),
+    show(state) {
+      const next = nextOccurrences(state.values, state.context, ctx.clock.now());
+      return {
+        title: CREATE_TITLE,
+        children: (
+          <FormScreen
+            title={CREATE_TITLE}
+            crumbs={CRUMBS}
+            form={NEW_SCHEDULE_FORM}
+            state={{ ...state, context: { ...state.context, next } }}
+            action={NEW_SCHEDULE_PATH}
+            enter={{}}
+          >
+            <Button kind="primary">Create schedule</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    submit: (tx, body, actor) => createSchedule(ctx, tx, body, actor).row.id,
+    done: () => ({ path: MAINTENANCE_SCHEDULES_PATH, text: "The schedule was created." }),
+  });
+
+  area.editForm("/:id", {
+    showSummary: "Show the form for a maintenance schedule",
+    summary: "Change a maintenance schedule",
+    form: SCHEDULE_FORM,
+    load(reader, { params }) {
+      const record = getSchedule(reader, params.id);
+      const pages = readPages(reader);
+      const page = pages.find(({ id }) => id === record.row.pageId);
+      if (!page) throw new Error("a schedule belongs to a page");
+      const context = { pages, page, ...readPageComponents(reader, page.id), next: [], record };
+      return { resource: storedSchedule(record), version: record.row.version, context };
+    },
+    redisplay: (values, sent) => (isShowingNext(sent) ? values : undefined),
+    show(state) {
+      const { row } = state.context.record;
+      const paths = pathsOfSchedule(row.id);
+      const next = nextOccurrences(state.values, state.context, ctx.clock.now());
+      return {
+        title: `Edit “${row.name}”`,
+        children: (
+          <FormScreen
+            title="Edit schedule"
+            crumbs={[...CRUMBS, { label: row.name }]}
+            actions={
+              <ButtonLink href={paths.delete} kind="danger" dialog>
+                Delete
+              </ButtonLink>
+            }
+            intro="A change makes the occurrences to come anew, except those that were edited or cancelled."
+            above={row.managedBy === null ? null : <ManagedByFile what="schedule" />}
+            form={SCHEDULE_FORM}
+            state={{ ...state, context: { ...state.context, next } }}
+            action={paths.home}
+            enter={{}}
+          >
+            <Button kind="primary">Save changes</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    update(tx, changes, actor, { params }, { record }) {
+      const after = updateSchedule(ctx, tx, params.id, changes, actor);
+      return after.row.version !== record.row.version;
+    },
+    done: () => ({ path: MAINTENANCE_SCHEDULES_PATH, text: "The schedule was changed." }),
+  });
+
+  area.deletion("/:id/delete", {
+    showSummary: "Show the confirmation for deleting a maintenance schedule",
+    summary: "Delete a maintenance schedule",
+    show({ params }) {
+      const { row } = getSchedule(ctx.db, params.id);
+      const paths = pathsOfSchedule(row.id);
+      const title = `Delete “${row.name}”`;
+      return {
+        title,
+        children: (
+          <DialogForm
+            title={title}
+            action={paths.delete}
+            button="Delete schedule"
+            isDanger
+            cancelHref={paths.home}
+          >
+            <p>
+              Its occurrences to come are removed, except those that were edited or cancelled. Past
+              ones stay. This cannot be undone.
+            </p>
+            {row.managedBy === null ? null : (
+              <p>
+                The schedule is managed by a configuration file. The next{" "}
+                <code>allclear apply</code> creates it again unless you remove it from the file.
+              </p>
+            )}
+          </DialogForm>
+        ),
+      };
+    },
+    remove(tx, { params: { id } }, actor) {
+      const { name } = getSchedule(tx, id).row;
+      deleteSchedule(ctx, tx, id, actor);
+      return { name, subjectId: id };
+    },
+    done: (_, name) => ({
+      path: MAINTENANCE_SCHEDULES_PATH,
+      text: deletedText("schedule", name),
+    }),
+  });
+
+  return area.routes;
+}
+
+const COLUMNS = [
+  { label: "Schedule" },
+  { label: "Times" },
+  { label: "Duration", isNumeric: true },
+  { label: "Next" },
+];
+
+/** Content of the list of schedules. */
+interface ScheduleListing {
+  /** By page and name. */
+  schedules: readonly (ScheduleRecord & { nextAt: number | undefined })[];
+  pages: readonly Page[];
+  /** Unix ms. */
+  now: number;
+}
+
+/** Reads all schedules, each with the start of its next occurrence in unix ms. */
+function readScheduleList(reader: Reader, now: number): ScheduleListing {
+  const pages = readPages(reader);
+  const rank = new Map(pages.map(({ id }, index) => [id, index]));
+  const schedules = listSchedules(reader)
+    .toSorted(
+      (a, b) =>
+        (rank.get(a.row.pageId) ?? 0) - (rank.get(b.row.pageId) ?? 0) ||
+        a.row.name.localeCompare(b.row.name, "en") ||
+        (a.row.id < b.row.id ? -1 : 1),
+    )
+    .map((record) => {
+      const [next] = listUpcomingOfSchedule(reader, { scheduleId: record.row.id, now, limit: 1 });
+      return { ...record, nextAt: next?.scheduledFor ?? record.row.nextAt ?? undefined };
+    });
+  return { schedules, pages, now };
+}
+
+/** `/admin/maintenance/schedules`: schedules of maintenance. */
+function ScheduleList({ list, role }: { list: ScheduleListing; role: Role }) {
+  const { schedules, pages } = list;
+  const canChange = roleAllows(role, "editor");
+  const create =
+    canChange && pages.length > 0 ? (
+      <ButtonLink href={NEW_SCHEDULE_PATH} kind="primary">
+        <Icon name="plus" />
+        Create schedule
+      </ButtonLink>
+    ) : undefined;
+  const isEmpty = schedules.length === 0;
+  return (
+    <>
+      <PageHead
+        title="Maintenance schedules"
+        crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }, { label: "Schedules" }]}
+        actions={isEmpty ? undefined : create}
+      >
+        Each plans maintenance again and again, 30 days ahead.
+      </PageHead>
+      {isEmpty ? (
+        <EmptyState title="No schedules yet" action={create}>
+          A schedule plans maintenance that repeats, such as a restart each Sunday at 02:00. People
+          get a reminder before each occurrence.
+        </EmptyState>
+      ) : (
+        <Table columns={COLUMNS} caption="Maintenance schedules">
+          {schedules.map((schedule) => (
+            <ScheduleLine
+              key={schedule.row.id}
+              schedule={schedule}
+              list={list}
+              isLink={canChange}
+            />
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function ScheduleLine(props: {
+  schedule: ScheduleListing["schedules"][number];
+  list: ScheduleListing;
+  isLink: boolean;
+}) {
+  const { schedule, list, isLink } = props;
+  const { row, nextAt } = schedule;
+  const page = list.pages.find(({ id }) => id === row.pageId);
+  return (
+    <Row isOver={!row.enabled}>
+      <Cell>
+        {isLink ? (
+          <RowLink href={maintenanceSchedulePath(row.id)}>{row.name}</RowLink>
+        ) : (
+          <strong>{row.name}</strong>
+        )}
+        {list.pages.length > 1 && page ? <CellNote>{labelAmong(list.pages, page)}</CellNote> : null}
+        {row.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
+      </Cell>
+      <Cell label="Times">
+        <code>{row.cron}</code>
+        <CellNote>{row.timeZone}</CellNote>
+      </Cell>
+      <Cell label="Duration" isNumeric>
+        {duration(row.durationMinutes)}
+      </Cell>
+      <Cell label="Next">
+        <OneLine>
+          {!row.enabled ? (
+            "Disabled"
+          ) : nextAt === undefined ? (
+            "Ended"
+          ) : (
+            <RelativeTime at={toIso(nextAt)} now={list.now} />
+          )}
+        </OneLine>
+      </Cell>
+    </Row>
+  );
+}
+
+/** Screen data of the form: the page, its components and the next occurrences of what is typed. */
+interface ScheduleContext extends PageContext, PageComponents {
+  next: readonly NextOccurrence[];
+}
+
+/** Start of an occurrence, and both ends as text in its time zone. */
+interface NextOccurrence {
+  at: string;
+  text: string;
+}
+
+const zoneField = optional(
+  textField({
+    label: "Time zone",
+    hint: "In which the expression and the days are read. Empty means that of the page.",
+    maxlength: 64,
+    suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
+  }),
+);
+
+/** Field for the time zone, followed by the next occurrences of what is typed. */
+const zoneAndNextField: Field<string, string, ScheduleContext> = {
+  ...zoneField,
+  Input: (props) => (
+    <>
+      {zoneField.Input(props)}
+      <NextOccurrences next={props.context.next} />
+    </>
+  ),
+};
+
+const dayField = (label: string, hint: string) =>
+  nullable(textField({ label, hint, type: "date", isShort: true }));
+
+/** Fields of a schedule without its page. */
+const FIELDS = {
+  name: nameField({ hint: "Name of each maintenance, such as “Database maintenance”." }),
+  components: affectedField,
+  cron: textField({
+    label: "Times",
+    hint: "A cron expression: minute, hour, day of month, month, day of week. “0 2 * * *” is every day at 02:00, “30 1 * * SUN” each Sunday at 01:30, “0 2 * * SUN#1” the first Sunday of each month, “@weekly” each Sunday at midnight.",
+    initial: "0 2 * * *",
+    maxlength: 100,
+    isRequired: true,
+  }),
+  duration_minutes: integerField({
+    label: "Duration in minutes",
+    initial: 60,
+    isRequired: true,
+  }),
+  time_zone: zoneAndNextField,
+  body: messageField({
+    label: "Message",
+    hint: "What is done and what users will notice. Markdown.",
+  }),
+  remind_minutes_before: reminderField,
+  starts_on: dayField("First day", "Empty means at once."),
+  ends_on: dayField("Last day", "Empty means no end."),
+  every_days: nullable(
+    integerField({
+      label: "Only every n-th day",
+      hint: "Counted from the first day, such as 14 for every second week. Empty means every day of the expression.",
+    }),
+  ),
+  enabled: checkboxField({
+    label: "Enabled",
+    hint: "If unchecked, the occurrences to come are removed, and none are made.",
+    initial: true,
+  }),
+};
+
+const MORE = { advanced: ["starts_on", "ends_on", "every_days", "enabled"] } as const;
+
+/** Form for a new schedule. The button for the page precedes the main button, so it needs `enter`. */
+const NEW_SCHEDULE_FORM = defineForm<CreateScheduleBody, ScheduleContext>()(
+  { page: pageField(), ...FIELDS },
+  MORE,
+);
+
+/** Form for a stored schedule, which stays on its page. */
+const SCHEDULE_FORM = defineForm<Omit<CreateScheduleBody, "page">, ScheduleContext>()(FIELDS, MORE);
+
+/** Returns the form values of a stored schedule. */
+function storedSchedule({ row, components }: ScheduleRecord) {
+  return {
+    name: row.name,
+    components: components.map(({ id }) => id),
+    cron: row.cron,
+    duration_minutes: row.durationMinutes,
+    time_zone: row.timeZone,
+    body: row.body,
+    remind_minutes_before: row.remindMinutesBefore,
+    starts_on: row.startsOn,
+    ends_on: row.endsOn,
+    every_days: row.everyDays,
+    enabled: row.enabled,
+  };
+}
+
+/** Value of the button that shows a form again with the next occurrences. A script sends it while people type. */
+const SHOW_NEXT = "occurrences";
+
+/** Returns the next occurrences of typed values; none if a value is wrong. `now` is in unix ms. */
+function nextOccurrences(
+  values: ValuesOf<typeof FIELDS>,
+  context: ScheduleContext,
+  now: number,
+): NextOccurrence[] {
+  const { body } = SCHEDULE_FORM.parse(values, context);
+  const timeZone = body.time_zone ?? context.page.timeZone;
+  const { duration_minutes: typed } = body;
+  const minutes = typed > 0 && typed <= DURATION_MINUTES_MAX ? typed : 0;
+  return previewOccurrences(body, timeZone, now).map((at) => ({
+    at: toIso(at),
+    text: zoneSpan(at, at + minutes * MINUTE_MS, timeZone),
+  }));
+}
+
+function NextOccurrences({ next }: { next: readonly NextOccurrence[] }) {
+  return (
+    <div class="field">
+      <div data-occurrences={SHOW_NEXT} aria-live="polite">
+        <p class="label">Next occurrences</p>
+        {next.length === 0 ? (
+          <p class="hint">None. Check the expression, the time zone and the days.</p>
+        ) : (
+          <ol class="hint">
+            {next.map(({ at, text }) => (
+              <li key={at}>
+                <time dateTime={at}>{text}</time>
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
+      <Button name="intent" value={SHOW_NEXT}>
+        Show next occurrences
+      </Button>
+    </div>
+  );
+}

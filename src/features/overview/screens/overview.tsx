@@ -1,0 +1,270 @@
+import type { ComponentChildren } from "preact";
+import {
+  type HeldMailings,
+  HeldNotices,
+  NOTHING_HELD,
+  readHeldMailings,
+} from "../../../admin/mailings/notices";
+import { type Role, roleAllows } from "../../../base/actor";
+import { plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
+import type { Ctx } from "../../../context";
+import { STORAGE_FAULTS, type StorageFault } from "../../../db/errors";
+import type { StorageState } from "../../../db/storage-watch";
+import type { AuditRow } from "../../../events/audit-search";
+import { Notice } from "../../../ui/blocks";
+import { ButtonLink, safeHref } from "../../../ui/buttons";
+import { FirstPage } from "../../../ui/frame/page-choice";
+import { FLEET_PATH } from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
+import { PageHead } from "../../../ui/navigation";
+import { RelativeTime } from "../../../ui/times";
+import type { Alarm } from "../../alarms/alarms";
+import { ReportLink } from "../../incidents/screens/list";
+import { findRelayRecord, type RelayRecord } from "../../mail/relay-record";
+import { mailReadiness } from "../../mail/settings";
+import { PLAN_PATH } from "../../maintenance/screens/maintenance-paths";
+import { listCrowdedPages } from "../../subscribers/sign-up";
+import { countSubscribers } from "../../subscribers/store";
+import { type Attention, AttentionList, Calm } from "./attention";
+import { ChangesBlock, EventsBlock, type LastDay, LastDayBlock, PagesBlock } from "./blocks";
+import type { CurrentState } from "./current-state";
+import { type FirstSteps as Steps, FirstStepsBlock, ShowFirstSteps } from "./first-steps";
+import { type Health, HealthBlock } from "./health";
+
+export interface OverviewData {
+  state: CurrentState;
+  attention: Attention;
+  health: Health;
+  day: LastDay;
+  mail: MailTroubles;
+  /** First steps after the set-up; undefined once they are done, and for roles below admin. */
+  firstSteps: Steps | undefined;
+  /** Latest changes with the paths of their objects; undefined for roles that may not see them. */
+  changes: { entries: readonly AuditRow[]; links: ReadonlyMap<string, string> } | undefined;
+}
+
+interface OverviewProps {
+  data: OverviewData;
+  storage: StorageState;
+  /** True if this server has stood still again and again for a minute. */
+  isTooBusy: boolean;
+  /** Alarms that hold; for roles below admin, that of the network only. */
+  alarms: readonly Alarm[];
+  role: Role;
+  now: number;
+}
+
+/** `/admin`: everything that needs attention, then the health of the installation. */
+export function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps) {
+  const { state, attention, health, day, mail, firstSteps, changes } = data;
+  const { pages } = state;
+  const steps = firstSteps?.isHidden === false ? firstSteps.steps : undefined;
+  const again = firstSteps?.isHidden ? <ShowFirstSteps /> : null;
+  if (pages.length === 0) {
+    return (
+      <>
+        <PageHead title="Overview" />
+        <StorageNotice storage={storage} />
+        <BusyNotice isTooBusy={isTooBusy} />
+        <AlarmNotices alarms={alarms} now={now} />
+        {steps ? <FirstStepsBlock steps={steps} /> : <FirstPage role={role} />}
+        {again}
+      </>
+    );
+  }
+  const isCalm = attention.count === 0;
+  const hasFault =
+    storage.fault !== undefined || storage.isDamaged || isTooBusy || alarms.length > 0;
+  return (
+    <>
+      <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
+      <StorageNotice storage={storage} />
+      <BusyNotice isTooBusy={isTooBusy} />
+      <AlarmNotices alarms={alarms} now={now} />
+      <MailNotices troubles={mail} now={now} />
+      {steps ? <FirstStepsBlock steps={steps} /> : null}
+      <div class={isCalm ? "now" : "beside now"} id="now" data-live="">
+        {isCalm ? null : <AttentionList attention={attention} />}
+        <HealthBlock
+          health={health}
+          role={role}
+          isCalm={isCalm && !hasFault}
+          isNarrow={!isCalm}
+          now={now}
+        />
+        {isCalm && !hasFault ? <Calm /> : null}
+      </div>
+      <LastDayBlock day={day} />
+      <div class={changes && changes.entries.length > 0 ? "two" : undefined}>
+        <EventsBlock state={state} now={now} />
+        {changes && changes.entries.length > 0 ? (
+          <ChangesBlock changes={changes.entries} links={changes.links} now={now} />
+        ) : null}
+      </div>
+      <PagesBlock pages={pages} />
+      {again}
+    </>
+  );
+}
+
+/** Buttons of the head. The next of the first steps has the primary button while there are any. */
+function Actions({ role, hasSteps }: { role: Role; hasSteps: boolean }) {
+  if (!roleAllows(role, "editor")) return null;
+  return (
+    <>
+      <ButtonLink href={PLAN_PATH}>
+        <Icon name="wrench" />
+        Plan maintenance
+      </ButtonLink>
+      <ReportLink kind={hasSteps ? "quiet" : "primary"} />
+    </>
+  );
+}
+
+/** Shown after the remedies of faults that end without a restart. */
+const RECOVERY =
+  "Status pages are still served. Changes are stored again without a restart when the fault is removed.";
+
+const RESTORE = (
+  <>
+    Stop the server and restore a backup with <code>allclear restore FILE</code>.
+  </>
+);
+
+/** Instructions by storage fault, shown after its description. */
+const REMEDIES: Record<StorageFault, ComponentChildren> = {
+  disk_full: `Free some space on the disk of the data directory. ${RECOVERY}`,
+  disk_error: `Check the disk of the data directory; the log has the errors. ${RECOVERY}`,
+  read_only: `Make the data directory and the files in it writable for the server. ${RECOVERY}`,
+  locked: `End the other process that writes to the database. ${RECOVERY}`,
+  damaged: RESTORE,
+  moved: "Move the data directory back. If you replaced it on purpose, restart the server.",
+  failing: "The log has the errors.",
+};
+
+/** Warns that changes cannot be stored, with the reason, or that the database is damaged. */
+function StorageNotice({ storage: { fault, isDamaged } }: { storage: StorageState }) {
+  if (fault !== undefined) {
+    return (
+      <Notice tone="major" title="Changes cannot be stored">
+        {STORAGE_FAULTS[fault]} {REMEDIES[fault]}
+      </Notice>
+    );
+  }
+  if (!isDamaged) return null;
+  return (
+    <Notice tone="major" title="The database is damaged">
+      Parts of the database file cannot be read. {RESTORE}
+    </Notice>
+  );
+}
+
+/** Warns that the server stands still too often to judge targets; nothing otherwise. */
+function BusyNotice({ isTooBusy }: { isTooBusy: boolean }) {
+  return (
+    <div class="alarms" id="busy" data-live="">
+      {isTooBusy ? (
+        <Notice tone="partial" title="This machine is too busy to judge">
+          For more than a minute, Allclear has stood still again and again, so its checks may fail
+          although their targets are well. Each is repeated once, and the second result counts. End
+          other programs on this machine, give it more processors or a faster disk, or move Allclear
+          to another one.
+        </Notice>
+      ) : null}
+    </div>
+  );
+}
+
+/** Maximum number of alarms shown; further ones are counted. */
+const ALARMS_SHOWN = 3;
+
+/** Alarms of the network, the mirror, the CDN and the fleet, worst first; nothing without one. */
+function AlarmNotices({ alarms, now }: { alarms: readonly Alarm[]; now: number }) {
+  const more = alarms.length - ALARMS_SHOWN;
+  const link = <a href={safeHref(FLEET_PATH)}>Fleet</a>;
+  return (
+    <div class="alarms" id="alarms" data-live="">
+      {alarms.slice(0, ALARMS_SHOWN).map(({ kind, name, tone, detail, since }) => (
+        <Notice key={kind} tone={tone} title={name}>
+          {detail}
+          {kind === "network_lost" ? null : (
+            <>
+              {" "}
+              Since <RelativeTime at={toIso(since)} now={now} />. See {link}.
+            </>
+          )}
+        </Notice>
+      ))}
+      {more > 0 ? (
+        <Notice tone="none">
+          {plural(more, "more alarm")}: see {link}.
+        </Notice>
+      ) : null}
+    </div>
+  );
+}
+
+/** Troubles of e-mail to subscribers. */
+interface MailTroubles {
+  /** Number of subscribers who get no messages, since e-mail is not set up any more. */
+  unreached: number;
+  /** Names of pages that take no sign-ups for a while. */
+  crowded: readonly string[];
+  /** Mailings that wait for an admin. */
+  held: HeldMailings;
+  /** State of the relay, if it is known. */
+  relay: RelayRecord | undefined;
+}
+
+const NONE: MailTroubles = { unreached: 0, crowded: [], held: NOTHING_HELD, relay: undefined };
+
+/** Reads the troubles that roles from admin see. */
+export function readMailTroubles(
+  ctx: Ctx,
+  { pages }: Pick<CurrentState, "pages">,
+  { role, now }: { role: Role; now: number },
+): MailTroubles {
+  if (!roleAllows(role, "admin")) return NONE;
+  const held = readHeldMailings(ctx.db);
+  if (mailReadiness(ctx).ready) {
+    const crowded = new Set(listCrowdedPages(ctx.db, now));
+    const names = pages.filter(({ page }) => crowded.has(page.id)).map(({ page }) => page.name);
+    return { ...NONE, crowded: names, held, relay: findRelayRecord(ctx.db) };
+  }
+  return { ...NONE, unreached: countSubscribers(ctx.db).active, held };
+}
+
+/** Notices about e-mail to subscribers; nothing without a trouble. */
+function MailNotices({ troubles, now }: { troubles: MailTroubles; now: number }) {
+  const { unreached, crowded, held, relay } = troubles;
+  return (
+    <>
+      <RelayNotice relay={relay} now={now} />
+      <HeldNotices held={held} now={now} />
+      {unreached > 0 ? (
+        <Notice tone="partial" title="E-mail is not set up">
+          {plural(unreached, "subscriber")} {unreached === 1 ? "gets" : "get"} no messages. What
+          happens in this time is not sent later.
+        </Notice>
+      ) : null}
+      {crowded.length > 0 ? (
+        <Notice tone="degraded" title="Too many people are signing up">
+          {crowded.join(", ")}: the limit of sign-ups an hour is used up, so visitors cannot
+          subscribe by e-mail for a while. If hardly any sign-up is confirmed, the limit is lower.
+        </Notice>
+      ) : null}
+    </>
+  );
+}
+
+/** Notice while the relay takes no mail, with its last reply. */
+function RelayNotice({ relay, now }: { relay: RelayRecord | undefined; now: number }) {
+  if (!relay || relay.isAvailable) return null;
+  return (
+    <Notice tone="partial" title="The mail relay is unavailable">
+      Since <RelativeTime at={toIso(relay.since)} now={now} />: {relay.reply} Mails wait and are
+      sent once it is available again.
+    </Notice>
+  );
+}

@@ -1,0 +1,73 @@
+import type { ComponentChildren } from "preact";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
+import { lasting } from "../../../public/words";
+import { exactTime } from "../../../ui/times";
+
+/** Returns the time between two times in unix ms: "28 s", "42 min", "1 h 4 min", "3 days 4 h". */
+export function elapsed(from: number, to: number): string {
+  const ms = Math.max(SECOND_MS, to - from);
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
+  return lasting(toIso(from), toIso(to));
+}
+
+/** Time since `since`, with the exact time on hover. Both in unix ms. */
+export function Elapsed({ since, now }: { since: number; now: number }) {
+  const at = toIso(since);
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {elapsed(since, now)}
+    </time>
+  );
+}
+
+/** Time since an incident's newest update, as the end of a clause. */
+export function LastUpdate({ at, now }: { at: number | null; now: number }) {
+  if (at === null) return null;
+  return (
+    <>
+      , last update <Elapsed since={at} now={now} /> ago
+    </>
+  );
+}
+
+/** Maximum number of links; further objects are counted. */
+const NAMED_MAX = 3;
+
+/** Links with commas: "Search, API and 2 more", "Search and API". */
+export function Links({ items }: { items: readonly { href?: string; name: string }[] }) {
+  const shown = items.slice(0, NAMED_MAX);
+  const more = items.length - shown.length;
+  return (
+    <>
+      {shown.map(({ href, name }, index) => (
+        <span key={index}>
+          {index === 0 ? "" : more <= 0 && index === shown.length - 1 ? " and " : ", "}
+          {href === undefined ? name : <a href={href}>{name}</a>}
+        </span>
+      ))}
+      {more > 0 ? ` and ${more} more` : ""}
+    </>
+  );
+}
+
+interface BlockProps {
+  /** Stable id, by which `live.js` finds the block. */
+  id: string;
+  title: string;
+  /** Text or link at the end of the head. */
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Block of the overview with a heading. */
+export function Block({ id, title, aside, children }: BlockProps) {
+  return (
+    <section class="card" id={id} data-live="" aria-labelledby={`${id}-title`}>
+      <div class="card-head">
+        <h2 id={`${id}-title`}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  );
+}

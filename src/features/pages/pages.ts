@@ -1,0 +1,311 @@
+import type { Actor } from "../../base/actor";
+import { conflict, type FieldError, invalidFields, notFound } from "../../base/errors";
+import { freeRef, type Manager } from "../../base/ids";
+import { toRef } from "../../base/text";
+import { schemaErrors } from "../../base/validation";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { audit } from "../../events/audit";
+import { takeDomains } from "./custom-domains";
+import { fullMailSettings, PageMailInput } from "./mail";
+import { validateDomains } from "./references";
+import { compatOf, isLocale, isReservedSlug, isTimeZone, JOIN_MINUTES } from "./rules";
+import {
+  clearDefault,
+  deletePageSlug,
+  deletePageSlugs,
+  erasePage,
+  findDefaultPage,
+  findPage,
+  findPageByRef,
+  findPageBySlug,
+  insertPage,
+  insertPageSlug,
+  listAllPages,
+  listSlugsOfPage,
+  type PageRow,
+  updatePageRow,
+} from "./store";
+import { PageInput } from "./wire";
+
+/** Properties of a page in addition to its fields: the manager, and if it is the sample page. */
+interface PageMetadata {
+  managedBy?: Manager;
+  isSample?: boolean;
+  /** False for a page that does not become the default, even if there is none. */
+  canBeDefault?: boolean;
+}
+
+/**
+ * Creates a page. The first real page becomes the default and erases the sample page, whose slug is
+ * then free. Throws `validation_failed`, or `conflict` for a slug, a ref or a custom domain that is
+ * taken.
+ */
+export function createPage(
+  ctx: Ctx,
+  tx: Tx,
+  input: PageInput,
+  actor: Actor,
+  metadata: PageMetadata = {},
+): PageRow {
+  requireValidPage(input);
+  const now = ctx.clock.now();
+  const isSample = metadata.isSample ?? false;
+  if (!isSample) eraseSamples(ctx, tx);
+  const holderOf = (ref: string) => findPageByRef(tx, { ref });
+  const ref = input.ref ?? freeRef(toRef(input.name) || input.slug, holderOf);
+  requireFreeSlug(tx, input.slug, undefined);
+  requireFreeRef(tx, ref);
+  const { canBeDefault = true } = metadata;
+  const isDefault =
+    input.default === true || (canBeDefault && findDefaultPage(tx, {}) === undefined);
+  if (isDefault) releaseDefault(ctx, tx);
+  const row: PageRow = {
+    id: ctx.newId("page"),
+    ref,
+    slug: input.slug,
+    name: input.name,
+    description: input.description ?? null,
+    timeZone: input.time_zone ?? "UTC",
+    locale: input.locale ?? "en",
+    visibility: input.visibility ?? "public",
+    theme: input.theme ?? "system",
+    accent: input.accent ?? null,
+    historyDays: input.history_days ?? 90,
+    joinMinutes: input.join_minutes ?? JOIN_MINUTES,
+    isDefault,
+    isSample,
+    managedBy: metadata.managedBy ?? null,
+    // Raised by the signal.
+    contentVersion: 0,
+    contentChangedAt: now,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    customDomains: takeDomains(ctx, tx, input.custom_domains ?? [], undefined),
+    logo: null,
+    compat: compatOf(input.compat ?? []),
+    mail: fullMailSettings(input.mail),
+  };
+  insertPage(tx, row);
+  insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
+  if (!isSample) audit(ctx, tx, actor, "page.create", row.id, `Created the page “${row.name}”`);
+  ctx.signals.pageChanged.raise(tx, row.id);
+  ctx.signals.addressesChanged.raise(tx);
+  return getPage(tx, row.id);
+}
+
+/**
+ * Changes a page; fields that the input leaves out stay. After a change of the slug the earlier one
+ * still leads to the page. Throws `not_found`, `validation_failed`, or `conflict` for a slug, a ref
+ * or a custom domain that is taken.
+ */
+export function updatePage(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: Partial<PageInput>,
+  actor: Actor,
+): PageRow {
+  const before = getPage(tx, id);
+  requireValidPage({ slug: before.slug, name: before.name, ...input });
+  const slug = input.slug ?? before.slug;
+  if (slug !== before.slug) takeSlug(ctx, tx, slug, id);
+  const becomesDefault = input.default === true && !before.isDefault;
+  if (becomesDefault) releaseDefault(ctx, tx);
+  const ref = input.ref ?? before.ref;
+  if (ref !== before.ref) requireFreeRef(tx, ref);
+  const now = ctx.clock.now();
+  const after: PageRow = {
+    ...before,
+    ref,
+    slug,
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    timeZone: input.time_zone ?? before.timeZone,
+    locale: input.locale ?? before.locale,
+    visibility: input.visibility ?? before.visibility,
+    theme: input.theme ?? before.theme,
+    accent: input.accent === undefined ? before.accent : input.accent,
+    historyDays: input.history_days ?? before.historyDays,
+    joinMinutes: input.join_minutes ?? before.joinMinutes,
+    customDomains:
+      input.custom_domains === undefined
+        ? before.customDomains
+        : takeDomains(ctx, tx, input.custom_domains, id),
+    compat: input.compat === undefined ? before.compat : compatOf(input.compat),
+    mail: fullMailSettings({ ...before.mail, ...input.mail }),
+    isDefault: before.isDefault || becomesDefault,
+    version: before.version + 1,
+    updatedAt: now,
+  };
+  updatePageRow(tx, after);
+  audit(ctx, tx, actor, "page.update", after.id, `Changed the page “${after.name}”`);
+  touchPage(ctx, tx, id);
+  ctx.signals.addressesChanged.raise(tx);
+  return getPage(tx, id);
+}
+
+/**
+ * Changes settings of a page about e-mail; those that the input leaves out stay. Throws `not_found`, or
+ * `validation_failed` with pointers to the settings.
+ */
+export function updatePageMail(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: PageMailInput,
+  actor: Actor,
+): PageRow {
+  const fields = schemaErrors(PageMailInput, input);
+  if (fields.length > 0) throw invalidFields(fields);
+  return updatePage(ctx, tx, id, { mail: input }, actor);
+}
+
+/** Marks the content of a page as changed, in the transaction of the change. */
+export function touchPage(ctx: Ctx, tx: Tx, id: string): void {
+  ctx.signals.pageChanged.raise(tx, id);
+}
+
+/** Returns a page by its id. Throws `not_found`. */
+export function getPage(reader: Reader, id: string): PageRow {
+  const row = findPage(reader, { id });
+  if (!row) throw notFound("page");
+  return row;
+}
+
+/** Finds a page by its id, its slug, or an earlier slug. */
+export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | undefined {
+  return findPageBySlug(reader, { slug: slugOrId }) ?? findPage(reader, { id: slugOrId });
+}
+
+/** Returns all errors of a page's fields: schema, reserved slugs, unknown time zones, hosts. */
+export function validatePageInput(input: PageInput): FieldError[] {
+  const fields = schemaErrors(PageInput, input);
+  const complain = (field: string, detail: string) =>
+    fields.push({ pointer: `#/${field}`, detail });
+  if (isReservedSlug(input.slug)) complain("slug", "is reserved");
+  if (typeof input.time_zone === "string" && !isTimeZone(input.time_zone)) {
+    complain("time_zone", "must be a time zone, such as Europe/Berlin");
+  }
+  if (typeof input.locale === "string" && !isLocale(input.locale)) {
+    complain("locale", "must be a language tag, such as en or pt-BR");
+  }
+  // An invalid list has its errors already.
+  const domains = fields.some(({ pointer }) => pointer.startsWith("#/custom_domains"))
+    ? []
+    : (input.custom_domains ?? []);
+  fields.push(...validateDomains(domains));
+  return fields;
+}
+
+function requireValidPage(input: PageInput): void {
+  const fields = validatePageInput(input);
+  if (fields.length > 0) throw invalidFields(fields);
+}
+
+function requireFreeRef(tx: Tx, ref: string): void {
+  if (findPageByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another page.`);
+}
+
+function takeSlug(ctx: Ctx, tx: Tx, slug: string, pageId: string): void {
+  // An earlier slug still belongs to the page and has a row.
+  if (requireFreeSlug(tx, slug, pageId)) return;
+  insertPageSlug(tx, { slug, pageId, createdAt: ctx.clock.now() });
+}
+
+/**
+ * Returns true if the slug is already one of the page's. Throws `conflict` if it is another page's.
+ */
+function requireFreeSlug(tx: Tx, slug: string, pageId: string | undefined): boolean {
+  const holder = findPageBySlug(tx, { slug });
+  if (holder && holder.id !== pageId) throw conflict(`The slug ${slug} is taken.`);
+  return holder !== undefined;
+}
+
+function releaseDefault(ctx: Ctx, tx: Tx): void {
+  const holder = findDefaultPage(tx, {});
+  if (!holder) return;
+  clearDefault(tx, { now: ctx.clock.now() });
+  touchPage(ctx, tx, holder.id);
+}
+
+function eraseSamples(ctx: Ctx, tx: Tx): void {
+  for (const page of listAllPages(tx, {})) {
+    if (!page.isSample) continue;
+    erasePage(tx, { id: page.id });
+    ctx.signals.pageChanged.raise(tx, page.id);
+    ctx.signals.addressesChanged.raise(tx);
+  }
+}
+
+/**
+ * Removes a page: it is not found from now on, its slugs are free, and another page becomes the
+ * default. Its components, incidents, maintenance, monitors and webhooks are not changed:
+ * `page-deletion` ends them first. Throws `not_found`.
+ */
+export function removePage(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
+  // First, since it raises the content version of the row that is read below.
+  touchPage(ctx, tx, id);
+  const row = getPage(tx, id);
+  const now = ctx.clock.now();
+  updatePageRow(tx, {
+    ...row,
+    isDefault: false,
+    version: row.version + 1,
+    updatedAt: now,
+    deletedAt: now,
+  });
+  deletePageSlugs(tx, { pageId: id });
+  ctx.signals.addressesChanged.raise(tx);
+  audit(ctx, tx, actor, "page.delete", row.id, `Deleted the page “${row.name}”`);
+  if (row.isDefault) promoteNextDefault(ctx, tx, id);
+}
+
+/**
+ * Returns the page that becomes the default when a page is removed: the oldest public one, or the
+ * oldest private one without any public. Undefined if there is no other page.
+ */
+export function findNextDefaultPage(reader: Reader, removedId: string): PageRow | undefined {
+  const others = listAllPages(reader, {}).filter(({ id }) => id !== removedId);
+  return others.findLast(({ visibility }) => visibility === "public") ?? others.at(-1);
+}
+
+/** Makes another page the default, which is served at `/`. */
+function promoteNextDefault(ctx: Ctx, tx: Tx, removedId: string): void {
+  const next = findNextDefaultPage(tx, removedId);
+  if (!next) return;
+  const now = ctx.clock.now();
+  updatePageRow(tx, { ...next, isDefault: true, version: next.version + 1, updatedAt: now });
+  touchPage(ctx, tx, next.id);
+}
+
+/** An earlier slug of a page, which still leads to it. */
+export interface OldSlug {
+  slug: string;
+  /** Time at which the page got it, in unix ms. */
+  createdAt: number;
+}
+
+/** Lists the earlier slugs of a page that were not released, newest first. */
+export function listOldSlugs(reader: Reader, page: { id: string; slug: string }): OldSlug[] {
+  return listSlugsOfPage(reader, { pageId: page.id }).filter(({ slug }) => slug !== page.slug);
+}
+
+/**
+ * Releases an earlier slug of a page: it no longer leads to the page, and any page may take it.
+ * Throws `not_found` for a slug of another page, `conflict` for the current one.
+ */
+export function releaseSlug(ctx: Ctx, tx: Tx, pageId: string, slug: string, actor: Actor): void {
+  const page = getPage(tx, pageId);
+  if (slug === page.slug) {
+    throw conflict(`The slug ${slug} is the current one and cannot be released.`);
+  }
+  if (!listOldSlugs(tx, page).some((old) => old.slug === slug)) throw notFound("slug");
+  deletePageSlug(tx, { pageId, slug });
+  const summary = `Released the old slug ${slug} of the page “${page.name}”`;
+  audit(ctx, tx, actor, "page.release_slug", page.id, summary);
+  touchPage(ctx, tx, page.id);
+  ctx.signals.addressesChanged.raise(tx);
+}

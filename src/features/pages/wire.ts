@@ -1,0 +1,126 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { COMPAT_PRODUCTS } from "../../base/compat";
+import { RefText } from "../../base/ids";
+import { Instant, Nullable, OneOf, Text } from "../../base/schema";
+import { DescriptionText, NameText } from "../../base/texts";
+import { toIso } from "../../base/time";
+import { PageMailInput } from "./mail";
+import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./references";
+import { JOIN_MINUTES_MAX, SLUG_PATTERN } from "./rules";
+import type { PageRow } from "./store";
+
+const VISIBILITIES = ["public", "private"] as const;
+const THEMES = ["system", "light", "dark"] as const;
+
+const Slug = Text({ maxLength: 63, pattern: SLUG_PATTERN });
+const Accent = Text({ maxLength: 7, pattern: "^#[0-9a-fA-F]{6}$" });
+
+/** Fields of a page; only slug and name are required. */
+export const PageInput = Type.Object(
+  {
+    slug: Slug,
+    name: NameText,
+    ref: Type.Optional(RefText),
+    description: Type.Optional(Nullable(DescriptionText)),
+    time_zone: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+    locale: Type.Optional(Text({ minLength: 2, maxLength: 35 })),
+    visibility: Type.Optional(OneOf(VISIBILITIES)),
+    theme: Type.Optional(OneOf(THEMES)),
+    accent: Type.Optional(Nullable(Accent)),
+    history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 365 })),
+    join_minutes: Type.Optional(Type.Integer({ minimum: 0, maximum: JOIN_MINUTES_MAX })),
+    custom_domains: Type.Optional(
+      Type.Array(Text({ minLength: 1, maxLength: 253 }), { maxItems: DOMAINS_MAX }),
+    ),
+    default: Type.Optional(Type.Boolean()),
+    compat: Type.Optional(
+      Type.Array(OneOf(COMPAT_PRODUCTS), { maxItems: COMPAT_PRODUCTS.length, uniqueItems: true }),
+    ),
+    mail: Type.Optional(PageMailInput),
+  },
+  { additionalProperties: false },
+);
+export type PageInput = Static<typeof PageInput>;
+
+/** A status page as the API shows it. */
+export const Page = Type.Object(
+  {
+    id: Type.String({ examples: ["page_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    ref: Type.String({ examples: ["acme"] }),
+    slug: Type.String({ examples: ["acme"] }),
+    name: Type.String({ examples: ["Acme Status"] }),
+    description: Nullable(Type.String()),
+    url: Type.String({
+      description: "Address of the status page.",
+      examples: ["https://status.example.com/status/acme"],
+    }),
+    subscribe_url: Nullable(
+      Type.String({
+        description:
+          "Address of the page that lists all ways to subscribe; null for a private page, which has none.",
+        examples: ["https://status.example.com/status/acme/subscribe"],
+      }),
+    ),
+    time_zone: Type.String({
+      description: "For times and the days of lists of the past. Bars and uptime count UTC days.",
+      examples: ["Europe/Berlin"],
+    }),
+    locale: Type.String({ examples: ["en"] }),
+    visibility: OneOf(VISIBILITIES),
+    theme: OneOf(THEMES),
+    accent: Nullable(Type.String({ examples: ["#0b6b53"] })),
+    logo: Nullable(Type.String({ description: "URL of the page's logo; null without one." })),
+    custom_domains: Type.Array(Type.String({ examples: ["status.acme.com"] }), {
+      description:
+        "Host names that serve only this page. Links are built from the first, unless the page is private.",
+    }),
+    compat: Type.Array(OneOf(COMPAT_PRODUCTS), {
+      description: "Products in whose formats the page can be read, while it is public.",
+    }),
+    history_days: Type.Integer({ minimum: 30, maximum: 365 }),
+    join_minutes: Type.Integer({
+      minimum: 0,
+      maximum: JOIN_MINUTES_MAX,
+      description:
+        "Minutes after the start of an automatic incident in which outages of other monitors join it; 0 for an incident for each.",
+    }),
+    default: Type.Boolean({ description: "True for the page at `/`." }),
+    sample: Type.Boolean({
+      description: "True for the sample page of a first start, which the first real page removes.",
+    }),
+    version: Type.Integer({ minimum: 1 }),
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: "Page" },
+);
+export type Page = Static<typeof Page>;
+
+/** Returns a page as the API shows it. `baseUrl` is the server's public address. */
+export function presentPage(row: PageRow, baseUrl: string): Page {
+  const logo = logoPath(row);
+  return {
+    id: row.id,
+    ref: row.ref,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    url: pageUrl(baseUrl, row),
+    subscribe_url: row.visibility === "public" ? `${pageUrl(baseUrl, row)}/subscribe` : null,
+    time_zone: row.timeZone,
+    locale: row.locale,
+    visibility: row.visibility,
+    theme: row.theme,
+    accent: row.accent,
+    logo: logo === null ? null : pageBaseUrl(baseUrl, row) + logo,
+    custom_domains: row.customDomains,
+    compat: row.compat,
+    history_days: row.historyDays,
+    join_minutes: row.joinMinutes,
+    default: row.isDefault,
+    sample: row.isSample,
+    version: row.version,
+    created_at: toIso(row.createdAt),
+    updated_at: toIso(row.updatedAt),
+  };
+}

@@ -1,0 +1,549 @@
+import { Elysia } from "elysia";
+import type { ComponentChildren } from "preact";
+import { ReadinessState } from "../../../admin/mail/cards";
+import { MAIL_OPTION_NAMES } from "../../../base/config/mail";
+import { type OptionName, setterOf } from "../../../base/config/options";
+import { formatNetwork } from "../../../base/config/parse";
+import { conflict, type FieldError } from "../../../base/errors";
+import { formatBytes, percent, sum } from "../../../base/numbers";
+import type { Tone } from "../../../base/status";
+import { plural } from "../../../base/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../base/time";
+import type { Ctx } from "../../../context";
+import { SCHEMA_VERSION } from "../../../db/migrations";
+import type { DiskSpace } from "../../../db/storage-watch";
+import { seeOther } from "../../../http/answers";
+import { readTheme, sessionCookie, type Theme } from "../../../http/cookies";
+import { BODY_MAX_BYTES } from "../../../http/declared-body";
+import { formBody } from "../../../http/form-body";
+import { session } from "../../../http/operation";
+import { NO_STORE } from "../../../http/representation";
+import { actorOf, sessionOf } from "../../../http/request-context";
+import { Columns, Facts, Notice, State } from "../../../ui/blocks";
+import { Button, safeHref } from "../../../ui/buttons";
+import { DetailCard, DetailRow } from "../../../ui/detail";
+import { Actions, Form } from "../../../ui/form";
+import { FormFields, textAreaField, textField } from "../../../ui/forms/fields";
+import { defineForm, keptNotice, type StateOf } from "../../../ui/forms/form";
+import { sessionOriginOf } from "../../../ui/frame/browser";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { BACKUP_PATH, GENERAL_PATH, MAIL_PATH, NETWORKS_PATH } from "../../../ui/frame/paths";
+import type { ScreenRequest } from "../../../ui/frame/render";
+import { Icon } from "../../../ui/icons";
+import { PageHead } from "../../../ui/navigation";
+import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
+import { duration, RelativeTime, shortDay } from "../../../ui/times";
+import { VERSION } from "../../../version";
+import { isHttps } from "../../auth/passwords";
+import { endSession, startSession } from "../../auth/sessions";
+import { type LastBackup, readLastBackup, recordBackup } from "../../backups/last-backup";
+import { countStatuses } from "../../components/store";
+import { DEFAULT_RATE_LIMIT } from "../../keys/wire";
+import { mailReadiness, type MailReadiness, readMailSettings } from "../../mail/settings";
+import { countMonitorsByState } from "../../monitors/store";
+import { LOGO_MAX_BYTES } from "../../pages/logo";
+import { DOMAINS_MAX } from "../../pages/references";
+import { UPDATES_MAX } from "../../timeline/updates";
+import { ThemeForm } from "../../users/screens/account";
+import {
+  readAllowedNetworks,
+  setAllowedNetworks,
+  validateAllowedNetworks,
+} from "../allowed-networks";
+import { readPublicAddress, setPublicAddress, validatePublicAddress } from "../settings";
+import { type SettingsInForce, SettingsTable } from "./settings-table";
+
+/** Text that a form shows again, with its errors or the message of a kept form. */
+interface Typed {
+  text: string;
+  errors?: readonly FieldError[];
+  kept?: string;
+}
+
+/** Forms that are shown again, or the reason why a backup failed. */
+interface Again {
+  address?: Typed;
+  networks?: Typed;
+  backup?: { message: string };
+  status?: number;
+}
+
+/** Settings → General: for owners. */
+export function generalAdminRoutes({
+  ctx,
+  requestContexts,
+  render,
+  flashes,
+  sessions,
+  backups,
+  writeAs,
+}: AdminDependencies) {
+  const MAY_MANAGE = session("owner");
+
+  function settingsInForce(): SettingsInForce {
+    const stored = new Set<OptionName>();
+    if (readPublicAddress(ctx.db) !== undefined) stored.add("baseUrl");
+    if (readAllowedNetworks(ctx.db).length > 0) stored.add("outboundAllow");
+    const mail = readMailSettings(ctx);
+    if (mail?.origin === "dashboard") for (const name of MAIL_OPTION_NAMES) stored.add(name);
+    const { baseUrl: publicAddress, config, allowedNetworks } = ctx;
+    return { config, publicAddress, allowedNetworks, mail, stored };
+  }
+
+  async function show(at: ScreenRequest, again: Again = {}) {
+    const { address, networks, backup, status = 200 } = again;
+    const allowed = ctx.allowedNetworks.map(formatNetwork).join("\n");
+    const addressValues = { public_address: address?.text ?? ctx.baseUrl };
+    const networkValues = { allowed_networks: networks?.text ?? allowed };
+    const addressState = ADDRESS_FORM.rejected(addressValues, address?.errors ?? [], {});
+    const networksState = NETWORKS_FORM.rejected(networkValues, networks?.errors ?? [], {});
+    return render.screen(at, {
+      title: "General",
+      status,
+      children: (
+        <General
+          address={{ ...addressState, kept: address?.kept }}
+          networks={{ ...networksState, kept: networks?.kept }}
+          settings={settingsInForce()}
+          facts={await readFacts(ctx)}
+          mail={mailReadiness(ctx)}
+          theme={readTheme(at.request)}
+          backupProblem={backup?.message}
+        />
+      ),
+    });
+  }
+
+  /** Throws `conflict` if a flag or a variable sets an option. */
+  function requireChangeable(name: OptionName, what: string): void {
+    const setter = setterOf(ctx.config, name);
+    if (setter !== undefined) throw conflict(`${what} set by ${setter}.`);
+  }
+
+  return new Elysia({ prefix: GENERAL_PATH })
+    .use(requestContexts.plugin)
+    .get(
+      "",
+      async ({ request, requestContext }) => show({ request, requestContext }),
+      screenOperation("Show the settings of the installation", MAY_MANAGE),
+    )
+    .post(
+      "",
+      async ({ request, requestContext, body: form }) => {
+        requireChangeable("baseUrl", "The public address is");
+        const text = form.text("public_address").trim();
+        const kept = keptNotice(form);
+        if (kept !== undefined)
+          return show({ request, requestContext }, { address: { text, kept } });
+        const errors = validatePublicAddress(text);
+        if (errors.length > 0) {
+          return show({ request, requestContext }, { address: { text, errors }, status: 422 });
+        }
+        const { id, user } = sessionOf(requestContext);
+        const { isChanged, token } = await writeAs(requestContext, (tx) => {
+          const before = readPublicAddress(tx);
+          const baseUrl = setPublicAddress(ctx, tx, text, actorOf(requestContext));
+          const isChanged = baseUrl !== before;
+          if (isHttps(baseUrl) === isHttps(ctx.baseUrl)) return { isChanged };
+          // The change ends all sessions. Its author gets a new one; reverting the change does not
+          // restore the old one.
+          endSession(tx, user.id, id);
+          const origin = sessionOriginOf(request, requestContext);
+          return { isChanged, token: startSession({ ...ctx, baseUrl }, tx, user.id, origin) };
+        });
+        const current = token === undefined ? undefined : sessions.find(token, ctx.clock.now());
+        const done = isChanged ? "The public address was changed." : undefined;
+        const answer = flashes.redirect(current?.id ?? id, GENERAL_PATH, done);
+        if (token !== undefined) answer.headers.set("Set-Cookie", sessionCookie(ctx, token));
+        return answer;
+      },
+      { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE, KEEPS_TYPED) },
+    )
+    .get(
+      "/networks",
+      () => seeOther(GENERAL_PATH),
+      screenOperation("Redirect to the settings of the installation", MAY_MANAGE),
+    )
+    .post(
+      "/networks",
+      async ({ request, requestContext, body: form }) => {
+        requireChangeable("outboundAllow", "The allowed networks are");
+        const text = form.text("allowed_networks");
+        const kept = keptNotice(form);
+        if (kept !== undefined) {
+          return show({ request, requestContext }, { networks: { text, kept } });
+        }
+        const errors = validateAllowedNetworks(text);
+        if (errors.length > 0) {
+          return show({ request, requestContext }, { networks: { text, errors }, status: 422 });
+        }
+        const isChanged = await writeAs(requestContext, (tx) =>
+          setAllowedNetworks(ctx, tx, text, actorOf(requestContext)),
+        );
+        const done = isChanged ? "The allowed networks were changed." : undefined;
+        return flashes.redirect(sessionOf(requestContext).id, GENERAL_PATH, done);
+      },
+      { ...formBody(), ...screenOperation("Change the allowed networks", MAY_MANAGE, KEEPS_TYPED) },
+    )
+    .get(
+      "/backup",
+      () => seeOther(GENERAL_PATH),
+      screenOperation("Redirect to the settings of the installation", MAY_MANAGE),
+    )
+    .post(
+      "/backup",
+      async ({ request, requestContext }) => {
+        const taken = await backups.take(request, (bytes) =>
+          writeAs(requestContext, (tx) => recordBackup(ctx, tx, bytes, actorOf(requestContext))),
+        );
+        if ("message" in taken) {
+          return show({ request, requestContext }, { backup: taken, status: taken.status });
+        }
+        return new Response(Bun.file(taken.path), {
+          headers: {
+            "Content-Type": "application/vnd.sqlite3",
+            "Content-Length": String(taken.bytes),
+            "Content-Disposition": `attachment; filename="${taken.name}"`,
+            "Cache-Control": NO_STORE,
+          },
+        });
+      },
+      { ...formBody(), ...screenOperation("Download a backup of the database", MAY_MANAGE) },
+    );
+}
+
+const ADDRESS_FORM = defineForm<{ public_address: string }>()({
+  public_address: textField({
+    label: "Public address",
+    type: "url",
+    hint: "For example https://status.example.com, without a path. Used in links. Changing from http to https signs out all users. If a wrong address locks you out, start the server with --base-url.",
+    isRequired: true,
+  }),
+});
+
+const NETWORKS_FORM = defineForm<{ allowed_networks: string }>()({
+  allowed_networks: textAreaField({
+    label: "Networks and addresses",
+    hint: "Private networks that webhooks may reach, such as 10.0.0.0/8 or 192.168.1.20, one per line. Monitors need no entry. Link-local and cloud metadata addresses are never reached.",
+    rows: 4,
+  }),
+});
+
+interface GeneralProps {
+  address: StateOf<typeof ADDRESS_FORM>;
+  networks: StateOf<typeof NETWORKS_FORM>;
+  settings: SettingsInForce;
+  facts: InstallationFacts;
+  mail: MailReadiness;
+  theme: Theme;
+  /** Reason why the requested backup was not written. */
+  backupProblem?: string | undefined;
+}
+
+/** Settings → General: settings of the whole installation, and facts about it. */
+function General(props: GeneralProps) {
+  const { address, networks, settings, facts, mail, theme, backupProblem } = props;
+  const { config } = settings;
+  return (
+    <>
+      <PageHead title="General" />
+      {backupProblem === undefined ? null : (
+        <Notice tone="partial" title="No backup was written">
+          {backupProblem}
+        </Notice>
+      )}
+      <Columns
+        isTall
+        aside={
+          <>
+            <VersionCard facts={facts} />
+            <DiskCard facts={facts} />
+            <BackupCard facts={facts} />
+            <MailCard readiness={mail} />
+            <LimitsCard facts={facts} publicRateLimit={config.publicRateLimit} />
+            <ThemeCard theme={theme} />
+          </>
+        }
+      >
+        <Address state={address} setter={setterOf(config, "baseUrl")} />
+        <AllowedNetworks state={networks} setter={setterOf(config, "outboundAllow")} />
+        <SettingsTable settings={settings} />
+      </Columns>
+    </>
+  );
+}
+
+interface FormProps<State> {
+  state: State;
+  /** Flag or variable that sets the value. If there is one, the value cannot be changed here. */
+  setter: string | undefined;
+}
+
+function Address({ state, setter }: FormProps<StateOf<typeof ADDRESS_FORM>>) {
+  return (
+    <DetailCard title="Address" liveId="general-address" isStill>
+      {setter === undefined ? (
+        <Form action={GENERAL_PATH}>
+          <FormFields form={ADDRESS_FORM} state={state} />
+          <Actions>
+            <Button>Save address</Button>
+          </Actions>
+        </Form>
+      ) : (
+        <Fixed setter={setter}>
+          The public address is <code>{state.values.public_address}</code>.
+        </Fixed>
+      )}
+    </DetailCard>
+  );
+}
+
+function AllowedNetworks({ state, setter }: FormProps<StateOf<typeof NETWORKS_FORM>>) {
+  const networks = state.values.allowed_networks.split("\n").filter((line) => line !== "");
+  return (
+    <DetailCard title="Allowed networks" liveId="general-networks" isStill>
+      {setter === undefined ? (
+        <Form action={NETWORKS_PATH}>
+          <FormFields form={NETWORKS_FORM} state={state} />
+          <Actions>
+            <Button>Save networks</Button>
+          </Actions>
+        </Form>
+      ) : (
+        <Fixed setter={setter}>
+          {networks.length === 0 ? (
+            "Webhooks reach only public addresses."
+          ) : (
+            <>
+              Webhooks may also reach <code>{networks.join(", ")}</code>.
+            </>
+          )}
+        </Fixed>
+      )}
+    </DetailCard>
+  );
+}
+
+/** Value that a flag or variable sets, without a form. */
+function Fixed({ setter, children }: { setter: string; children: ComponentChildren }) {
+  return (
+    <>
+      <p>{children}</p>
+      <p class="hint">
+        Set by <code>{setter}</code>, so it cannot be changed here.
+      </p>
+    </>
+  );
+}
+
+/** Version of the program and of its database, and the time of the server. */
+function VersionCard({ facts }: { facts: InstallationFacts }) {
+  const { now, startedAt, schemaVersion } = facts;
+  return (
+    <DetailCard title={`Allclear ${VERSION}`} liveId="general-version" isFlush>
+      <Facts
+        items={[
+          { label: "Since", value: timeOf(startedAt) },
+          { label: "Running for", value: span(now - startedAt) },
+          { label: "Database", value: `Schema version ${schemaVersion}` },
+          { label: "Server time", value: timeOf(now) },
+        ]}
+      />
+      <p class="detail-foot">
+        <a href="/docs/licences">Licences</a>
+      </p>
+    </DetailCard>
+  );
+}
+
+/** Used shares of a disk above which the card warns. */
+const GETTING_FULL = 0.85;
+const ALMOST_FULL = 0.95;
+
+/** Size of the database, and space of its file system. */
+function DiskCard({ facts }: { facts: InstallationFacts }) {
+  const { databaseBytes, logBytes, disk } = facts;
+  const log = logBytes === 0 ? "" : `, and its log ${formatBytes(logBytes)}`;
+  const sizes = `The database file takes ${formatBytes(databaseBytes)}${log}.`;
+  if (!disk) {
+    return (
+      <DetailCard title="Disk" liveId="general-disk">
+        <p class="detail-note">{sizes} The free space cannot be read.</p>
+      </DetailCard>
+    );
+  }
+  const { freeBytes, totalBytes } = disk;
+  const used = totalBytes === 0 ? 0 : 1 - freeBytes / totalBytes;
+  const tone = toneOf(used);
+  return (
+    <DetailCard
+      title="Disk"
+      liveId="general-disk"
+      end={
+        <span class="muted">
+          {formatBytes(freeBytes)} of {formatBytes(totalBytes)} free
+        </span>
+      }
+    >
+      <svg
+        class={tone === "ok" ? "meter" : `meter t-${tone}`}
+        viewBox="0 0 100 6"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${percent(used, 0)} of the disk used`}
+      >
+        <rect width={Math.max(1, Math.round(used * 100))} height="6" />
+      </svg>
+      {tone === "ok" ? null : (
+        <p class="disk-state">
+          <State tone={tone}>{tone === "major" ? "Almost full" : "Getting full"}</State>
+        </p>
+      )}
+      <p class="detail-note">{sizes}</p>
+      {tone === "ok" ? null : (
+        <p class="detail-note">Without free space, no change and no result can be stored.</p>
+      )}
+    </DetailCard>
+  );
+}
+
+function toneOf(used: number): Tone {
+  return used > ALMOST_FULL ? "major" : used > GETTING_FULL ? "degraded" : "ok";
+}
+
+/** Last backup, and the button that downloads a new one. */
+function BackupCard({ facts }: { facts: InstallationFacts }) {
+  const { lastBackup, now } = facts;
+  return (
+    <DetailCard title="Backups" liveId="general-backups" isStill isFlush>
+      <div id="general-last-backup" data-live="">
+        {lastBackup ? (
+          <ul class="detail-rows">
+            <DetailRow
+              shape={<Icon name="archive" />}
+              title={timeOf(lastBackup.at)}
+              note={
+                <>
+                  {formatBytes(lastBackup.bytes)} · {lastBackup.by} ·{" "}
+                  <RelativeTime at={toIso(lastBackup.at)} now={now} />
+                </>
+              }
+            />
+          </ul>
+        ) : (
+          <p class="detail-body detail-note">
+            The last backup from the dashboard or the command line appears here.
+          </p>
+        )}
+      </div>
+      <form class="detail-foot" method="post" action={safeHref(BACKUP_PATH)}>
+        <Button>
+          <Icon name="download" />
+          Back up now
+        </Button>
+        <p class="hint">
+          Downloads one file with all data, password hashes, webhook secrets and the password of the
+          mail relay.
+        </p>
+      </form>
+    </DetailCard>
+  );
+}
+
+/** State of mail, with the link to its settings. */
+function MailCard({ readiness }: { readiness: MailReadiness }) {
+  return (
+    <DetailCard
+      title="Mail"
+      liveId="general-mail"
+      end={<a href={safeHref(MAIL_PATH)}>Mail settings</a>}
+    >
+      <ReadinessState readiness={readiness} />
+    </DetailCard>
+  );
+}
+
+interface LimitsProps {
+  facts: InstallationFacts;
+  publicRateLimit: number;
+}
+
+/** Limits of this server, and counts without a limit. */
+function LimitsCard({ facts, publicRateLimit }: LimitsProps) {
+  const { monitors, components } = facts;
+  const kib = (bytes: number) => `${bytes / 1_024} KiB`;
+  const number = (value: number) => value.toLocaleString("en");
+  return (
+    <DetailCard title="Limits" liveId="general-limits" isFlush>
+      <Facts
+        items={[
+          { label: "Monitors", value: `${number(monitors)}, no limit` },
+          { label: "Components", value: `${number(components)}, no limit` },
+          { label: "Updates", value: `${UPDATES_MAX} per incident or maintenance` },
+          { label: "Custom domains", value: `${DOMAINS_MAX} per page` },
+          {
+            label: "API with a key",
+            value: `${number(DEFAULT_RATE_LIMIT)} requests a minute by default`,
+          },
+          { label: "API without a key", value: `${number(publicRateLimit)} requests a minute` },
+          { label: "Request body", value: kib(BODY_MAX_BYTES) },
+          { label: "Logo", value: kib(LOGO_MAX_BYTES) },
+        ]}
+      />
+    </DetailCard>
+  );
+}
+
+/** Theme of the dashboard in this browser. */
+function ThemeCard({ theme }: { theme: Theme }) {
+  return (
+    <DetailCard title="Theme" liveId="general-theme" isStill>
+      <ThemeForm theme={theme} back="general" />
+    </DetailCard>
+  );
+}
+
+/** Returns a time in unix ms as text: "22 Nov 2026, 08:11 UTC". */
+function timeOf(at: number): string {
+  const iso = toIso(at);
+  return `${shortDay(iso)}, ${iso.slice(11, 16)} UTC`;
+}
+
+/** Returns a duration in ms as text: "3 days 6 h". */
+function span(ms: number): string {
+  const days = Math.floor(ms / DAY_MS);
+  if (days === 0) return duration(Math.floor(ms / MINUTE_MS));
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
+  return hours === 0 ? plural(days, "day") : `${plural(days, "day")} ${hours} h`;
+}
+
+/** Facts about the installation and its server. Times are in unix ms, sizes in bytes. */
+interface InstallationFacts {
+  now: number;
+  startedAt: number;
+  schemaVersion: number;
+  databaseBytes: number;
+  /** Size of the write-ahead log. */
+  logBytes: number;
+  /** Undefined if it cannot be read. */
+  disk: DiskSpace | undefined;
+  lastBackup: LastBackup | undefined;
+  monitors: number;
+  components: number;
+}
+
+async function readFacts({ clock, db, startedAt }: Ctx): Promise<InstallationFacts> {
+  const disk = await db.disk();
+  const { sizeBytes, walBytes } = db.figures();
+  return {
+    now: clock.now(),
+    startedAt,
+    schemaVersion: SCHEMA_VERSION,
+    databaseBytes: sizeBytes,
+    logBytes: walBytes,
+    disk,
+    lastBackup: readLastBackup(db),
+    monitors: sum(countMonitorsByState(db, {}).map(({ monitors }) => monitors)),
+    components: sum(countStatuses(db, {}).map(({ count }) => count)),
+  };
+}

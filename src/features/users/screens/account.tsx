@@ -1,0 +1,352 @@
+import type { FieldError } from "../../../base/errors";
+import { capitalised } from "../../../base/text";
+import { NAME_MAX } from "../../../base/texts";
+import { toIso } from "../../../base/time";
+import { seeOther } from "../../../http/answers";
+import { readTheme, type Theme, themeCookie, themeOf, THEMES } from "../../../http/cookies";
+import { formBody } from "../../../http/form-body";
+import { session } from "../../../http/operation";
+import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
+import { Chip, Columns, WithChip } from "../../../ui/blocks";
+import { Button, PostButton, safeHref } from "../../../ui/buttons";
+import { DetailCard } from "../../../ui/detail";
+import { Actions, Form } from "../../../ui/form";
+import { checkboxField, FormFields, passwordField, textField } from "../../../ui/forms/fields";
+import { defineForm, type StateOf } from "../../../ui/forms/form";
+import { describeDevice } from "../../../ui/frame/browser";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { ACCOUNT_PATH, GENERAL_PATH } from "../../../ui/frame/paths";
+import type { Screen, ScreenRequest } from "../../../ui/frame/render";
+import { Cell, Row, Table } from "../../../ui/list";
+import { PageHead } from "../../../ui/navigation";
+import { createArea } from "../../../ui/screens/area";
+import { screenOperation } from "../../../ui/screens/routes";
+import { RelativeTime } from "../../../ui/times";
+import { passwordError } from "../../auth/passwords";
+import { waitText } from "../../auth/screens/sign-in";
+import { listSessionsOf, type LiveSession } from "../../auth/sessions";
+import { readPreferences, setKeyWarnings } from "../key-warnings";
+import { authenticate, changePassword, endOneSession, endSessions } from "../sign-in";
+import { getUser, renameUser } from "../users";
+import type { UserResource } from "../wire";
+
+const COLUMNS = [
+  { label: "Device" },
+  { label: "IP address" },
+  { label: "Last active" },
+  { label: "Signed in" },
+  { label: "Actions", isHidden: true },
+];
+
+const NAME_FORM = defineForm<{ name: string }>()({
+  name: textField({
+    label: "Name",
+    hint: "Other users see this name with your changes.",
+    autocomplete: "name",
+    maxlength: NAME_MAX,
+    isRequired: true,
+  }),
+});
+
+const PASSWORD_FORM = defineForm<{ current_password: string; new_password: string }>()({
+  current_password: passwordField({ label: "Current password", autocomplete: "current-password" }),
+  new_password: passwordField({
+    label: "New password",
+    hint: "At least 12 characters. Saving signs you out on all other devices.",
+    autocomplete: "new-password",
+  }),
+});
+
+const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
+  key_warnings: checkboxField({
+    label: "Warn me before API keys expire",
+    hint: "14 and 3 days ahead, about keys that you created, or as an owner about those whose creator cannot sign in. At most one e-mail a day.",
+  }),
+});
+
+/** Settings → Account: the user's own name, password and sessions. */
+function Account(props: {
+  user: UserResource;
+  name: StateOf<typeof NAME_FORM>;
+  password: StateOf<typeof PASSWORD_FORM>;
+  mail: StateOf<typeof MAIL_FORM>;
+  theme: Theme;
+  sessions: readonly LiveSession[];
+  currentSessionId: number;
+  now: number;
+}) {
+  const { user, name, password, mail, theme, sessions, currentSessionId, now } = props;
+  return (
+    <>
+      <PageHead title="Account">
+        Signed in as {user.email}. Your role: {capitalised(user.role)}.
+      </PageHead>
+      <Columns
+        isTall
+        aside={
+          <>
+            <DetailCard title="E-mail" liveId="account-mail" isStill>
+              <Form action={`${ACCOUNT_PATH}/mail`}>
+                <FormFields form={MAIL_FORM} state={mail} />
+                <Actions>
+                  <Button>Save</Button>
+                </Actions>
+              </Form>
+            </DetailCard>
+            <DetailCard title="Theme" liveId="account-theme" isStill>
+              <ThemeForm theme={theme} back="account" />
+            </DetailCard>
+          </>
+        }
+      >
+        <DetailCard title="Profile" liveId="account-name" isStill>
+          <Form action={`${ACCOUNT_PATH}/name`} hidden={name.hidden}>
+            <FormFields form={NAME_FORM} state={name} />
+            <Actions>
+              <Button>Save name</Button>
+            </Actions>
+          </Form>
+        </DetailCard>
+        <DetailCard title="Password" liveId="account-password" isStill>
+          <Form action={`${ACCOUNT_PATH}/password`}>
+            <FormFields form={PASSWORD_FORM} state={password} />
+            <Actions>
+              <Button>Change password</Button>
+            </Actions>
+          </Form>
+        </DetailCard>
+      </Columns>
+      <DetailCard
+        title="Sessions"
+        liveId="account-sessions"
+        isTable
+        end={
+          sessions.length > 1 ? (
+            <PostButton action={`${ACCOUNT_PATH}/sessions/end-others`} kind="danger">
+              End all other sessions
+            </PostButton>
+          ) : null
+        }
+      >
+        <Table columns={COLUMNS} caption="Your sessions" isInCard>
+          {sessions.map((session) => (
+            <SessionRow
+              key={session.id}
+              session={session}
+              isCurrent={session.id === currentSessionId}
+              now={now}
+            />
+          ))}
+        </Table>
+      </DetailCard>
+    </>
+  );
+}
+
+function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: number }) {
+  const { session, isCurrent, now } = props;
+  return (
+    <Row>
+      <Cell>
+        <WithChip chip={isCurrent ? <Chip tone="ok">This browser</Chip> : null}>
+          {describeDevice(session.userAgent)}
+        </WithChip>
+      </Cell>
+      <Cell label="IP address">{session.ip}</Cell>
+      <Cell label="Last active">
+        <RelativeTime at={toIso(session.lastSeenAt)} now={now} />
+      </Cell>
+      <Cell label="Signed in">
+        <RelativeTime at={toIso(session.createdAt)} now={now} />
+      </Cell>
+      <Cell>
+        {isCurrent ? null : (
+          <PostButton
+            action={`${ACCOUNT_PATH}/sessions/end`}
+            name="session"
+            value={String(session.id)}
+          >
+            End session
+          </PostButton>
+        )}
+      </Cell>
+    </Row>
+  );
+}
+
+/** States of the forms. A form without a state shows the stored values. */
+interface States {
+  name?: StateOf<typeof NAME_FORM>;
+  password?: StateOf<typeof PASSWORD_FORM>;
+  mail?: StateOf<typeof MAIL_FORM>;
+}
+
+/** Settings → Account. */
+export function accountAdminRoutes(deps: AdminDependencies) {
+  const { ctx, flashes, render, passwords, throttle, writeAs } = deps;
+  const area = createArea(deps, ACCOUNT_PATH, "viewer");
+
+  function account({ request, requestContext }: ScreenRequest, states: States = {}): Screen {
+    const { id, user } = sessionOf(requestContext);
+    const now = ctx.clock.now();
+    const stored = getUser(ctx.db, user.id);
+    const {
+      name = NAME_FORM.state(NAME_FORM.stored(stored), {}),
+      password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
+      mail = MAIL_FORM.state(MAIL_FORM.stored(readPreferences(ctx.db, user.id)), {}),
+    } = states;
+    const sessions = listSessionsOf(ctx.db, user.id, now);
+    const theme = readTheme(request);
+    const forms = { name, password, mail };
+    const page = { user: stored, ...forms, theme, sessions, currentSessionId: id, now };
+    return { title: "Account", children: <Account {...page} /> };
+  }
+
+  /** Returns the errors of a new password, and of the current one if the new one is allowed. */
+  async function passwordErrors(
+    requestContext: RequestContext,
+    { current_password, new_password }: { current_password: string; new_password: string },
+  ): Promise<FieldError[]> {
+    const detail = passwordError(new_password, sessionOf(requestContext).user.email);
+    if (detail !== undefined) return [{ pointer: "#/new_password", detail }];
+    const wrong = await currentPasswordError(requestContext, current_password);
+    return wrong === undefined ? [] : [{ pointer: "#/current_password", detail: wrong }];
+  }
+
+  /**
+   * Returns the error of the typed current password; undefined if the password is right. Attempts
+   * are throttled by client address.
+   */
+  async function currentPasswordError(
+    requestContext: RequestContext,
+    password: string,
+  ): Promise<string | undefined> {
+    const { address } = requestContext;
+    const { email } = sessionOf(requestContext).user;
+    const seconds = throttle.takeAttempt(address);
+    if (seconds > 0) return waitText(seconds);
+    const credentials = { email, password };
+    const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
+    if (!("rejection" in outcome)) return undefined;
+    return outcome.rejection === "wrong" ? "is wrong" : waitText(outcome.seconds);
+  }
+
+  area.screen("", "Show the account of the user", (at) => account(at));
+
+  area.editForm("/name", {
+    showSummary: "Redirect to the account",
+    summary: "Change the name of the user",
+    form: NAME_FORM,
+    back: () => ACCOUNT_PATH,
+    load: (reader, { requestContext }) => ({
+      resource: getUser(reader, sessionOf(requestContext).user.id),
+      version: null,
+      context: {},
+    }),
+    show: (name, at) => account(at, { name }),
+    update(tx, { name = "" }, actor, { requestContext }) {
+      renameUser(ctx, tx, sessionOf(requestContext).user.id, name, actor);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "Your name was changed." }),
+  });
+
+  area.screen("/password", "Redirect to the account", () => ({ path: ACCOUNT_PATH }));
+
+  // The password is hashed between reading the form and the transaction, which no helper does.
+  area.routes.post(
+    "/password",
+    async ({ request, requestContext, body: sent }) => {
+      const at = { request, requestContext };
+      const values = PASSWORD_FORM.read(sent);
+      const errors = await passwordErrors(requestContext, values);
+      if (errors.length > 0) {
+        const password = PASSWORD_FORM.rejected(values, errors, {});
+        return render.screen(at, { ...account(at, { password }), status: 422 });
+      }
+      const { id, user } = sessionOf(requestContext);
+      const passwordHash = await passwords.hash(values.new_password);
+      const change = { userId: user.id, passwordHash, keepSessionId: id };
+      await writeAs(requestContext, (tx) =>
+        changePassword(ctx, tx, change, actorOf(requestContext)),
+      );
+      const text = "Your password was changed. All your other sessions have ended.";
+      return flashes.redirect(id, ACCOUNT_PATH, text);
+    },
+    { ...formBody(), ...screenOperation("Change the password of the user", session("viewer")) },
+  );
+
+  area.editForm("/mail", {
+    showSummary: "Redirect to the account",
+    summary: "Change which e-mails the user gets",
+    form: MAIL_FORM,
+    back: () => ACCOUNT_PATH,
+    load: (reader, { requestContext }) => ({
+      resource: readPreferences(reader, sessionOf(requestContext).user.id),
+      version: null,
+      context: {},
+    }),
+    show: (mail, at) => account(at, { mail }),
+    update(tx, { key_warnings = true }, actor, { requestContext }) {
+      setKeyWarnings(ctx, tx, sessionOf(requestContext).user.id, key_warnings, actor);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "Your e-mail settings were saved." }),
+  });
+
+  area.screen("/theme", "Redirect to the account", () => ({ path: ACCOUNT_PATH }));
+
+  // Stored by the browser, so that the sign-in screen has the theme too.
+  area.routes.post(
+    "/theme",
+    async ({ body: sent }) => {
+      const back = sent.text("back") === "general" ? GENERAL_PATH : ACCOUNT_PATH;
+      const theme = themeOf(sent.text("theme"));
+      return seeOther(back, theme ? { "Set-Cookie": themeCookie(ctx, theme) } : {});
+    },
+    { ...formBody(), ...screenOperation("Choose the theme of the browser", session("viewer")) },
+  );
+
+  area.action("/sessions/end", {
+    summary: "End a session of the user",
+    run(tx, { requestContext, sent }, actor) {
+      const { user } = sessionOf(requestContext);
+      return endOneSession(ctx, tx, user.id, Number(sent.text("session")), actor);
+    },
+    done: (hasEnded) => ({
+      path: ACCOUNT_PATH,
+      text: hasEnded ? "The session has ended." : "That session had already ended.",
+    }),
+  });
+
+  area.action("/sessions/end-others", {
+    summary: "End all other sessions of the user",
+    run(tx, { requestContext }, actor) {
+      const { id, user } = sessionOf(requestContext);
+      endSessions(ctx, tx, user.id, actor, id);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "All your other sessions have ended." }),
+  });
+
+  return area.routes;
+}
+
+const THEME_PATH = `${ACCOUNT_PATH}/theme`;
+
+/** Screens with the form, by the value of its field `back`. */
+type ThemeScreen = "account" | "general";
+
+/** Buttons that select the theme of the dashboard in this browser. */
+export function ThemeForm({ theme, back }: { theme: Theme; back: ThemeScreen }) {
+  return (
+    <form method="post" action={safeHref(THEME_PATH)}>
+      <input type="hidden" name="back" value={back} />
+      <div class="actions">
+        {THEMES.map((name) => (
+          <Button key={name} name="theme" value={name} isCurrent={name === theme}>
+            {capitalised(name)}
+          </Button>
+        ))}
+      </div>
+      <p class="hint">Applies to the dashboard in this browser. System follows the device.</p>
+    </form>
+  );
+}
