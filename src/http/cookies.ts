@@ -1,6 +1,6 @@
 import { DAY_MS, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
-import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/passwords";
+import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/rules";
 import type { LiveSession, Sessions } from "../features/auth/sessions";
 
 /** The public address, which decides the name and the attributes of the cookie. */

@@ -101,7 +101,7 @@ export function secretValuesField({
   };
 }
 
-function inputOf(index: number, part: "name" | "value" | "set" | "remove"): string {
+function secretInputOf(index: number, part: "name" | "value" | "set" | "remove"): string {
   return `header_${index}_${part}`;
 }
 
@@ -109,12 +109,12 @@ function inputOf(index: number, part: "name" | "value" | "set" | "remove"): stri
 export function readRows(sent: SentForm): ValueRow[] {
   const rows: ValueRow[] = [];
   for (let index = 0; index < VALUES_MAX; index += 1) {
-    if (sent.all(inputOf(index, "name")).length === 0) break;
+    if (sent.all(secretInputOf(index, "name")).length === 0) break;
     rows.push({
-      name: sent.text(inputOf(index, "name")).trim(),
-      value: sent.text(inputOf(index, "value")),
-      isSet: sent.text(inputOf(index, "set")) === "yes",
-      isRemoved: sent.text(inputOf(index, "remove")) === "yes",
+      name: sent.text(secretInputOf(index, "name")).trim(),
+      value: sent.text(secretInputOf(index, "value")),
+      isSet: sent.text(secretInputOf(index, "set")) === "yes",
+      isRemoved: sent.text(secretInputOf(index, "remove")) === "yes",
     });
   }
   return rows.filter(({ name }) => name !== "");
@@ -133,22 +133,33 @@ function shownRows(
 }
 
 function controlsOf({ name, isSet, isRemoved }: ValueRow, index: number): RowControl[] {
-  const value = { kind: "text", name: inputOf(index, "value"), label: "Value", value: "" } as const;
+  const value = {
+    kind: "text",
+    name: secretInputOf(index, "value"),
+    label: "Value",
+    value: "",
+  } as const;
   if (!isSet) {
     return [
-      { kind: "text", name: inputOf(index, "name"), label: "Name", value: name, maxlength: 255 },
+      {
+        kind: "text",
+        name: secretInputOf(index, "name"),
+        label: "Name",
+        value: name,
+        maxlength: 255,
+      },
       { ...value, maxlength: 4_000 },
     ];
   }
   return [
     {
       kind: "fixed",
-      name: inputOf(index, "name"),
+      name: secretInputOf(index, "name"),
       value: name,
       label: "Name",
-      sends: { [inputOf(index, "set")]: "yes" },
+      sends: { [secretInputOf(index, "set")]: "yes" },
     },
     { ...value, placeholder: KEPT, maxlength: 4_000 },
-    { kind: "check", name: inputOf(index, "remove"), label: "Remove", isChecked: isRemoved },
+    { kind: "check", name: secretInputOf(index, "remove"), label: "Remove", isChecked: isRemoved },
   ];
 }

@@ -20,7 +20,7 @@ const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone: Tone 
   superseded: { label: "Superseded", tone: "none" },
 };
 
-const COLUMNS = [
+const LIST_COLUMNS = [
   { label: "Event" },
   { label: "Status" },
   { label: "Attempts" },
@@ -61,7 +61,7 @@ export function DeliveryList({ view, now }: { view: WebhookView; now: number }) 
         ]}
       />
       {deliveries.length > 0 ? (
-        <Table columns={COLUMNS} caption="Deliveries">
+        <Table columns={LIST_COLUMNS} caption="Deliveries">
           {deliveries.map((delivery) => (
             <DeliveryLine
               key={delivery.row.id}

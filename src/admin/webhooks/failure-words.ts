@@ -1,15 +1,15 @@
 import { STATUS_CODES } from "node:http";
 import type { Failure } from "../../features/webhooks/health";
 
-type Answer = Omit<Failure, "at">;
+type TryAnswer = Omit<Failure, "at">;
 
 /** Returns the response of an attempt as text: "503 Service Unavailable", or the reason for a missing response. */
-export function describeFailure({ statusCode, error }: Answer): string {
+export function describeFailure({ statusCode, error }: TryAnswer): string {
   return error ?? (statusCode === null ? "No response" : nameOf(statusCode));
 }
 
 /** Returns the reason of a failed attempt as a sentence. */
-export function reasonOf({ statusCode, error }: Answer): string {
+export function reasonOf({ statusCode, error }: TryAnswer): string {
   // A mail relay's reply has a code and words.
   if (statusCode !== null && error !== null)
     return `The mail relay answered: ${error}`.replace(/(?<!\.)$/, ".");
@@ -18,7 +18,7 @@ export function reasonOf({ statusCode, error }: Answer): string {
 }
 
 /** Returns the next step after a failed attempt as a sentence; undefined if the reason itself names one. */
-export function adviceFor({ statusCode, error }: Answer): string | undefined {
+export function adviceFor({ statusCode, error }: TryAnswer): string | undefined {
   if (statusCode !== null && error !== null) return CHECK_ADDRESS;
   if (statusCode !== null) return adviceForStatus(statusCode);
   if (error === null) return CHECK_RECEIVER;

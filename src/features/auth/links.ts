@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { isLinkLive } from "./passwords";
+import { isLinkLive } from "./rules";
 import {
   deleteLink,
   deleteLinksFor,

@@ -1,18 +1,23 @@
 import { Problem, unavailable } from "../../base/errors";
 import { codePointLength } from "../../base/text";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 // One of the equivalent minimums of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one
 // lane. Each at work holds that memory and a thread of the pool.
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+
 /** Most verifications at a time. One core is left to the thread that serves requests. */
 const VERIFICATION_CONCURRENCY = 2;
+
 const WAITING = 100;
+
 const RETRY_AFTER_SECONDS = 5;
+
 const UNKNOWN_TURN: Turn = { source: "", rank: () => 0 };
 
 const SHORTEST = 12;
+
 const LONGEST = 1_000;
+
 /**
  * Maximum length before normalisation, in UTF-16 units: its time grows with the square of the
  * length.
@@ -111,65 +116,6 @@ function normalise(password: string): string {
 
 function foldCase(text: string): string {
   return text.trim().toLowerCase();
-}
-
-/** Time without use after which a session ends. */
-export const SESSION_IDLE_MS = DAY_MS;
-/** Time after its start at which a session ends, even if it is used. */
-export const SESSION_LIFETIME_MS = 14 * DAY_MS;
-/** Minimum interval between writes of a session's last use. */
-const TOUCH_INTERVAL_MS = MINUTE_MS;
-
-/** Properties of a session and its user that decide if it is accepted. Times in unix ms. */
-interface SessionState {
-  createdAt: number;
-  lastSeenAt: number;
-  userDisabledAt: number | null;
-  userDeletedAt: number | null;
-}
-
-/**
- * Returns true if a session is accepted at `now`. It is refused from the millisecond of its end on.
- */
-export function isSessionLive(session: SessionState, now: number): boolean {
-  return (
-    session.userDisabledAt === null &&
-    session.userDeletedAt === null &&
-    now - session.lastSeenAt < SESSION_IDLE_MS &&
-    now - session.createdAt < SESSION_LIFETIME_MS
-  );
-}
-
-/** Returns true if a session's use at `now` should be written, given the last one written. */
-export function isTouchDue(lastSeenAt: number, now: number): boolean {
-  return now - lastSeenAt >= TOUCH_INTERVAL_MS;
-}
-
-/**
- * Returns true if a one-time link still works. It is refused from the millisecond of its end on.
- */
-export function isLinkLive(link: { expiresAt: number }, now: number): boolean {
-  return now < link.expiresAt;
-}
-
-/** Time after which failed sign-ins are forgotten. */
-export const FAILURES_KEPT_MS = 15 * MINUTE_MS;
-
-const FAILURES_BEFORE_DELAY = 3;
-const LONGEST_DELAY_MS = 30 * SECOND_MS;
-
-/**
- * Returns the wait after failed attempts on an account: none for the first two, then 1 s, 2 s, 4 s,
- * … up to 30 s.
- */
-export function loginDelayMs(failures: number): number {
-  if (failures < FAILURES_BEFORE_DELAY) return 0;
-  return Math.min(LONGEST_DELAY_MS, SECOND_MS * 2 ** (failures - FAILURES_BEFORE_DELAY));
-}
-
-/** Returns true if a public address is HTTPS. Its sessions are then accepted only over HTTPS. */
-export function isHttps(baseUrl: string): boolean {
-  return baseUrl.startsWith("https:");
 }
 
 /** Priority of a piece of work among those that wait. */

@@ -4,13 +4,7 @@ import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";
 import { lazy } from "../../base/lazy";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import {
-  isHttps,
-  isSessionLive,
-  isTouchDue,
-  SESSION_IDLE_MS,
-  SESSION_LIFETIME_MS,
-} from "./passwords";
+import { isHttps, isSessionLive, isTouchDue, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
 import {
   deleteDeadLinks,
   deleteDeadSessions,

@@ -5,7 +5,8 @@ import { sha256Hex } from "../../base/hash";
 import { lazy } from "../../base/lazy";
 import { MINUTE_MS } from "../../base/time";
 import { BucketMap } from "../limits/bucket-map";
-import { FAILURES_KEPT_MS, loginDelayMs, type Turn } from "./passwords";
+import type { Turn } from "./passwords";
+import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
 import { listRecentAddresses } from "./store";
 
 const ATTEMPTS_A_MINUTE = 10;

@@ -1,5 +1,5 @@
 /** Maximum length of a line with encoded words, in octets (RFC 2047, 2). */
-const LINE_MAX = 76;
+const HEADER_LINE_MAX = 76;
 /** Maximum length of an encoded word, in octets. */
 const WORD_MAX = 75;
 
@@ -25,7 +25,7 @@ export function textField(name: string, value: string): string {
   if (PRINTABLE.test(text) && !text.includes("=?") && !/\S{900}/.test(text)) {
     return `${fold(line + text)}\r\n`;
   }
-  return `${line}${encodedWords(text, LINE_MAX - line.length).join("\r\n ")}\r\n`;
+  return `${line}${encodedWords(text, HEADER_LINE_MAX - line.length).join("\r\n ")}\r\n`;
 }
 
 /** Returns a header field with a structured value. Throws for characters outside printable ASCII. */
@@ -41,7 +41,7 @@ export function addressField(name: string, address: string, displayName?: string
   const line = `${requireFieldName(name)}: `;
   if (phrase === "") return `${line}${mailbox}\r\n`;
   const end = `<${mailbox}>`;
-  const isLong = line.length + phrase.length + 1 + end.length > LINE_MAX;
+  const isLong = line.length + phrase.length + 1 + end.length > HEADER_LINE_MAX;
   return `${line}${phrase}${isLong ? "\r\n " : " "}${end}\r\n`;
 }
 
@@ -121,11 +121,11 @@ function asWordQ(text: string): string {
 function fold(line: string): string {
   const lines: string[] = [];
   let rest = line;
-  while (rest.length > LINE_MAX) {
+  while (rest.length > HEADER_LINE_MAX) {
     // The name of the field stays on the first line with the start of its value.
     const first = lines.length === 0 ? rest.indexOf(": ") + 2 : 1;
-    let at = rest.lastIndexOf(" ", LINE_MAX);
-    if (at < first) at = rest.indexOf(" ", Math.max(first, LINE_MAX));
+    let at = rest.lastIndexOf(" ", HEADER_LINE_MAX);
+    if (at < first) at = rest.indexOf(" ", Math.max(first, HEADER_LINE_MAX));
     if (at === -1) break;
     lines.push(rest.slice(0, at));
     rest = rest.slice(at);

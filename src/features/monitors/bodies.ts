@@ -6,7 +6,7 @@ import {
   type TSchema,
   Type,
 } from "@sinclair/typebox";
-import { Check } from "@sinclair/typebox/value";
+import { Check as isValid } from "@sinclair/typebox/value";
 import {
   type MonitorType,
   ON_DOWN,
@@ -162,7 +162,7 @@ export function creationOf(type: MonitorType, config: TSchema, more: TProperties
       type: typeText(type),
       name: Name,
       // Optional if no field of the config is required.
-      config: Check(config, {}) ? Type.Optional(namedConfig) : namedConfig,
+      config: isValid(config, {}) ? Type.Optional(namedConfig) : namedConfig,
       ...OptionalSettings,
       interval_seconds: Type.Optional(intervalOf(type)),
       paused: Type.Optional(Paused),

@@ -31,7 +31,7 @@ const EventFilter = Type.Array(OneOf(FILTERS), {
   examples: [["incident.created", "incident.resolved"]],
 });
 
-const Fields = Type.Object({
+const WritableFields = Type.Object({
   url: Text({
     minLength: 1,
     maxLength: URL_MAX,
@@ -96,7 +96,7 @@ function changeOf({ properties, title }: TObject): TSchema {
   });
 }
 
-const { url: Url, ...Others } = Fields.properties;
+const { url: Url, ...Others } = WritableFields.properties;
 const Optional = Type.Partial(Type.Object(Others)).properties;
 
 export const CreateWebhookBody = Type.Object(

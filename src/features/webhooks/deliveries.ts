@@ -149,7 +149,7 @@ function requireOpen(reader: Reader, webhook: WebhookRow): void {
 }
 
 /** Number of rows that one call deletes. Each delivery has up to ten attempts with responses. */
-const ROWS_PER_BATCH = 200;
+const SAVED_PER_BATCH = 200;
 
 /**
  * Deletes events older than `before` (unix ms) with their deliveries, oldest first, at most a few
@@ -157,19 +157,19 @@ const ROWS_PER_BATCH = 200;
  * more.
  */
 export function trimDeliveries(tx: Tx, before: number): boolean {
-  const hours = deleteHoursBefore(tx, { before, limit: ROWS_PER_BATCH });
-  const groups = deleteEmptyGroups(tx, { before, limit: ROWS_PER_BATCH });
-  const isMore = Math.max(hours, groups) === ROWS_PER_BATCH;
+  const hours = deleteHoursBefore(tx, { before, limit: SAVED_PER_BATCH });
+  const groups = deleteEmptyGroups(tx, { before, limit: SAVED_PER_BATCH });
+  const isMore = Math.max(hours, groups) === SAVED_PER_BATCH;
   // Events whose deliveries are not written yet seem to have no pending ones.
   if (hasBatches(tx)) return isMore;
-  const events = listEventsBefore(tx, { before, limit: ROWS_PER_BATCH });
-  let left = ROWS_PER_BATCH;
+  const events = listEventsBefore(tx, { before, limit: SAVED_PER_BATCH });
+  let left = SAVED_PER_BATCH;
   for (const { id } of events) {
     left -= deleteDeliveriesOf(tx, { eventId: id, limit: left });
     if (left <= 0) return true;
     deleteEvent(tx, { id });
   }
-  return events.length === ROWS_PER_BATCH || isMore;
+  return events.length === SAVED_PER_BATCH || isMore;
 }
 
 /**

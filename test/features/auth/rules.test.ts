@@ -4,7 +4,7 @@ import {
   isSessionLive,
   isTouchDue,
   loginDelayMs,
-} from "../../../src/features/auth/passwords";
+} from "../../../src/features/auth/rules";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -12,13 +12,13 @@ export interface DockerContext {
 export const dockerForm: TypeForm = {
   sentence: "Asks Docker for the state of a container, and fails unless it is running and healthy.",
   fields: {
-    host: hostField(),
+    host: dockerHostField(),
     container: textField({ label: "Container", hint: "Its name or id.", isRequired: true }),
   },
 };
 
 /** Field for a Docker host, which offers those of the server. */
-function hostField(): Field<string, string, DockerContext> {
+function dockerHostField(): Field<string, string, DockerContext> {
   const label = "Docker host";
   return {
     ...textField({ label }),

@@ -12,7 +12,7 @@ import { browserOrigin } from "../../../ui/frame/browser";
 import { renderPlainScreen } from "../../../ui/frame/shell";
 import { canResetByMail } from "../../users/forgot";
 import { hasUsers } from "../../users/users";
-import { isHttps } from "../passwords";
+import { isHttps } from "../rules";
 import type { Sessions } from "../sessions";
 import { keepForm, type RefusedForm } from "./refused-form";
 import { returnPathOf } from "./return-path";

@@ -18,7 +18,7 @@ import { HOME_PATH, SIGN_OUT_PATH } from "../../../ui/frame/paths";
 import { renderPlainScreen } from "../../../ui/frame/shell";
 import { screenOperation } from "../../../ui/screens/routes";
 import { authenticate, endOneSession, signIn } from "../../users/sign-in";
-import { isHttps } from "../passwords";
+import { isHttps } from "../rules";
 import { readKeptForm, type RefusedForm, RefusedFormPage } from "./refused-form";
 import { safeReturnPath } from "./return-path";
 import { KEPT_SIGN_IN_PATH, waitText } from "./sign-in";

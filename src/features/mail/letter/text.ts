@@ -17,7 +17,7 @@ const SEPARATOR = "---";
 
 /** Returns the text part of a mail. */
 export function renderText(letter: Letter, layout: Layout): string {
-  const render = (block: Block) => renderBlock(block, layout);
+  const render = (block: Block) => renderTextBlock(block, layout);
   return (
     [
       cleaned(letter.sender),
@@ -33,10 +33,10 @@ export function renderText(letter: Letter, layout: Layout): string {
 
 /** Returns lines for the place of a letter. */
 export function renderTextPlace(blocks: readonly Block[], layout: Layout): string {
-  return blocks.map((block) => renderBlock(block, layout)).join("\n\n");
+  return blocks.map((block) => renderTextBlock(block, layout)).join("\n\n");
 }
 
-function renderBlock(block: Block, layout: Layout): string {
+function renderTextBlock(block: Block, layout: Layout): string {
   switch (block.type) {
     case "markdown": {
       const { text, isCut } = cutText(cleaned(block.source), layout.text);

@@ -6,12 +6,14 @@ import { cleanReply } from "../smtp/reply";
 import type { Finding } from "./finding";
 
 const REPORTS_MAX = 500;
-const MAIL_ID = "^eml_[0-9a-z]{26}$";
+const JSON_MAIL_ID = "^eml_[0-9a-z]{26}$";
 
 const JsonReport = Type.Object(
   {
     mail: Type.Optional(
-      Nullable(Text({ pattern: MAIL_ID, description: "Id of the mail, from its `Message-ID`." })),
+      Nullable(
+        Text({ pattern: JSON_MAIL_ID, description: "Id of the mail, from its `Message-ID`." }),
+      ),
     ),
     address: Type.Optional(
       Nullable(

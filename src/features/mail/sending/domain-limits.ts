@@ -5,7 +5,7 @@ const WITHIN_MS = MINUTE_MS;
 const FIRST_MS = MINUTE_MS;
 const LONGEST_MS = 15 * MINUTE_MS;
 /** Number of domains beyond which old ones are forgotten. */
-const DOMAINS_MAX = 1_000;
+const LIMITED_DOMAINS_MAX = 1_000;
 
 interface Refusals {
   lastAt: number;
@@ -42,7 +42,7 @@ export class DomainLimits {
   }
 
   #forgetOld(now: number): void {
-    if (this.#refusals.size < DOMAINS_MAX) return;
+    if (this.#refusals.size < LIMITED_DOMAINS_MAX) return;
     for (const [domain, { lastAt, limitedUntil }] of this.#refusals) {
       if (Math.max(lastAt, limitedUntil) + LONGEST_MS < now) this.#refusals.delete(domain);
     }

@@ -8,7 +8,7 @@ export interface SmtpError extends Error {
   response?: string;
 }
 
-const STAGES: Readonly<Record<string, RelayStage>> = {
+const ERROR_STAGES: Readonly<Record<string, RelayStage>> = {
   EHLO: "ehlo",
   HELO: "ehlo",
   STARTTLS: "starttls",
@@ -19,7 +19,7 @@ const STAGES: Readonly<Record<string, RelayStage>> = {
 /** Returns the stage of a refused command; undefined for other errors. */
 export function stageOf({ command = "", code }: SmtpError): RelayStage | undefined {
   if (command === "DATA") return code === "EMESSAGE" ? "message" : "data";
-  return command.startsWith("AUTH") ? "auth" : STAGES[command];
+  return command.startsWith("AUTH") ? "auth" : ERROR_STAGES[command];
 }
 
 export function isHandshakeError({ code }: SmtpError, stage: RelayStage): boolean {

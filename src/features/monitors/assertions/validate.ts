@@ -21,10 +21,10 @@ export function validateAssertions(
 // A token of RFC 9110.
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-type Fault = [field: "source" | "property" | "value", detail: string];
+type AssertionFault = [field: "source" | "property" | "value", detail: string];
 
-function faultsOf(assertion: Assertion, isHttps: boolean): Fault[] {
-  const faults: Fault[] = [];
+function faultsOf(assertion: Assertion, isHttps: boolean): AssertionFault[] {
+  const faults: AssertionFault[] = [];
   if (assertion.source === "certificate_days" && !isHttps) {
     faults.push(["source", "needs a URL with https://"]);
   }

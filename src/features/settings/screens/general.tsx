@@ -34,7 +34,7 @@ import { PageHead } from "../../../ui/navigation";
 import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
 import { duration, RelativeTime, shortDay } from "../../../ui/times";
 import { VERSION } from "../../../version";
-import { isHttps } from "../../auth/passwords";
+import { isHttps } from "../../auth/rules";
 import { endSession, startSession } from "../../auth/sessions";
 import { type LastBackup, readLastBackup, recordBackup } from "../../backups/last-backup";
 import { countStatuses } from "../../components/store";

@@ -4,7 +4,7 @@ import { withLineFeeds } from "../../../base/text";
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-const ELLIPSIS = "…";
+const CUT_MARK = "…";
 
 /** Returns a text without control characters, direction overrides and unpaired surrogates. */
 export function clean(text: string): string {
@@ -23,7 +23,7 @@ export function cleanLine(text: string): string {
 function clip(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text;
   const points = Array.from(text);
-  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + ELLIPSIS;
+  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + CUT_MARK;
   return beginning(largestCount(points.length - 1, (length) => fits(beginning(length))));
 }
 

@@ -10,7 +10,7 @@ import { type Data, recordOf, textOf } from "./reading";
 
 /** Maximum number of lines, and maximum length of the name and of the reason in each: all fit into a message of Slack. */
 const LINES_MAX = 20;
-const NAME_MAX = 60;
+const GATHERED_NAME_MAX = 60;
 const REASON_MAX = 60;
 
 /** Kinds of lines, in the order in which the title counts them. */
@@ -77,7 +77,7 @@ function linesOf(events: readonly RecordedEvent[]): Line[] {
 /** Returns the line of one monitor with its first, its last and all of its events. */
 function lineOf(first: RecordedEvent, last: RecordedEvent, all: readonly RecordedEvent[]): Line {
   const data = recordOf(last.data, "monitor") ?? last.data;
-  const name = clipTo(cleanLine(nameOf(data)), NAME_MAX);
+  const name = clipTo(cleanLine(nameOf(data)), GATHERED_NAME_MAX);
   const wasDown = all.some(({ type }) => type === "monitor.down");
   const since = sinceOf(textOf(data, "state_since"));
   const type: EventType = last.type;
