@@ -1,4 +1,4 @@
-import { readReport, takeReport } from "../features/mail/reports/take-reports";
+import { takeReport } from "../features/mail/reports/take-reports";
 import type { Invocation } from "./command";
 import { withInstallation } from "./with-installation";
 
@@ -18,7 +18,9 @@ export async function runMailBounce(invocation: Invocation): Promise<0> {
   const message = await input.bytes(MESSAGE_MAX_BYTES);
   const access = { canCreate: false, fields: { flags: {} } };
   return withInstallation({ name: "mail bounce" }, invocation, access, async ({ ctx }) => {
-    const finding = await readReport(message);
+    // The parser is loaded with the first message.
+    const { readMessage } = await import("../features/mail/reports/read-message");
+    const finding = await readMessage(message);
     const outcome =
       finding === "ignored" ? finding : await ctx.db.write((tx) => takeReport(ctx, tx, finding));
     output.err(OUTCOMES[outcome]);

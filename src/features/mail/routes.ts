@@ -6,7 +6,6 @@ import { NO_STORE } from "../../http/representation";
 import { operation } from "../../http/operation";
 import type { RequestContexts } from "../../http/elysia";
 import type { Finding } from "./reports/finding";
-import { readReport } from "./reports/take-reports";
 import { JsonReports, readJsonReports } from "./reports/json-reports";
 import { takeReport } from "./reports/take-reports";
 import { isReportToken } from "./reports/token";
@@ -58,7 +57,9 @@ export function mailReportRoutes(ctx: Ctx, requestContexts: RequestContexts) {
 }
 
 async function readRaw(message: Uint8Array): Promise<Finding[]> {
-  const finding = await readReport(message);
+  // The parser is loaded with the first message.
+  const { readMessage } = await import("./reports/read-message");
+  const finding = await readMessage(message);
   return finding === "ignored" ? [] : [finding];
 }
 

@@ -149,7 +149,7 @@ function requireOpen(reader: Reader, webhook: WebhookRow): void {
 }
 
 /** Number of rows that one call deletes. Each delivery has up to ten attempts with responses. */
-const SAVED_PER_BATCH = 200;
+const DELETED_PER_CALL = 200;
 
 /**
  * Deletes events older than `before` (unix ms) with their deliveries, oldest first, at most a few
@@ -157,19 +157,19 @@ const SAVED_PER_BATCH = 200;
  * more.
  */
 export function trimDeliveries(tx: Tx, before: number): boolean {
-  const hours = deleteHoursBefore(tx, { before, limit: SAVED_PER_BATCH });
-  const groups = deleteEmptyGroups(tx, { before, limit: SAVED_PER_BATCH });
-  const isMore = Math.max(hours, groups) === SAVED_PER_BATCH;
+  const hours = deleteHoursBefore(tx, { before, limit: DELETED_PER_CALL });
+  const groups = deleteEmptyGroups(tx, { before, limit: DELETED_PER_CALL });
+  const isMore = Math.max(hours, groups) === DELETED_PER_CALL;
   // Events whose deliveries are not written yet seem to have no pending ones.
   if (hasBatches(tx)) return isMore;
-  const events = listEventsBefore(tx, { before, limit: SAVED_PER_BATCH });
-  let left = SAVED_PER_BATCH;
+  const events = listEventsBefore(tx, { before, limit: DELETED_PER_CALL });
+  let left = DELETED_PER_CALL;
   for (const { id } of events) {
     left -= deleteDeliveriesOf(tx, { eventId: id, limit: left });
     if (left <= 0) return true;
     deleteEvent(tx, { id });
   }
-  return events.length === SAVED_PER_BATCH || isMore;
+  return events.length === DELETED_PER_CALL || isMore;
 }
 
 /**

@@ -176,8 +176,3 @@ function replyOf({ status, diagnostic, kind }: Finding): string {
 function noteOf(finding: Finding): string {
   return withoutAddresses(replyOf(finding));
 }
-
-/** Reads the report in a message that came back. The parser is loaded with the first message. */
-export async function readReport(message: Uint8Array): Promise<Finding | "ignored"> {
-  return (await import("./read-message")).readMessage(message);
-}
