@@ -5,7 +5,6 @@ import { mailings, mailThreads } from "../../db/tables/mail";
 
 export type MailingRow = typeof mailings.$inferSelect;
 export type ThreadRow = typeof mailThreads.$inferSelect;
-export type EventRow = typeof events.$inferSelect;
 
 /** `cursor` of a mailing that has not begun. */
 export const NOT_BEGUN = -1;

@@ -12,13 +12,6 @@ export const findLastSubscriber = selectOne((orm, $: { pageId: string }) =>
     .limit(1),
 );
 
-/** A subscriber, with the answer to the question if a mailing includes it. */
-export interface Candidate {
-  seq: number;
-  /** 0 also without an address. */
-  isIncluded: number;
-}
-
 /**
  * Condition: a subscriber chose a kind of event, and the whole page or one of the targets. The column is named
  * with its table, since `json_each` has an `id` too.

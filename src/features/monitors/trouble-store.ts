@@ -71,17 +71,6 @@ export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string })
     .orderBy(asc(monitors.id), asc(incidents.id)),
 );
 
-/** Lists the monitors whose outages belong to an incident, oldest first. */
-export const listMonitorsOfIncident = selectMany((orm, $: { incidentId: string; limit: number }) =>
-  orm
-    .selectDistinct({ id: monitors.id })
-    .from(incidentOutages)
-    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
-    .where(and(eq(incidentOutages.incidentId, $.incidentId), isNull(monitors.deletedAt)))
-    .orderBy(asc(monitors.id))
-    .limit($.limit),
-);
-
 /**
  * Finds the longest time without data that ended after `since` (unix ms) and has this message. All
  * active monitors share such a time, so that only the 20 oldest are read.
