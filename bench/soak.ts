@@ -17,7 +17,7 @@ import { readMetrics, seedMonitors, startTarget } from "./support/watching";
 import { withWorkspace, type Workspace } from "./support/workspace";
 import { startSession } from "../src/features/auth/sessions";
 import { createUser } from "../src/features/users/users";
-import { createWebhook } from "../src/features/webhooks/create";
+import { createWebhook } from "../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../src/base/actor";
 import { sessionCookie } from "../src/http/cookies";
 

@@ -5,24 +5,25 @@ import type { Fleet } from "./features/alarms/fleet";
 import { type Backups, createBackups } from "./features/backups/backups";
 import { createImportJobs, type ImportJobs } from "./features/imports/jobs";
 import type { RunImport } from "./features/imports/request";
-import { createMailingTemplate } from "./features/mailings/template";
-import { MAILING_TEMPLATE } from "./features/mailings/expand";
-import { startMailings } from "./features/mailings/worker";
+import { createMailingTemplate } from "./features/mailings/letters";
+import { MAILING_TEMPLATE, startMailings } from "./features/mailings/mailings";
 import { startMaintenanceClock } from "./features/maintenance/clock";
 import { startSending } from "./features/mail/sending/sender";
-import { alarmFamilies } from "./features/metrics/alarms";
-import { checkFamilies } from "./features/metrics/monitors";
-import { deliveryFamilies } from "./features/metrics/webhooks";
-import { mailFamilies } from "./features/metrics/mail";
+import {
+  alarmFamilies,
+  checkFamilies,
+  deliveryFamilies,
+  mailFamilies,
+  subscriberFamilies,
+} from "./features/metrics/families";
 import type { MetricFamily } from "./features/metrics/metrics";
-import { subscriberFamilies } from "./features/metrics/subscribers";
 import { createIdleMonitoring, type Monitoring } from "./features/monitors/monitoring";
-import { createMonitoring, type FindProbe } from "./features/monitors/engine";
-import { startRollUps } from "./features/monitors/rollup-clock";
-import { readHeadline } from "./features/status/snapshot";
-import { createLoadThrottle } from "./features/outgoing/load-throttle";
-import { SIGN_UP_TEMPLATES } from "./features/subscribers/templates";
-import { startSignUps } from "./features/subscribers/sign-up-worker";
+import { createMonitoring, type FindProbe } from "./features/monitors/engine/engine";
+import { startRollUps } from "./features/monitors/rollup";
+import { readHeadline } from "./features/status/snapshots";
+import { createLoadThrottle } from "./features/outgoing/sending-loop";
+import { SIGN_UP_TEMPLATES } from "./features/subscribers/mails";
+import { startSignUps } from "./features/subscribers/sign-up";
 import { startUserMails, USER_TEMPLATES } from "./features/users/letters";
 import { ALERT_TEMPLATES } from "./features/webhooks/alerts/templates";
 import { startDelivering } from "./features/webhooks/deliver/deliverer";

@@ -22,7 +22,7 @@ import { removeUnfinishedRestore } from "./db/unfinished-restore";
 import { OutsideAnswers } from "./egress/outside";
 import { createChanges } from "./events/changes";
 import { createOutbox } from "./events/outbox";
-import type * as MailingsModule from "./features/mailings/record";
+import type * as MailingsModule from "./features/mailings/mailings";
 import { enqueueDeliveries } from "./features/webhooks/enqueue";
 import { type Clock, systemClock } from "./base/clock";
 import { createIdFactory } from "./base/ids";
@@ -191,7 +191,7 @@ export function createContext(parts: {
   outbox.subscribe(enqueueDeliveries(ctx));
   // Loaded with the first event, which shortens the start.
   const mailings = lazy(() => {
-    const { recordMailings } = require("./features/mailings/record") as typeof MailingsModule;
+    const { recordMailings } = require("./features/mailings/mailings") as typeof MailingsModule;
     return recordMailings(ctx);
   });
   outbox.subscribe((tx, groups) => mailings()(tx, groups));

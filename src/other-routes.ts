@@ -2,7 +2,7 @@ import type { AnyElysia } from "elysia";
 import type { Ctx } from "./context";
 import { analyticsRoutes } from "./features/analytics/api";
 import type { Sessions } from "./features/auth/sessions";
-import { importedHeartbeatRoutes } from "./features/compat/routes";
+import { importedHeartbeatRoutes } from "./features/compat/api";
 import { componentRoutes } from "./features/components/api";
 import { incidentTemplateRoutes } from "./features/incident-templates/api";
 import type { createIncidentCache } from "./features/incidents/records";
@@ -10,19 +10,23 @@ import { incidentRoutes } from "./features/incidents/api";
 import type { KeyUsage } from "./features/keys/usage";
 import { keyRoutes } from "./features/keys/api";
 import type { Limiter } from "./features/limits/limiter";
-import { mailOfChange } from "./features/mailings/record";
-import { mailReportRoutes } from "./features/mail/routes";
+import { mailOfChange } from "./features/mailings/mailings";
+import { mailReportRoutes } from "./features/mail/api";
 import { maintenanceRoutes } from "./features/maintenance/api";
-import { databaseFamilies, limiterFamilies, processFamilies } from "./features/metrics/server";
+import {
+  databaseFamilies,
+  limiterFamilies,
+  monitorFamilies,
+  processFamilies,
+  webhookFamilies,
+} from "./features/metrics/families";
 import type { Metrics } from "./features/metrics/metrics";
-import { monitorFamilies } from "./features/metrics/monitors";
-import { webhookFamilies } from "./features/metrics/webhooks";
-import { metricsRoutes } from "./features/metrics/routes";
+import { metricsRoutes } from "./features/metrics/api";
 import type { Monitoring } from "./features/monitors/monitoring";
-import { monitorRoutes } from "./features/monitors/routes";
+import { monitorRoutes } from "./features/monitors/api";
 import type { Snapshots } from "./features/status/snapshots";
 import type { MailOf } from "./features/timeline/updates";
-import { webhookRoutes } from "./features/webhooks/routes";
+import { webhookRoutes } from "./features/webhooks/api";
 import { createElysia, type RequestContexts } from "./http/elysia";
 import type { RouteTable } from "./http/route-table";
 import { openApiSteps } from "./http/openapi/document";

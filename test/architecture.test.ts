@@ -104,7 +104,7 @@ const CATCHING = [
   // Answers errors with a screen.
   "ui/screens/routes.ts",
   // Shows code for receivers of webhooks.
-  "admin/webhooks/snippets.ts",
+  "features/webhooks/screens/forms.tsx",
 ];
 
 interface Import {
@@ -221,7 +221,7 @@ describe("the architecture", () => {
       if (/^(db|events)\/|[/-]store\.ts$|^features\/users\/(forgot|key-warnings)\.ts$/.test(file))
         continue;
       if (
-        /^(features\/monitors\/probes|admin\/monitors\/types|features\/imports\/(?:gatus|uptime-kuma))\//.test(
+        /^(features\/monitors\/probes|features\/monitors\/screens\/types|features\/imports\/(?:gatus|uptime-kuma))\//.test(
           file,
         )
       )
@@ -242,7 +242,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/primary\/primaryship\.ts$|^housekeeping\.ts$|^ui\/frame\/write-as\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|imports\/history\/write|mail\/relay-offers|auth\/sessions|maintenance\/clock|mailings\/worker|monitors\/(engine\/(incident-clock|network|recorder)|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/mails|users\/letters)\.ts$/;
+      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/primary\/primaryship\.ts$|^housekeeping\.ts$|^ui\/frame\/write-as\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|imports\/history\/write|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|monitors\/(engine\/(incidents|network|recorder)|rollup)|outgoing\/(result-recorder|waiting-rows)|users\/mails|users\/letters)\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

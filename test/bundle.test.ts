@@ -28,7 +28,7 @@ const LATER = [
   "sonic-boom",
 ];
 /** Largest text of these modules without migrations, in bytes. */
-const START_MAX_BYTES = 740_000;
+const START_MAX_BYTES = 742_000;
 
 /** Returns the bytes of each module in the parts that begin with these modules, and in their static imports. */
 async function loadedWith(...modules: string[]): Promise<Map<string, number>> {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dirname, join, normalize } from "node:path";
 import type { TObject } from "@sinclair/typebox";
 import { Glob } from "bun";
-import { javaScriptSnippet, shellSnippet } from "../src/admin/webhooks/snippets";
+import { javaScriptSnippet, shellSnippet } from "../src/features/webhooks/screens/forms";
 import type { Option } from "../src/base/config/option";
 import { OPTIONS } from "../src/base/config/options";
 import { EVENTS } from "../src/events/outbox";

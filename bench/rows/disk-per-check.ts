@@ -1,9 +1,11 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
-import { type Entry, recordEntries } from "../../src/features/monitors/engine/record";
-import { MonitorRegistry } from "../../src/features/monitors/engine/monitor-registry";
-import type { ScheduledMonitor } from "../../src/features/monitors/engine/scheduled-monitor";
+import { type Entry, recordEntries } from "../../src/features/monitors/engine/recorder";
+import {
+  MonitorRegistry,
+  type ScheduledMonitor,
+} from "../../src/features/monitors/engine/registry";
 import type { Ctx } from "../../src/context";
 import { type Figure, rounded } from "../support/figure";
 import { openData } from "../support/open-data";

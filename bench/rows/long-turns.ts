@@ -1,7 +1,7 @@
 import { createIncident } from "../../src/features/incidents/incidents";
 import { createComponent } from "../../src/features/components/components";
 import { planMaintenance } from "../../src/features/maintenance/plan";
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";

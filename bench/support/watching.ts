@@ -1,4 +1,4 @@
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Seen } from "../programs/target";
 import { compileProgram } from "./compile";

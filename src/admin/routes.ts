@@ -15,20 +15,20 @@ import { incidentAdminRoutes } from "../features/incidents/screens/routes";
 import { incidentTemplateAdminRoutes } from "../features/incident-templates/screens/list";
 import { scheduleAdminRoutes } from "../features/maintenance/screens/schedules";
 import { keyAdminRoutes } from "../features/keys/screens/routes";
-import { mailAdminRoutes } from "./mail/routes";
-import { mailingAdminRoutes } from "./mailings/routes";
+import { mailAdminRoutes } from "../features/mail/screens/mail";
+import { mailingAdminRoutes } from "../features/mailings/screens/routes";
 import { maintenanceAdminRoutes } from "../features/maintenance/screens/routes";
-import { monitorAdminRoutes } from "./monitors/routes";
+import { monitorAdminRoutes } from "../features/monitors/screens/routes";
 import { overviewAdminRoutes } from "../features/overview/screens/routes";
 import { pageAdminRoutes } from "../features/pages/screens/routes";
 import type { AdminDependencies } from "../ui/frame/dependencies";
 import { ACCOUNT_PATH } from "../ui/frame/paths";
 import { screenOperation } from "../ui/screens/routes";
 import { searchAdminRoutes } from "../features/search/screens/search";
-import { subscriberAdminRoutes } from "./subscribers/routes";
-import { subscriberTransferRoutes } from "./subscribers/transfer-routes";
+import { subscriberAdminRoutes } from "../features/subscribers/screens/routes";
+import { subscriberTransferRoutes } from "../features/subscribers/screens/transfer";
 import { userAdminRoutes } from "../features/users/screens/routes";
-import { webhookAdminRoutes } from "./webhooks/routes";
+import { webhookAdminRoutes } from "../features/webhooks/screens/routes";
 
 /**
  * Adds the routes of all screens below `/admin`. Each route declares its required role. `/admin/` and

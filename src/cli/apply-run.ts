@@ -5,7 +5,7 @@ import { ApplyFileError, readApplyFile, type ReadFile } from "../features/apply/
 import type { ApplyOutcome } from "../features/apply/run";
 import { describeChange } from "../features/apply/difference";
 import { followSettings } from "../features/settings/settings";
-import { describeQuestion } from "../features/webhooks/alerts/question";
+import { describeQuestion } from "../features/webhooks/alerts/confirmation";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../base/actor";
 import { toIso } from "../base/time";

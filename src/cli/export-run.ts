@@ -4,7 +4,7 @@ import type { ApplyFile } from "../features/apply/model";
 import { exportFile, writeApplyFile } from "../features/apply/export";
 import { monitorsIn } from "../features/apply/pointers";
 import { omitForeignRefs } from "../features/apply/foreign-refs";
-import { listUndeclarableRefs } from "../features/monitors/apply-plan";
+import { listUndeclarableRefs } from "../features/monitors/declared";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { readPublicAddress } from "../features/settings/settings";
 import { openForCommand } from "../installation";

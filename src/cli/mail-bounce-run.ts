@@ -1,4 +1,4 @@
-import { takeReport } from "../features/mail/reports/take-reports";
+import { takeReport } from "../features/mail/reports/reports";
 import type { Invocation } from "./command";
 import { withInstallation } from "./with-installation";
 

@@ -9,20 +9,23 @@ import {
   parseStoredAddress,
 } from "../base/mail-address";
 import { addressHmac, ensureMailKey } from "../features/mail/tokens";
-import { relayTakesUtf8 } from "../features/mail/relay-offers";
+import { relayTakesUtf8 } from "../features/mail/settings";
 import type { PageRow } from "../features/pages/store";
 import { followSettings } from "../features/settings/settings";
-import { addConsentedSubscriber, readConsent } from "../features/subscribers/consent";
-import { createChoicesReader } from "../features/subscribers/refs";
-import { eraseAddress } from "../features/subscribers/erase";
-import { inviteSubscriber, removeSubscriber } from "../features/subscribers/team";
+import { addConsentedSubscriber, readConsent } from "../features/subscribers/sign-up";
+import {
+  createChoicesReader,
+  eraseAddress,
+  inviteSubscriber,
+  removeSubscriber,
+} from "../features/subscribers/subscribers";
 import {
   LISTED_STATUSES,
   listSubscribersOfPage,
   type SubscriberLine,
-} from "../features/subscribers/listing";
+} from "../features/subscribers/list";
 import { listSubscribersOfAddress } from "../features/subscribers/store";
-import { requireImportable } from "../features/subscribers/import";
+import { requireImportable } from "../features/subscribers/transfer";
 import { plural } from "../base/text";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { printJson, printTable } from "./output";

@@ -1,18 +1,19 @@
 import { existsSync, statSync } from "node:fs";
 import { OperatorError } from "../db/errors";
 import { CLI_ACTOR } from "../base/actor";
-import { relayTakesUtf8 } from "../features/mail/relay-offers";
+import { relayTakesUtf8 } from "../features/mail/settings";
 import { followSettings } from "../features/settings/settings";
-import { exportSubscribers, recordExport } from "../features/subscribers/export";
 import {
+  exportSubscribers,
   IMPORT_RESULTS,
   type ImportCounts,
   importSubscribers,
+  readImportFile,
+  recordExport,
   requireImportable,
   RESULT_WORDS,
-} from "../features/subscribers/import";
-import { readConsent } from "../features/subscribers/consent";
-import { readImportFile } from "../features/subscribers/import-file";
+} from "../features/subscribers/transfer";
+import { readConsent } from "../features/subscribers/sign-up";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 import { pageOf, requiredPage, SUBSCRIBER_FIELDS } from "./subscriber-page";
 import { withInstallation } from "./with-installation";

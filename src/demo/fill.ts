@@ -5,7 +5,7 @@ import type { UserResource } from "../features/users/wire";
 import { createUser } from "../features/users/users";
 import { createKey } from "../features/keys/keys";
 import { type Scope, SCOPE_NAMES } from "../features/keys/scopes";
-import { createWebhook } from "../features/webhooks/create";
+import { createWebhook } from "../features/webhooks/webhooks";
 import { sendTestEvent } from "../features/webhooks/deliveries";
 import { createContext, type Installation } from "../installation";
 import { systemClock } from "../base/clock";

@@ -1,4 +1,4 @@
-import type { CreateMonitorBody } from "../features/monitors/bodies";
+import type { CreateMonitorBody } from "../features/monitors/wire";
 
 /** A monitor of the demo. */
 export interface MonitorPlan {

@@ -1,8 +1,8 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import type { Actor } from "../base/actor";
-import { createMonitor } from "../features/monitors/create";
-import type { CreateMonitorBody } from "../features/monitors/bodies";
+import { createMonitor } from "../features/monitors/monitors";
+import type { CreateMonitorBody } from "../features/monitors/wire";
 import { type MonitorConfig, probeOf } from "../features/monitors/probes";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
 import { type PastTrouble, writeHistory } from "./history";

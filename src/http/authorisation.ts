@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
 import { Problem } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
-import type { HeartbeatDirectory } from "../features/monitors/heartbeat-tokens";
+import type { HeartbeatDirectory } from "../features/monitors/heartbeats";
 import { type Role, roleAllows } from "../base/actor";
 import {
   authenticateBasic,

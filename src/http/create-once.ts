@@ -1,7 +1,7 @@
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { Problem } from "../base/errors";
-import { type Answer, answerOnce } from "../features/idempotency/service";
+import { type Answer, answerOnce } from "../features/idempotency/store";
 import { sha256 } from "../base/hash";
 import { type RequestContext, bearerOf } from "./request-context";
 import { sendCreated } from "./answers";

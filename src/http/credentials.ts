@@ -3,7 +3,7 @@ import { type ErrorCode, Problem } from "../base/errors";
 import { type Credential, isKeyValue, type KeyDirectory } from "../features/keys/directory";
 import { keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
-import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeat-tokens";
+import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeats";
 import { toIso } from "../base/time";
 import { splitUrl } from "./request-url";
 import type { Route } from "./route-table";

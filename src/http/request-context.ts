@@ -4,7 +4,7 @@ import type { Problem } from "../base/errors";
 import type { LiveSession } from "../features/auth/sessions";
 import type { Credential } from "../features/keys/directory";
 import type { Charge } from "../features/limits/limiter";
-import type { TokenOwner } from "../features/monitors/heartbeat-tokens";
+import type { TokenOwner } from "../features/monitors/heartbeats";
 import type { DomainPage } from "../features/pages/custom-domains";
 import { outsideAddressOf } from "../egress/policy";
 import type { ClientAddress } from "../base/client-address";

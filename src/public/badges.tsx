@@ -1,7 +1,7 @@
 import { renderToString } from "preact-render-to-string";
 import { lazy } from "../base/lazy";
 import { type ComponentStatus, STATUS_TONES, type Tone, TONE_COLOURS } from "../base/status";
-import type { StatusDocument } from "../features/status/model";
+import type { StatusDocument } from "../features/status/wire";
 import { toneOf } from "../features/status/rules";
 import { STATUS_WORDS } from "../ui/blocks";
 import { printable } from "./printable";

@@ -5,12 +5,12 @@ import { COMPONENT_STATUSES, STATUS_TONES, type Tone, worstStatus } from "../bas
 import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { DayOf } from "../features/components/history";
-import type { SparklineData, SparklineData as Latency } from "../features/monitors/sparklines";
-import { UPTIME_DAYS } from "../features/status/component-histories";
+import type { SparklineData, SparklineData as Latency } from "../features/monitors/latency";
+import { UPTIME_DAYS } from "../features/status/histories";
 import type { DayEntries } from "../features/status/day-entries";
-import type { EntryNames } from "../features/status/entry-names";
-import type { StatusDocument } from "../features/status/model";
-import type { Snapshot } from "../features/status/snapshot";
+import type { EntryNames } from "../features/status/entries";
+import type { StatusDocument } from "../features/status/wire";
+import type { Snapshot } from "../features/status/snapshots";
 import type { SentPage } from "../http/answers";
 import { Shape, STATUS_WORDS } from "../ui/blocks";
 import { DayChart, DayTable } from "../ui/day-charts";

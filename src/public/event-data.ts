@@ -8,8 +8,8 @@ import {
   CertificateEventData,
   MonitorEventData,
   MonitorReminderData,
-} from "../features/monitors/model";
-import { TestEventData } from "../features/webhooks/model";
+} from "../features/monitors/wire";
+import { TestEventData } from "../features/webhooks/wire";
 
 /** Schemas of the data of events, for the OpenAPI document. */
 export const EVENT_DATA: Readonly<Record<EventType, TSchema>> = {

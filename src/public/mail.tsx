@@ -11,18 +11,23 @@ import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
 import { logoPath } from "../features/pages/references";
 import type { PageRow } from "../features/pages/store";
-import { type HistoryEntry, readOpenIncidents } from "../features/status/history";
+import { type HistoryEntry, readOpenIncidents } from "../features/status/histories";
 import {
+  changeChoices,
   choicesOf,
   type Choosable,
+  eraseSubscriber,
   existingChoices,
   parseChoices,
   readChoosable,
   type TypedChoices,
-} from "../features/subscribers/choices";
-import { confirmSignUp, consentText, declineSignUps } from "../features/subscribers/confirm";
+  unsubscribe,
+} from "../features/subscribers/subscribers";
 import {
+  confirmSignUp,
+  consentText,
   deadLink,
+  declineSignUps,
   type LinkUse,
   managePath,
   openConfirmation,
@@ -30,10 +35,13 @@ import {
   openManagement,
   openUnsubscribing,
   type SubscriberLink,
-} from "../features/subscribers/links";
-import { changeChoices, eraseSubscriber, unsubscribe } from "../features/subscribers/manage";
+} from "../features/subscribers/sign-up";
 import type { SubscriberRow } from "../features/subscribers/store";
-import { confirmAlerts, declineAlerts, openAlertLink } from "../features/webhooks/alerts/answer";
+import {
+  confirmAlerts,
+  declineAlerts,
+  openAlertLink,
+} from "../features/webhooks/alerts/confirmation";
 import { seeOther, sendHtml } from "../http/answers";
 import type { RequestContexts } from "../http/elysia";
 import { type Form, formBody } from "../http/form-body";

@@ -1,6 +1,6 @@
 import type { Tone } from "../base/status";
 import { DAY_MS, startOfDay, toIso } from "../base/time";
-import type { StatusDocument } from "../features/status/model";
+import type { StatusDocument } from "../features/status/wire";
 import { headlineText, toneOf } from "../features/status/rules";
 import type { SummaryCursor } from "../features/timeline/store";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";

@@ -14,19 +14,15 @@ import type { Reader } from "../db/statements";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
 import { isUnderWay } from "../features/maintenance/rules";
-import type { SparklineData } from "../features/monitors/sparklines";
-import {
-  type EntryNames,
-  readEntryNames,
-  type ReadEntryNames,
-} from "../features/status/entry-names";
+import type { SparklineData } from "../features/monitors/latency";
+import { type EntryNames, readEntryNames, type ReadEntryNames } from "../features/status/entries";
 import {
   type HistoryEntry,
   PAST_DAYS,
   readLatency,
   readPastEntries,
-} from "../features/status/history";
-import type { Snapshot } from "../features/status/snapshot";
+} from "../features/status/histories";
+import type { Snapshot } from "../features/status/snapshots";
 import { Shape, State, STATUS_WORDS } from "../ui/blocks";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../features/status/snapshot";
+import type { Snapshot } from "../features/status/snapshots";
 import { sha256Hex } from "../base/hash";
 import { MINUTE_MS } from "../base/time";
 

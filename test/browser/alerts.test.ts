@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { findMailKey, tokenOf } from "../../src/features/mail/tokens";
 import { setMailSettings } from "../../src/features/mail/settings";
-import { createWebhook } from "../../src/features/webhooks/create";
+import { createWebhook } from "../../src/features/webhooks/webhooks";
 import { getWebhookRecord } from "../../src/features/webhooks/records";
 import { describeWithBrowser } from "../support/browser";
 import { HOME_HOST, openSite } from "../support/browser-site";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { ImportResult } from "../../src/features/imports/request";
-import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { createTestClock, settle } from "../support/clock";

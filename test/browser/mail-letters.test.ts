@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { confirmationLetter } from "../../src/features/mail/letter/sign-up";
 import { createMoments } from "../../src/features/mail/letter/moments";
-import { renderLetter, renderPlace } from "../../src/features/mail/letter/render";
+import { renderLetter, renderPlace } from "../../src/features/mail/letter/letter";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
 import {
   expiringKeysLetter,
@@ -12,7 +12,7 @@ import {
 } from "../../src/features/users/letters";
 import type { RecordedEvent } from "../../src/events/outbox";
 import { footerOfAlert } from "../../src/features/webhooks/alerts/templates";
-import { alertLetter } from "../../src/features/webhooks/formats/email-letter";
+import { alertLetter } from "../../src/features/webhooks/formats/email";
 import { buildNotification } from "../../src/features/webhooks/formats/notification";
 import { contextFor, incidentEvent } from "../support/webhook-formats";
 import { AXE_ROUTE, runAxe } from "../support/axe";

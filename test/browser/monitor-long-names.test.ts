@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { updateComponent } from "../../src/features/components/components";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { setMailSettings } from "../../src/features/mail/settings";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { startSignUps } from "../../src/features/subscribers/sign-up-worker";
+import { startSignUps } from "../../src/features/subscribers/sign-up";
 import type { Timer } from "../../src/base/clock";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createComponent } from "../../src/features/components/components";
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import { createUnsupportedMonitor } from "../../src/features/monitors/unsupported";
 import { createPage } from "../../src/features/pages/pages";
 import { readApplyFile } from "../../src/features/apply/file";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { createSamplePage } from "../../src/features/sample";
-import { createWebhook } from "../../src/features/webhooks/create";
+import { createWebhook } from "../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";

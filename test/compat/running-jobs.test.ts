@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { createMonitoring } from "../../src/features/monitors/engine";
-import { listSignals } from "../../src/features/monitors/heartbeat-store";
+import { createMonitoring } from "../../src/features/monitors/engine/engine";
+import { findMonitor, listSignals } from "../../src/features/monitors/store";
 import { tokensOf } from "../../src/features/monitors/tokens";
 import { listChecksBefore } from "../../src/features/monitors/checks-store";
-import { findMonitor } from "../../src/features/monitors/store";
 import { MINUTE_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
 import { giveImportedTokens } from "../support/imported-jobs";

@@ -6,7 +6,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { insertInto, mutate, selectOne } from "../../src/db/statements";
 import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { attachReplaced, MAIL_RULES } from "../../src/db/carry-over";
-import { insertMails } from "../../src/features/mail/queue-store";
+import { insertMails } from "../../src/features/mail/store";
 import { ALERTS_AS_PAGE } from "../../src/features/mail/alert-stop-store";
 import { enqueueMails } from "../../src/features/mail/queue";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
@@ -15,12 +15,15 @@ import {
   isReportToken,
   makeReportToken,
   revokeReportToken,
-} from "../../src/features/mail/reports/token";
-import { markOfAddress, suppress } from "../../src/features/mail/suppressions";
-import { suppressionsOfAddress, undoSuppression } from "../../src/features/mail/undo";
-import { signUpMail } from "../../src/features/subscribers/decide";
-import { insertRequest } from "../../src/features/subscribers/request-store";
-import { insertSubscriber } from "../../src/features/subscribers/store";
+} from "../../src/features/mail/reports/reports";
+import {
+  markOfAddress,
+  suppress,
+  suppressionsOfAddress,
+  undoSuppression,
+} from "../../src/features/mail/suppressions";
+import { signUpMail } from "../../src/features/subscribers/subscribers";
+import { insertRequest, insertSubscriber } from "../../src/features/subscribers/store";
 import { isOpenToEvents } from "../../src/features/webhooks/alerts/receivers";
 import {
   insertWebhook,

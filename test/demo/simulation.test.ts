@@ -12,7 +12,7 @@ import {
 import { Fault } from "../../src/egress/model";
 import { type IncidentRecord, listIncidents } from "../../src/features/incidents/records";
 import { readOutages } from "../../src/features/incidents/wire";
-import { createMonitoring } from "../../src/features/monitors/engine";
+import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
 import { createTestClock, settle } from "../support/clock";

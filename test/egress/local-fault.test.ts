@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createEgress } from "../../src/egress/egress";
 import { Fault } from "../../src/egress/model";
-import { createMonitoring } from "../../src/features/monitors/engine";
+import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { createTestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
 import { patience } from "../support/egress";

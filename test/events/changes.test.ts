@@ -6,7 +6,7 @@ import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createIncident } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/keys";
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { erasePage } from "../../src/features/pages/store";

@@ -25,7 +25,7 @@ import { findMonitor } from "../../src/features/monitors/store";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { findPage } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/pages";
-import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/update";
+import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/webhooks";
 import { findWebhook } from "../../src/features/webhooks/store";
 import { HOUR_MS } from "../../src/base/time";
 import type { TestApp } from "../support/app";

@@ -4,7 +4,7 @@ import { importRefs } from "../../src/db/tables/imports";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { listComponentsOfPage } from "../../src/features/components/store";
-import { findTokenOwner } from "../../src/features/monitors/heartbeat-tokens";
+import { findTokenOwner } from "../../src/features/monitors/heartbeats";
 import { updateMonitor } from "../../src/features/monitors/update";
 import { listAllPages } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/pages";

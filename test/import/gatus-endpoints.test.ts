@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { schemaErrors } from "../../src/base/validation";
 import { thresholdsOf } from "../../src/features/imports/gatus/alerts";
 import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/features/imports/gatus/document";

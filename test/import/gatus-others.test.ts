@@ -4,7 +4,7 @@ import { CONFIG } from "../../src/features/imports/gatus/document";
 import { OTHER_PROVIDERS, PROVIDERS } from "../../src/features/imports/gatus/receivers";
 import { CreateScheduleBody } from "../../src/features/maintenance/schedules/wire";
 import { PageInput } from "../../src/features/pages/wire";
-import { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import { readGatusText } from "../support/gatus-config";
 
 /** Returns endpoints by name, with lines of each. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findTokenOwner, ofPostOnly } from "../../src/features/monitors/heartbeat-tokens";
+import { findTokenOwner, ofPostOnly } from "../../src/features/monitors/heartbeats";
 import { tokensOf } from "../../src/features/monitors/tokens";
 import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";

@@ -3,7 +3,7 @@ import { findKeptKey } from "../../src/features/compat/store";
 import { numbersOf } from "../../src/features/compat/entries";
 import { listAllPages } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/pages";
-import { type ImportedToken, ofPostOnly } from "../../src/features/monitors/heartbeat-tokens";
+import { type ImportedToken, ofPostOnly } from "../../src/features/monitors/heartbeats";
 import { tokensOf } from "../../src/features/monitors/tokens";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";

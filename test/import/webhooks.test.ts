@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { startImport } from "../../src/features/imports/start";
 import { listAllWebhooks } from "../../src/features/webhooks/store";
-import { updateWebhook } from "../../src/features/webhooks/update";
+import { updateWebhook } from "../../src/features/webhooks/webhooks";
 import { createEgress } from "../../src/egress/egress";
 import { findReceivers } from "../../src/features/imports/receivers";
 import { createTestClock } from "../support/clock";

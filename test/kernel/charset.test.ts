@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { charsetOf, decodeText, UNREAD_CHARSET } from "../../src/base/charset";
-import type { Assertion } from "../../src/features/monitors/assertions/model";
+import type { Assertion } from "../../src/features/monitors/assertions/assertions";
 import { checkHttp } from "../support/http-check";
 import { startRawServer } from "../support/raw-server";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Egress } from "../../src/egress/egress";
 import { Fault, type HttpAnswer, type HttpRequest } from "../../src/egress/model";
-import { RdapClient } from "../../src/features/monitors/probes/checks/rdap";
+import { RdapClient } from "../../src/features/monitors/probes/checks/domain";
 import { validateDomain } from "../../src/features/monitors/probes/domain";
 import {
   includedRdapList,

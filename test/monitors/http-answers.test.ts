@@ -10,7 +10,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
-import { createMonitoring } from "../../src/features/monitors/engine";
+import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { createTestApp, type TestApp } from "../support/app";
 import { type OnConnection, type RawServer, startRawServer } from "../support/raw-server";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { AssertionEvaluator } from "../../src/features/monitors/assertions/evaluator";
 import { probeOf } from "../../src/features/monitors/probes";
-import { foreignPacketGuard } from "../../src/features/monitors/probes/checks/mqtt-packets";
+import { foreignPacketGuard } from "../../src/features/monitors/probes/checks/mqtt";
 import { createFakeThreads } from "../support/assertion-threads";
 import { checkOf } from "../support/check";
 import { createTestClock } from "../support/clock";

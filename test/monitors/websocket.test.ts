@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import type { ProbeContext } from "../../src/features/monitors/probe";
+import type { ProbeContext } from "../../src/features/monitors/monitoring";
 import { probeOf } from "../../src/features/monitors/probes";
 import { NAMES } from "../support/check";
 import { probe } from "../support/probe";

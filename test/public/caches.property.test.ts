@@ -6,7 +6,7 @@ import { deleteComponent, updateComponent } from "../../src/features/components/
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/pages";
-import { buildSnapshot } from "../../src/features/status/snapshot";
+import { buildSnapshot } from "../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../src/base/actor";
 import {
   COMPONENT_STATUSES,

@@ -6,7 +6,7 @@ import {
   updateComponent,
 } from "../../src/features/components/components";
 import { listComponentsOfPage } from "../../src/features/components/store";
-import { saveRollup } from "../../src/features/monitors/rollups-store";
+import { saveRollup } from "../../src/features/monitors/checks-store";
 import { listAllPages } from "../../src/features/pages/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { COMPONENT_STATUSES } from "../../src/base/status";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { noteRelayOffers } from "../../src/features/mail/relay-offers";
+import { noteRelayOffers } from "../../src/features/mail/settings";
 import { mutate } from "../../src/db/statements";
 import { mailRequests } from "../../src/db/tables/mail";
-import { insertRequest } from "../../src/features/subscribers/request-store";
+import { insertRequest } from "../../src/features/subscribers/store";
 import { HOUR_MS } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { readHtml, typedIn } from "../support/html";

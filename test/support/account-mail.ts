@@ -1,6 +1,6 @@
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComposedMail } from "../../src/features/mail/compose";
-import type { MailRow } from "../../src/features/mail/queue-store";
+import type { MailRow } from "../../src/features/mail/store";
 import {
   readMailSettings,
   removeMailSettings,

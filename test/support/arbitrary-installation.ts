@@ -13,19 +13,19 @@ import {
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import {
   deleteMonitor,
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
 } from "../../src/features/monitors/update";
-import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";
-import { deleteWebhook } from "../../src/features/webhooks/update";
-import { listStoredWebhooks } from "../../src/features/webhooks/apply-plan";
+import { deleteWebhook } from "../../src/features/webhooks/webhooks";
+import { listStoredWebhooks } from "../../src/features/webhooks/declared";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { DescriptionText, NameText } from "../../src/base/texts";
 import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { MonitorGroup, TagText } from "../../src/base/tags";
 import { NameText } from "../../src/base/texts";
 import { Text } from "../../src/base/schema";

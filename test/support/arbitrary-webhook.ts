@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { EVENTS, type EventType } from "../../src/events/outbox";
-import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import { DescriptionText } from "../../src/base/texts";
 import type { WebhookFormat } from "../../src/base/webhook";
 import { textOf } from "./arbitrary-text";

@@ -1,4 +1,4 @@
-import type { Assertion } from "../../src/features/monitors/assertions/model";
+import type { Assertion } from "../../src/features/monitors/assertions/assertions";
 
 /** Threads that the test answers for. */
 export function createFakeThreads() {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { startBackground } from "../../src/background";
 import type { Egress } from "../../src/egress/egress";
 import { Fault, type HttpAnswer, type HttpRequest } from "../../src/egress/model";
-import type { ProbeResult } from "../../src/features/monitors/probe";
+import type { ProbeResult } from "../../src/features/monitors/monitoring";
 import type { WebhookFormat } from "../../src/base/webhook";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { createTestClock, settle, type TestClock } from "./clock";

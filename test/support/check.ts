@@ -1,4 +1,4 @@
-import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
+import type { ProbeContext, ProbeResult } from "../../src/features/monitors/monitoring";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/base/status";
 import { probe } from "./probe";

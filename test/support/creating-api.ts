@@ -5,7 +5,7 @@ import { conflict } from "../../src/base/errors";
 import { createSessions } from "../../src/features/auth/sessions";
 import { createKey, listAllKeys } from "../../src/features/keys/keys";
 import { createKeyDirectory } from "../../src/features/keys/directory";
-import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeat-tokens";
+import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeats";
 import { createDomains } from "../../src/features/pages/custom-domains";
 import { createBearerReader } from "../../src/http/bearer";
 import { createCredentials } from "../../src/http/credentials";

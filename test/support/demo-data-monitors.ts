@@ -1,6 +1,6 @@
 import type { Tx } from "../../src/db/statements";
-import { createMonitor } from "../../src/features/monitors/create";
-import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import { createMonitor } from "../../src/features/monitors/monitors";
+import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import {
   createUnsupportedMonitor,
   type UnsupportedMonitor,
@@ -9,16 +9,18 @@ import { getMonitorRecord } from "../../src/features/monitors/records";
 import { pauseMonitor } from "../../src/features/monitors/update";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
-import { insertSignal, saveRun, trimSignals } from "../../src/features/monitors/heartbeat-store";
-import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
-import { newEvaluation } from "../../src/features/monitors/rules";
 import {
   findMonitorState,
   insertMonitorToken,
+  insertSignal,
   type MonitorRow,
   saveCertificate,
   saveHeartbeat,
+  saveRun,
+  trimSignals,
 } from "../../src/features/monitors/store";
+import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
+import { newEvaluation } from "../../src/features/monitors/rules";
 import type { Actor } from "../../src/base/actor";
 import type { MonitorState } from "../../src/base/status";
 import { sha256 } from "../../src/base/hash";

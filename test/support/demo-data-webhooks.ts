@@ -1,10 +1,10 @@
 import { asc } from "drizzle-orm";
 import { selectMany } from "../../src/db/statements";
 import { deliveries, webhooks } from "../../src/db/tables/webhooks";
-import { createWebhook } from "../../src/features/webhooks/create";
-import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import { createWebhook } from "../../src/features/webhooks/webhooks";
+import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import { getWebhookRecord } from "../../src/features/webhooks/records";
-import type { TryResult } from "../../src/features/webhooks/deliver/try-result";
+import type { TryResult } from "../../src/features/webhooks/deliver/message";
 import { recordTry } from "../../src/features/webhooks/deliver/recorder";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
 import type { Entry } from "../../src/demo/diary";

@@ -6,20 +6,20 @@ import type { Egress } from "../../src/egress/egress";
 import { createAlarms } from "../../src/features/alarms/alarms";
 import type { CauseRow } from "../../src/features/components/cause-store";
 import { findComponent } from "../../src/features/components/store";
-import { createMonitor } from "../../src/features/monitors/create";
-import { createMonitoring, type Engine } from "../../src/features/monitors/engine";
+import { createMonitor } from "../../src/features/monitors/monitors";
+import { createMonitoring, type Engine } from "../../src/features/monitors/engine/engine";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import {
   type CheckRow,
   findLiveness,
   listChecksBefore,
+  listNoDataOfPage,
   listSpans,
   type NoDataRow,
-  listNoDataOfPage,
   type SpanRow,
 } from "../../src/features/monitors/checks-store";
-import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
+import type { ProbeContext, ProbeResult } from "../../src/features/monitors/monitoring";
 import type { MonitorRow } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Clock } from "../../src/base/clock";

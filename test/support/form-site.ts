@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { createUser } from "../../src/features/users/users";
 import { CLI_ACTOR } from "../../src/base/actor";

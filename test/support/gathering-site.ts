@@ -1,6 +1,6 @@
 import type { EventType, OutboxEvent, RecordedEvent } from "../../src/events/outbox";
 import { NEWEST } from "../../src/base/ids";
-import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
+import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import { listDeliveries } from "../../src/features/webhooks/deliveries";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
 import type { GatheredEvents } from "../../src/features/webhooks/formats/format";

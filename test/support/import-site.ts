@@ -6,7 +6,7 @@ import { performImport } from "../../src/features/imports/perform";
 import { importFound } from "../../src/features/imports/import";
 import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
 import type { Found } from "../../src/features/imports/source";
-import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { createTestApp } from "./app";
 import { temporaryFolder } from "./temporary-folder";
 

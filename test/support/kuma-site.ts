@@ -1,6 +1,6 @@
 import type { Ctx } from "../../src/context";
 import type { Found } from "../../src/features/imports/source";
-import { createMonitoring } from "../../src/features/monitors/engine";
+import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 import { createTestClock } from "./clock";
 import { createImportSite } from "./import-site";

@@ -6,7 +6,7 @@ import { enqueueMails, type NewMail } from "../../src/features/mail/queue";
 import type { MailSender } from "../../src/features/mail/sending/model";
 import { startSending } from "../../src/features/mail/sending/sender";
 import type { Templates } from "../../src/features/mail/templates";
-import type { LoadThrottle } from "../../src/features/outgoing/load-throttle";
+import type { LoadThrottle } from "../../src/features/outgoing/sending-loop";
 import { DAY_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";

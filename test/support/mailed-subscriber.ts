@@ -13,7 +13,7 @@ import type { MailStatus } from "../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { sql } from "drizzle-orm";
 import { findPage } from "../../src/features/pages/store";
-import { consentText } from "../../src/features/subscribers/confirm";
+import { consentText } from "../../src/features/subscribers/sign-up";
 import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { DAY_MS } from "../../src/base/time";
 import { mailingRow, mailRow, subscriberRow } from "./mail-rows";

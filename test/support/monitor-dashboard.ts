@@ -1,11 +1,10 @@
 import { expect } from "bun:test";
-import { createMonitor } from "../../src/features/monitors/create";
+import { createMonitor } from "../../src/features/monitors/monitors";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
-import type { Monitoring } from "../../src/features/monitors/monitoring";
+import type { CreateMonitorBody } from "../../src/features/monitors/wire";
+import type { Monitoring, ProbeResult } from "../../src/features/monitors/monitoring";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
-import type { ProbeResult } from "../../src/features/monitors/probe";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import type { Step } from "../../src/egress/steps";

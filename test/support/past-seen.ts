@@ -5,7 +5,7 @@ import {
   listNoDataOfPage,
   listSpans,
 } from "../../src/features/monitors/checks-store";
-import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { listAllPages } from "../../src/features/pages/store";
 import { toIso } from "../../src/base/time";
 import type { TestApp } from "./app";

@@ -1,5 +1,5 @@
 import { AssertionEvaluator } from "../../src/features/monitors/assertions/evaluator";
-import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
+import type { ProbeContext, ProbeResult } from "../../src/features/monitors/monitoring";
 import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/base/status";
 import { createTestEgress, patience } from "./egress";

@@ -1,6 +1,6 @@
 import { startSending } from "../../src/features/mail/sending/sender";
-import { createMailingTemplate } from "../../src/features/mailings/template";
-import { MAILING_TEMPLATE } from "../../src/features/mailings/expand";
+import { createMailingTemplate } from "../../src/features/mailings/letters";
+import { MAILING_TEMPLATE } from "../../src/features/mailings/mailings";
 import { createTestEgress } from "./egress";
 import { createMailingSite, type MailingSite } from "./mailing-site";
 import { startRelay, type TakenMail } from "./relay";

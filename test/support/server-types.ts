@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Egress } from "../../src/egress/egress";
 import { Fault } from "../../src/egress/model";
-import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
+import type { ProbeContext, ProbeResult } from "../../src/features/monitors/monitoring";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/base/status";
 import { createTestClock } from "./clock";

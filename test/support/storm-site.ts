@@ -1,6 +1,6 @@
-import { listIncidentsOfMonitor } from "../../src/features/monitors/records-store";
-import { createMonitor } from "../../src/features/monitors/create";
-import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import { listIncidentsOfMonitor } from "../../src/features/monitors/store";
+import { createMonitor } from "../../src/features/monitors/monitors";
+import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { pauseMonitor } from "../../src/features/monitors/update";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";

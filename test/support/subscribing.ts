@@ -5,13 +5,11 @@ import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tab
 import { settings } from "../../src/db/tables/settings";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { findMailKey, type LinkPurpose, tokenOf } from "../../src/features/mail/tokens";
-import { setMailSettings } from "../../src/features/mail/settings";
-import type { StoredMailSettings } from "../../src/features/mail/stored-settings";
+import { setMailSettings, type StoredMailSettings } from "../../src/features/mail/settings";
 import type { PageInput } from "../../src/features/pages/wire";
 import { updatePage } from "../../src/features/pages/pages";
-import { choicesOf } from "../../src/features/subscribers/choices";
-import { mailPath } from "../../src/features/subscribers/links";
-import { startSignUps } from "../../src/features/subscribers/sign-up-worker";
+import { choicesOf } from "../../src/features/subscribers/subscribers";
+import { mailPath, startSignUps } from "../../src/features/subscribers/sign-up";
 import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { type Answer, type CallOptions, createTestApp, type TestApp, type TestPage } from "./app";
 import { settle } from "./clock";

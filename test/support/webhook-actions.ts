@@ -1,10 +1,14 @@
 import type { Tx } from "../../src/db/statements";
-import { listStoredMonitors } from "../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { listAllPages } from "../../src/features/pages/store";
-import { createWebhook } from "../../src/features/webhooks/create";
-import type { CreateWebhookBody } from "../../src/features/webhooks/bodies";
-import { deleteWebhook, rotateSecret, updateWebhook } from "../../src/features/webhooks/update";
-import { listStoredWebhooks } from "../../src/features/webhooks/apply-plan";
+import {
+  createWebhook,
+  deleteWebhook,
+  rotateSecret,
+  updateWebhook,
+} from "../../src/features/webhooks/webhooks";
+import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
+import { listStoredWebhooks } from "../../src/features/webhooks/declared";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";

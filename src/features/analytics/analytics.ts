@@ -11,7 +11,13 @@ import { countedTime, downTime, knownFrom, uptimeOfTime } from "../components/ru
 import type { ComponentRow } from "../components/store";
 import { listSpans } from "../monitors/checks-store";
 import { type LatencyFigures, latencyOfEach } from "../monitors/latency";
-import { addTimes, knownTime, type StateTimes, timesByInterval, uptimeOf } from "../monitors/spans";
+import {
+  addTimes,
+  knownTime,
+  type StateTimes,
+  timesByInterval,
+  uptimeOf,
+} from "../monitors/records";
 import {
   LINES_MAX,
   numberOf,

@@ -2,10 +2,13 @@ import { Document, isMap, isPair, isScalar, isSeq, type Pair, Scalar, visit } fr
 import type { Reader } from "../../db/statements";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components/store";
 import { listAllPages, type PageRow } from "../pages/store";
-import { type DeclarableMonitor, isDeclarable, listStoredMonitors } from "../monitors/apply-plan";
-import { declareMonitor } from "../monitors/declared";
-import { declareWebhook } from "../webhooks/declared";
-import { listStoredWebhooks } from "../webhooks/apply-plan";
+import {
+  type DeclarableMonitor,
+  declareMonitor,
+  isDeclarable,
+  listStoredMonitors,
+} from "../monitors/declared";
+import { declareWebhook, listStoredWebhooks } from "../webhooks/declared";
 import { monitorRefs } from "../webhooks/monitors";
 import { nonDefault } from "./difference";
 import {

@@ -5,7 +5,7 @@ import { ComponentInput, GroupInput } from "../components/wire";
 import { TemplateFields } from "../incident-templates/wire";
 import { ScheduleFields } from "../maintenance/schedules/wire";
 import { declaredMonitorSchema } from "../monitors/declared";
-import { PARENTS_MAX } from "../monitors/bodies";
+import { PARENTS_MAX } from "../monitors/wire";
 import { PageInput } from "../pages/wire";
 import { DECLARED_WEBHOOK_FIELDS } from "../webhooks/declared";
 

@@ -3,7 +3,7 @@ import { invalidFields, pointer } from "../../base/errors";
 import { deleteMonitor } from "../monitors/update";
 import { findInvalidChain } from "../monitors/dependencies";
 import { findMonitor, findMonitorByRef } from "../monitors/store";
-import { listStoredMonitors, planMonitor } from "../monitors/apply-plan";
+import { listStoredMonitors, planMonitor } from "../monitors/declared";
 import { type ComponentRefs, readComponentRefs } from "./component-refs";
 import { type Entry, RowsByRef } from "./entries";
 import type { Path } from "./locate";

@@ -3,7 +3,7 @@ import type { Tx } from "../../db/statements";
 import { type FieldError, Problem } from "../../base/errors";
 import type { Actor } from "../../base/actor";
 import { monitorRefs } from "../webhooks/monitors";
-import type { Question } from "../webhooks/alerts/question";
+import type { Question } from "../webhooks/alerts/confirmation";
 import { type Change, changedOnly, differences } from "./difference";
 import { ApplyFileError, type ReadFile } from "./file";
 import { nameOf, type Path, pathOf } from "./locate";

@@ -1,8 +1,7 @@
 import type { Reader } from "../../db/statements";
 import { type CompatProduct, gatusKeyOf } from "../../base/compat";
 import type { DomainPage } from "../pages/custom-domains";
-import type { Snapshot } from "../status/snapshot";
-import type { Snapshots } from "../status/snapshots";
+import type { Snapshot, Snapshots } from "../status/snapshots";
 import {
   findNumbered,
   listKeptKeys,

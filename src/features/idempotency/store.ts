@@ -1,6 +1,80 @@
 import { and, eq, lte, sql } from "drizzle-orm";
-import { insertInto, mutate, selectOne } from "../../db/statements";
+import type { Clock } from "../../base/clock";
+import { Problem } from "../../base/errors";
+import { DAY_MS } from "../../base/time";
+import { insertInto, mutate, selectOne, type Tx } from "../../db/statements";
 import { idempotentAnswers } from "../../db/tables/idempotency";
+
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
+
+/** Identity of a request. The API key may be rotated between repetitions. */
+interface StoredRequest {
+  /** Id of the API key. */
+  keyId: string;
+  path: string;
+  /** SHA-256 of the Idempotency-Key. */
+  idempotencyHash: Buffer;
+  /** SHA-256 of the bytes of the body. */
+  bodyHash: Buffer;
+}
+
+/** A successful answer. */
+export interface Answer {
+  status: number;
+  location: string;
+  body: string;
+  /** Body without secrets that is stored for repetitions. The body itself if omitted. */
+  keptBody?: string;
+}
+
+/** Response to send: a new one, or the stored one. */
+interface OnceAnswer {
+  status: number;
+  location: string;
+  body: string;
+  isReplayed: boolean;
+}
+
+/**
+ * Returns the stored answer to an earlier request, or that of `make`, which is stored for 24 hours
+ * in the same transaction. If `make` throws, nothing is stored. Throws `idempotency_mismatch` for
+ * an earlier request with another body.
+ */
+export function answerOnce(
+  ctx: { clock: Clock },
+  tx: Tx,
+  { bodyHash, ...name }: StoredRequest,
+  make: () => Answer,
+): OnceAnswer {
+  const now = ctx.clock.now();
+  const kept = findAnswer(tx, name);
+  if (kept && now - kept.at < DAY_MS) {
+    if (!kept.bodyHash.equals(bodyHash)) throw mismatch();
+    const { status, location, body } = kept;
+    return { status, location: location ?? "", body, isReplayed: true };
+  }
+  const { keptBody, ...answer } = make();
+  if (kept) deleteAnswer(tx, name);
+  const { status, location, body } = answer;
+  insertAnswer(tx, { ...name, bodyHash, status, location, body: keptBody ?? body, at: now });
+  return { ...answer, isReplayed: false };
+}
+
+function mismatch(): Problem {
+  return new Problem(
+    "idempotency_mismatch",
+    "This Idempotency-Key came with another body before. Nothing was changed; use a new key for another request.",
+  );
+}
+
+/**
+ * Deletes answers older than a day, at most 500 per call, to keep the transaction short. Returns
+ * true if there may be more. `now` in unix ms.
+ */
+export function sweepAnswers(tx: Tx, now: number): boolean {
+  return deleteAnswersUntil(tx, { until: now - DAY_MS, limit: ROWS_PER_BATCH }) === ROWS_PER_BATCH;
+}
 
 interface Name {
   keyId: string;
@@ -15,18 +89,16 @@ const isNamed = ($: Name) =>
     eq(idempotentAnswers.idempotencyHash, $.idempotencyHash),
   );
 
-export const insertAnswer = insertInto(idempotentAnswers);
+const insertAnswer = insertInto(idempotentAnswers);
 
-export const findAnswer = selectOne((orm, $: Name) =>
+const findAnswer = selectOne((orm, $: Name) =>
   orm.select().from(idempotentAnswers).where(isNamed($)),
 );
 
-export const deleteAnswer = mutate((orm, $: Name) =>
-  orm.delete(idempotentAnswers).where(isNamed($)),
-);
+const deleteAnswer = mutate((orm, $: Name) => orm.delete(idempotentAnswers).where(isNamed($)));
 
 /** Deletes at most `limit` of the answers stored at `until` or before, oldest first. */
-export const deleteAnswersUntil = mutate((orm, $: { until: number; limit: number }) => {
+const deleteAnswersUntil = mutate((orm, $: { until: number; limit: number }) => {
   const { keyId, path, idempotencyHash, at } = idempotentAnswers;
   const old = orm
     .select({ keyId, path, idempotencyHash })

@@ -9,11 +9,11 @@ import type {
 import type { ComponentInput, GroupInput } from "../components/wire";
 import type { CreateScheduleBody } from "../maintenance/schedules/wire";
 import type { PlanMaintenanceBody } from "../maintenance/wire";
-import type { CreateMonitorBody } from "../monitors/bodies";
-import type { ImportedToken } from "../monitors/heartbeat-tokens";
+import type { CreateMonitorBody } from "../monitors/wire";
+import type { ImportedToken } from "../monitors/heartbeats";
 import type { UnsupportedMonitor } from "../monitors/unsupported";
 import type { PageInput } from "../pages/wire";
-import type { CreateWebhookBody } from "../webhooks/bodies";
+import type { CreateWebhookBody } from "../webhooks/wire";
 import type { FoundHistory } from "./found-history";
 
 /*

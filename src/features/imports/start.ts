@@ -8,7 +8,7 @@ import { plural } from "../../base/text";
 import { findMonitor } from "../monitors/store";
 import { resumeMonitor } from "../monitors/update";
 import { findWebhook } from "../webhooks/store";
-import { updateWebhook } from "../webhooks/update";
+import { updateWebhook } from "../webhooks/webhooks";
 import { targetOf } from "./here";
 import { silent } from "./silent";
 import { findImport, listPausedRefs, type RefRow, saveRef } from "./store";

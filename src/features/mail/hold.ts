@@ -6,7 +6,7 @@ import { audit, recordAudits } from "../../events/audit";
 import { findSetting, putSetting } from "../settings/store";
 import { wakeSender } from "./queue";
 import { type CausedSuppression, listSuppressionsByMails } from "./suppression-store";
-import { endByAdmin, UNDO_WAIT_MS } from "./undo";
+import { endByAdmin, UNDO_WAIT_MS } from "./suppressions";
 
 /** Number of holds that are kept. */
 const HOLDS_MAX = 10;

@@ -2,21 +2,20 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { MailAddress, MailClass } from "../../base/mail-address";
 import {
+  addToMailing,
   cancelOfMailing,
   endMail,
-  listExpired,
-  listExpiredOfMailing,
-  listPendingOfSubscriber,
-} from "./ending-store";
-import { insertMailsTo, supersedeOfMailing } from "./mailing-store";
-import {
-  addToMailing,
   findMailing,
   findNextMailing,
   insertMails,
+  insertMailsTo,
+  listExpired,
+  listExpiredOfMailing,
+  listPendingOfSubscriber,
   type MailingCounts,
   type MailRow,
-} from "./queue-store";
+  supersedeOfMailing,
+} from "./store";
 import type { FinalStatus } from "./rules";
 
 /** Mail to be sent. */

@@ -1,23 +1,26 @@
-import { type Config, setterOf } from "../../base/config/options";
+import type { Actor } from "../../base/actor";
 import {
+  CONNECTIONS_MAX,
   DEFAULT_PORTS,
   MAIL_OPTION_NAMES,
+  parseAddress,
+  parseBounceAddress,
+  parseCredential,
   parseSender,
+  RATE_MAX,
+  relayErrors,
+  TLS_MODES,
   type TlsMode,
 } from "../../base/config/mail";
-import { listenUrl } from "../../base/config/parse";
+import { certificatesError } from "../../base/config/network";
+import { type Config, setterOf } from "../../base/config/options";
+import { listenUrl, parseHostName } from "../../base/config/parse";
+import { conflict, type FieldError, invalidFields } from "../../base/errors";
+import { formatMailbox } from "../../base/mail-address";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../base/actor";
-import { conflict, invalidFields } from "../../base/errors";
 import { audit } from "../../events/audit";
 import { deleteSetting, findSetting, putSetting } from "../settings/store";
-import {
-  canonical,
-  canonicalHost,
-  settingErrors,
-  type StoredMailSettings,
-} from "./stored-settings";
 
 const MAIL = "mail";
 
@@ -167,4 +170,139 @@ function storedSettings(stored: StoredMailSettings | undefined): MailSettings | 
     bounceAddress: stored.bounce_address,
     origin: "dashboard",
   };
+}
+
+/** Settings as the dashboard stores them, and as its form sends them. */
+export interface StoredMailSettings {
+  host: string;
+  /** Null for the port of the TLS mode. */
+  port: number | null;
+  tls: TlsMode;
+  ca: string | null;
+  user: string | null;
+  password: string | null;
+  connections: number;
+  rate_per_minute: number;
+  from: string;
+  reply_to: string | null;
+  bounce_address: string | null;
+}
+
+/** Returns valid settings in the spelling in which they are stored. */
+function canonical(valid: StoredMailSettings): StoredMailSettings {
+  const { name, address } = parseSender(valid.from);
+  return {
+    ...valid,
+    host: parseHostName(valid.host),
+    from: formatMailbox({ name, address: address.address }),
+    reply_to: valid.reply_to === null ? null : parseAddress(valid.reply_to),
+    bounce_address: valid.bounce_address === null ? null : parseBounceAddress(valid.bounce_address),
+  };
+}
+
+/** Returns a host as it is stored; an invalid one as it is. */
+function canonicalHost(text: string): string {
+  return errorOf(parseHostName, text) === undefined ? parseHostName(text) : text;
+}
+
+/** Returns all errors of settings. */
+function settingErrors(input: StoredMailSettings): FieldError[] {
+  const { host, port, tls, ca, user, password, from } = input;
+  const errors: FieldError[] = [];
+  const add = (field: keyof StoredMailSettings, detail: string | undefined) => {
+    if (detail !== undefined) errors.push({ pointer: `#/${field}`, detail });
+  };
+  add("host", errorOf(parseHostName, host));
+  if (port !== null) add("port", numberError(port, 1, 65_535));
+  if (!TLS_MODES.includes(tls)) add("tls", `must be one of ${TLS_MODES.join(", ")}`);
+  if (ca !== null) add("ca", certificatesError(ca));
+  if (user !== null) add("user", errorOf(parseCredential, user));
+  if (password !== null) add("password", errorOf(parseCredential, password));
+  add("connections", numberError(input.connections, 1, CONNECTIONS_MAX));
+  add("rate_per_minute", numberError(input.rate_per_minute, 0, RATE_MAX));
+  add("from", errorOf(parseSender, from));
+  if (input.reply_to !== null) add("reply_to", errorOf(parseAddress, input.reply_to));
+  if (input.bounce_address !== null) {
+    add("bounce_address", errorOf(parseBounceAddress, input.bounce_address));
+  }
+  const given = { host, tls, from, user: user ?? undefined, password: password ?? undefined };
+  for (const { field, detail } of relayErrors(given)) add(field, detail);
+  return errors;
+}
+
+function numberError(value: number, min: number, max: number): string | undefined {
+  return Number.isInteger(value) && value >= min && value <= max
+    ? undefined
+    : `must be a whole number from ${min} to ${max.toLocaleString("en")}`;
+}
+
+function errorOf(parse: (text: string) => unknown, text: string): string | undefined {
+  try {
+    parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Setting with the last known state of the relay, which other processes read too. */
+const RELAY_STATE = "mail_relay_state";
+
+/** State of the relay as the sender last saw it. Unknown until the first mail after a start or a change of the settings. */
+export interface RelayRecord {
+  isAvailable: boolean;
+  /** Start of this state (unix ms). */
+  since: number;
+  /** Last reply while it is unavailable. */
+  reply: string | null;
+  /** Time of the next try while it is unavailable (unix ms). */
+  nextTryAt: number | null;
+}
+
+/** Returns the last known state of the relay; undefined if it is not known. */
+export function findRelayRecord(reader: Reader): RelayRecord | undefined {
+  return findSetting(reader, { name: RELAY_STATE })?.value as RelayRecord | undefined;
+}
+
+/** Stores the state of the relay; undefined if it is not known any more. */
+export function storeRelayRecord(tx: Tx, record: RelayRecord | undefined, now: number): void {
+  if (record) putSetting(tx, { name: RELAY_STATE, value: record, now });
+  else deleteSetting(tx, { name: RELAY_STATE });
+}
+
+const RELAY_OFFERS = "mail_relay_offers";
+
+type Relay = Pick<MailSettings, "host" | "port">;
+
+/** Extensions that a relay offered with the last connection. */
+interface RelayOffers extends Relay {
+  smtpUtf8: boolean;
+}
+
+/** True if the relay takes addresses with characters outside ASCII before the @, as of the last connection. */
+export function relayTakesUtf8(ctx: Ctx): boolean {
+  const settings = readMailSettings(ctx);
+  return settings !== undefined && readOffers(ctx, settings)?.smtpUtf8 === true;
+}
+
+/** Stores what a relay offers, if that is not what is known of it. A failure only delays that. */
+export async function noteRelayOffers(
+  ctx: Ctx,
+  { host, port }: Relay,
+  extensions: ReadonlySet<string>,
+): Promise<void> {
+  const offers: RelayOffers = { host, port, smtpUtf8: extensions.has("SMTPUTF8") };
+  try {
+    if (readOffers(ctx, offers)?.smtpUtf8 === offers.smtpUtf8) return;
+    const now = ctx.clock.now();
+    await ctx.db.write((tx) => putSetting(tx, { name: RELAY_OFFERS, value: offers, now }));
+  } catch (error) {
+    ctx.log.warn({ err: error }, "what the relay offers could not be stored");
+  }
+}
+
+/** Returns what is known of a relay; undefined if the last connection was to another one. */
+function readOffers({ db }: Ctx, relay: Relay): RelayOffers | undefined {
+  const value = findSetting(db, { name: RELAY_OFFERS })?.value as RelayOffers | undefined;
+  return value?.host === relay.host && value.port === relay.port ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { ComposedMail } from "./compose";
 import type { MailSettings } from "./settings";
-import type { MailRow } from "./queue-store";
+import type { MailRow } from "./store";
 
 /** Facts that templates may use besides the mail itself. */
 export interface TemplateEnvironment {

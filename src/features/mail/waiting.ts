@@ -1,12 +1,25 @@
-import type { Reader } from "../../db/statements";
 import type { MailClass } from "../../base/mail-address";
-import { findMail, findNextMailing } from "./queue-store";
+import { DAY_MS } from "../../base/time";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { type NewMail, wakeSender } from "./queue";
+import { findReportToken, trimUnmatchedReports } from "./reports/reports";
+import { countUnmatched } from "./reports/store";
+import { findRelayRecord, type RelayRecord } from "./settings";
 import {
   countPendingOfMailings,
   countWaiting,
+  deleteMailingsBefore,
+  deleteMailsBefore,
+  deleteReportsBefore,
+  findMail,
+  findNextMailing,
   findPendingOfMailing,
+  insertMails,
+  queueMailAgain,
   sumOfOpenMailings,
-} from "./waiting-store";
+} from "./store";
+import { deleteUndosBefore } from "./suppression-store";
 
 /** Returns the number of pending mails of a class, and the time at which the oldest was queued (unix ms). */
 export function waitingMails(
@@ -36,4 +49,89 @@ function waitingOfMailings(reader: Reader): ReturnType<typeof waitingMails> {
   const count =
     counted <= COUNTED_MAX ? counted : Math.max(counted, sumOfOpenMailings(reader, {})?.count ?? 0);
   return { count, oldestAt: times.length > 0 ? Math.min(...times) : undefined };
+}
+
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
+
+/** Time for which mails are kept at least: waits and failures in a row are counted from them. */
+const COUNTED_MS = 30 * DAY_MS;
+
+/**
+ * Deletes mails that have ended, mailings and reports from before `before` (unix ms), and unmatched reports. All are
+ * of more than 30 days ago. Returns true if there may be more.
+ */
+export function trimMails(tx: Tx, { before, now }: { before: number; now: number }): boolean {
+  trimUnmatchedReports(tx, now);
+  const some = { before: Math.min(before, now - COUNTED_MS), limit: ROWS_PER_BATCH };
+  const deleted = [
+    // Mails from before an undo must not count again, so it is kept as long as they are.
+    deleteUndosBefore(tx, some),
+    deleteMailsBefore(tx, some),
+    deleteMailingsBefore(tx, some),
+    deleteReportsBefore(tx, some),
+  ];
+  return deleted.includes(ROWS_PER_BATCH);
+}
+
+const CLASSES: readonly MailClass[] = [1, 2, 3];
+
+/** Waiting mails of one class. */
+export interface WaitingMails {
+  class: MailClass;
+  count: number;
+  /** Time at which the oldest was queued (unix ms). */
+  oldestAt: number | undefined;
+}
+
+/** State of sending and of what came back, for people. */
+export interface Delivery {
+  /** Undefined until the relay answered a mail since the start. */
+  relay: RelayRecord | undefined;
+  waiting: readonly WaitingMails[];
+  /** Number of unmatched reports. */
+  unmatched: number;
+  /** Time at which the token for reports was made (unix ms); undefined without one. */
+  tokenAt: number | undefined;
+}
+
+/** Reads the state of sending and of what came back. */
+export function readDelivery(reader: Reader): Delivery {
+  return {
+    relay: findRelayRecord(reader),
+    waiting: CLASSES.map((one) => ({ class: one, ...waitingMails(reader, one) })),
+    unmatched: countUnmatched(reader, {})?.count ?? 0,
+    tokenAt: findReportToken(reader)?.createdAt,
+  };
+}
+
+/** Mail whose id is known before it is queued. */
+interface DirectMail extends Omit<NewMail, "mailingId" | "subscriberId" | "copy"> {
+  id: string;
+}
+
+/** Queues a mail with a known id. One that has ended is queued again and keeps its `Message-ID`. */
+export function queueDirectly(ctx: Ctx, tx: Tx, { recipient, ...mail }: DirectMail): void {
+  const now = ctx.clock.now();
+  if (findMail(tx, mail)) queueMailAgain(tx, { ...mail, now });
+  else {
+    const row = {
+      ...mail,
+      recipient: recipient.address,
+      domain: recipient.domain,
+      mailingId: null,
+      subscriberId: null,
+      copy: 0,
+      batch: 0,
+      status: "pending" as const,
+      tries: 0,
+      nextTryAt: now,
+      supersededBy: null,
+      reply: null,
+      createdAt: now,
+      finishedAt: null,
+    };
+    insertMails(tx, [row]);
+  }
+  wakeSender(ctx, tx);
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import {
   type ComponentStatus,
   type Impact,
@@ -8,19 +9,64 @@ import {
   type Tone,
 } from "../../base/status";
 import { capitalised, spaced } from "../../base/text";
-import type { Block, ComponentEntry, Letter } from "../mail/letter/letter";
+import type { Ctx } from "../../context";
+import type { Db } from "../../db/database";
+import { countChanges, type Reader } from "../../db/statements";
+import { findComponents } from "../components/store";
+import { getIncident } from "../incidents/records";
+import {
+  type ComposedMail,
+  displayPhrase,
+  encodeAround,
+  type EncodedText,
+  encodeShared,
+  type SharedText,
+} from "../mail/compose";
+import {
+  type Block,
+  type ComponentEntry,
+  type Letter,
+  type RenderedLetter,
+  renderLetter,
+  renderPlace,
+} from "../mail/letter/letter";
+import { createMoments, type Moments } from "../mail/letter/moments";
 import { footerOf } from "../mail/letter/sign-up";
-import type { Moments } from "../mail/letter/moments";
+import type { MailRow } from "../mail/store";
+import type { MailTemplate } from "../mail/templates";
+import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
+import { getMaintenanceRecord } from "../maintenance/records";
+import { mailSettingsOf } from "../pages/mail";
+import { pageUrl } from "../pages/references";
+import { findPage, type PageRow } from "../pages/store";
+import { mailLink } from "../subscribers/sign-up";
+import { reachOf, REPLY_PREFIX, subjectLine, targetsOf } from "./lists";
+import { readStatusChange } from "./mailings";
+import { choiceOf, updateOf } from "./rules";
+import {
+  findChoice,
+  findEvent,
+  findFirstBegun,
+  findMailing,
+  findSubscriber,
+  findThread,
+  listCopies,
+  listMailingsOfSubject,
+  listSuperseded,
+  type MailingRow,
+  MERGED,
+  type ThreadRow,
+} from "./store";
 
 /** Page of a mailing. */
-export interface LetterPage {
+interface LetterPage {
   name: string;
   locale: string;
   footer: string | null;
 }
 
 /** Update of an incident or a maintenance. */
-export interface LetterUpdate {
+interface LetterUpdate {
   status: string;
   body: string;
   /** Unix ms. */
@@ -38,7 +84,7 @@ interface Common {
   url: string;
 }
 
-export interface IncidentFacts extends Common {
+interface IncidentFacts extends Common {
   name: string;
   status: IncidentStatus;
   impact: Impact;
@@ -48,7 +94,7 @@ export interface IncidentFacts extends Common {
 }
 
 /** Words of an incident's state, for the first line and for subjects. */
-export function incidentWords({ status, postmortem }: IncidentFacts): string {
+function incidentWords({ status, postmortem }: IncidentFacts): string {
   return postmortem ? "Post-mortem" : capitalised(status);
 }
 
@@ -78,7 +124,7 @@ export function incidentLetter(page: LetterPage, facts: IncidentFacts, moments: 
   });
 }
 
-export interface MaintenanceFacts extends Common {
+interface MaintenanceFacts extends Common {
   name: string;
   status: MaintenanceStatus;
   /** Unix ms. */
@@ -97,16 +143,12 @@ const MAINTENANCE_TONES: Readonly<Record<MaintenanceStatus, Tone>> = {
 };
 
 /** Words of a maintenance's state, for the first line and for subjects. */
-export function maintenanceWords({ status, isReminder }: MaintenanceFacts): string {
+function maintenanceWords({ status, isReminder }: MaintenanceFacts): string {
   return isReminder ? "Maintenance begins soon" : `Maintenance ${spaced(status)}`;
 }
 
 /** Returns the mail about a maintenance. */
-export function maintenanceLetter(
-  page: LetterPage,
-  facts: MaintenanceFacts,
-  moments: Moments,
-): Letter {
+function maintenanceLetter(page: LetterPage, facts: MaintenanceFacts, moments: Moments): Letter {
   return letterOf(page, {
     tone: MAINTENANCE_TONES[facts.status],
     first: maintenanceWords(facts),
@@ -121,7 +163,7 @@ export function maintenanceLetter(
   });
 }
 
-export interface StatusFacts {
+interface StatusFacts {
   name: string;
   status: ComponentStatus;
   before: ComponentStatus;
@@ -131,7 +173,7 @@ export interface StatusFacts {
 }
 
 /** Returns the mail about a changed status of a component. */
-export function statusLetter(page: LetterPage, facts: StatusFacts, moments: Moments): Letter {
+function statusLetter(page: LetterPage, facts: StatusFacts, moments: Moments): Letter {
   return letterOf(page, {
     tone: STATUS_TONES[facts.status],
     first: words(facts.status),
@@ -211,4 +253,316 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
 
 function words(status: string): string {
   return capitalised(spaced(status));
+}
+
+const POSTMORTEM = "incident.postmortem_published";
+
+/** Letter of a mailing, with the words for its status and the present name of its subject. */
+interface MailingContent {
+  letter: Letter;
+  status: string;
+  name: string;
+}
+
+interface Source {
+  baseUrl: string;
+  page: PageRow;
+  moments: Moments;
+}
+
+/**
+ * Returns the content of a mailing from the present texts, with those of `earlier` mailings, which were not
+ * sent. Undefined if its subject is gone.
+ */
+function readContent(
+  reader: Reader,
+  mailing: MailingRow,
+  earlier: readonly MailingRow[],
+  source: Source,
+): MailingContent | undefined {
+  const { kind, subjectId } = mailing;
+  const page = {
+    name: source.page.name,
+    locale: source.page.locale,
+    footer: mailSettingsOf(source.page).footer,
+  };
+  const address = pageUrl(source.baseUrl, source.page);
+  if (kind === "component.status_changed") {
+    const change = readStatusChange(reader, mailing);
+    if (!change || change.status === change.before) return undefined;
+    const letter = statusLetter(page, { ...change, url: address }, source.moments);
+    return { letter, status: letter.preheader, name: change.name };
+  }
+  const own = updateIdOf(reader, mailing);
+  const textsIn = (updates: readonly Update[], postmortem?: LetterUpdate) => ({
+    update: updates.filter(({ id }) => id === own).map(toLetterUpdate)[0],
+    earlier: earlier.flatMap((each) => {
+      if (each.kind === POSTMORTEM) return postmortem ?? [];
+      const earlierId = updateIdOf(reader, each);
+      return updates.filter(({ id }) => id === earlierId && id !== own).map(toLetterUpdate);
+    }),
+  });
+  if (kind.startsWith("maintenance.")) {
+    const { row, components, updates } = getMaintenanceRecord(reader, subjectId);
+    const texts = textsIn(updates);
+    const isReminder = kind === "maintenance.reminder";
+    const facts = {
+      ...texts,
+      name: row.name,
+      status: isReminder ? row.status : ((texts.update?.status ?? row.status) as typeof row.status),
+      from: row.scheduledFor,
+      until: row.scheduledUntil,
+      isReminder,
+      components,
+      url: `${address}/maintenance/${row.id}`,
+    };
+    const letter = maintenanceLetter(page, facts, source.moments);
+    return { letter, status: maintenanceWords(facts), name: row.name };
+  }
+  const { row, components, updates } = getIncident(reader, subjectId, false);
+  const isPostmortem = kind === POSTMORTEM;
+  const { postmortemBody: body, postmortemPublishedAt: at } = row;
+  const postmortem = body !== null && at !== null ? { body, at } : undefined;
+  const all = textsIn(updates, postmortem && { ...postmortem, status: "post-mortem" });
+  // Of a post-mortem that was withdrawn, only the texts that it replaced are mailed.
+  const isWithdrawn = isPostmortem && !postmortem;
+  if (isWithdrawn && all.earlier.length === 0) return undefined;
+  const texts = isWithdrawn
+    ? { update: all.earlier.at(-1), earlier: all.earlier.slice(0, -1) }
+    : all;
+  const status = (texts.update?.status ?? row.status) as typeof row.status;
+  const facts = {
+    ...texts,
+    name: row.name,
+    status,
+    impact: row.impact,
+    components: status === "resolved" ? withPresentStatus(reader, components) : components,
+    postmortem: isPostmortem ? postmortem : undefined,
+    url: `${address}/incidents/${row.id}`,
+  };
+  const letter = incidentLetter(page, facts, source.moments);
+  return { letter, status: incidentWords(facts), name: row.name };
+}
+
+/** Gives components their status of now, since the one that an incident set ends with it. */
+function withPresentStatus<Named extends { id: string; status: ComponentStatus }>(
+  reader: Reader,
+  components: readonly Named[],
+): Named[] {
+  const present = findComponents(
+    reader,
+    components.map(({ id }) => id),
+  );
+  return components.map((component) => ({
+    ...component,
+    status: present.get(component.id)?.status ?? component.status,
+  }));
+}
+
+interface Update {
+  id: string;
+  status: string;
+  body: string;
+  displayAt: number;
+}
+
+function toLetterUpdate({ status, body, displayAt }: Update): LetterUpdate {
+  return { status, body, at: displayAt };
+}
+
+/** Returns the update that a mailing is about. Reminders and post-mortems have no update of their own. */
+function updateIdOf(reader: Reader, { kind, eventId }: MailingRow): string | undefined {
+  if (kind === "maintenance.reminder" || kind === POSTMORTEM) return undefined;
+  const data = findEvent(reader, { id: eventId })?.data;
+  return data && updateOf(data)?.id;
+}
+
+/** Number of composed mailings that are kept. Each is composed again after a change of its page. */
+const CACHE_MAX = 50;
+/** Superseded mails, each by the next, that are followed. */
+const CHAIN_MAX = 100;
+
+/** A mailing that was composed once for all recipients with the same earlier texts. */
+interface Composed {
+  content: MailingContent;
+  /** Undefined if the places are not as expected; the mail is then composed in full. */
+  parts: { text: SharedText; html: SharedText } | undefined;
+  /** JSON list of the components and groups by which selections include the mailing. */
+  targets: string;
+  isFirst: boolean;
+  /** Lines for the place of the recipient, by the link. */
+  place: Record<keyof RenderedLetter, (link: string) => EncodedText>;
+}
+
+/** Stands for the link of a recipient. Links contain no character that HTML escapes. */
+const MANAGE_URL = "https://manage.invalid/";
+
+/** Returns the template of mails to subscribers. Each mailing is composed once for each set of earlier texts. */
+export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted"> {
+  const cache = new LRUCache<string, Composed>({ max: CACHE_MAX });
+  const readFacts = createFactsReader();
+
+  return (mail, { ctx, settings }) => {
+    const { db, baseUrl, clock } = ctx;
+    const subscriber = findSubscriber(db, { id: mail.subscriberId ?? "" });
+    const facts = readFacts(db, mail.mailingId ?? "");
+    if (!facts || !subscriber) return "unwanted";
+    const { mailing, page, thread, key } = facts;
+    const choice = choiceOf(mailing.kind);
+    if (subscriber.status !== "active" || !choice || !subscriber.events.includes(choice)) {
+      return "unwanted";
+    }
+    const composed = compose(ctx, mailing, page, earlierMailings(db, mail, facts));
+    if (!composed) return "unwanted";
+    if (
+      subscriber.scope === "selection" &&
+      !findChoice(db, { subscriberId: subscriber.id, targets: composed.targets })
+    ) {
+      return "unwanted";
+    }
+    const link = (purpose: "manage" | "unsubscribe", version?: { version: number }) =>
+      mailLink(baseUrl, page, purpose, tokenOf(key, purpose, { id: subscriber.id, ...version }));
+    const { content, parts, isFirst, place } = composed;
+    const manage = link("manage", { version: subscriber.tokenVersion });
+    const body = parts
+      ? {
+          text: parts.text.fill({ [MANAGE_PLACE]: place.text(manage) }),
+          html: parts.html.fill({ [MANAGE_PLACE]: place.html(manage) }),
+        }
+      : renderLetter(withBlocks(content.letter, manageBlocks(page, manage)));
+    const unsubscribe = link("unsubscribe");
+    const own = mailSettingsOf(page);
+    const subjectId = `<${mailing.subjectId}@${thread.domain}>`;
+    return {
+      from: { name: own.from_name ?? page.name, address: settings.from.address },
+      replyTo: own.reply_to ?? settings.replyTo,
+      to: mail.recipient,
+      subject: subjectOf(page, thread.subject, content, isFirst),
+      ...body,
+      headers: {
+        "List-Id": `${displayPhrase(page.name)} <${page.id}.${thread.domain}>`,
+        "List-Unsubscribe": `<${unsubscribe}>`,
+        ...(unsubscribe.startsWith("https:")
+          ? { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }
+          : {}),
+        "Feedback-ID": `${mailing.kind}:${page.id}:allclear`,
+        Precedence: "list",
+      },
+      messageId: `<${mail.id}@${thread.domain}>`,
+      references: subjectId,
+      inReplyTo: isFirst ? undefined : subjectId,
+      date: clock.now(),
+    };
+  };
+
+  function compose(
+    { db, baseUrl }: Ctx,
+    mailing: MailingRow,
+    page: PageRow,
+    earlier: readonly MailingRow[],
+  ): Composed | undefined {
+    const ids = [mailing, ...earlier].map(({ id }) => id).join(" ");
+    const cacheKey = `${ids} ${page.contentVersion} ${page.version} ${baseUrl}`;
+    const cached = cache.get(cacheKey);
+    if (cached) return cached;
+    const reach = reachOf(db, mailing);
+    if (!reach) return undefined;
+    const source = { baseUrl, page, moments: createMoments(page) };
+    const content = readContent(db, mailing, earlier, source);
+    if (!content) return undefined;
+    const { text, html } = renderLetter(content.letter);
+    const place = renderPlace(manageBlocks(page, MANAGE_URL), page.locale);
+    const encodedText = encodeShared(text, [MANAGE_PLACE]);
+    const encodedHtml = encodeShared(html, [MANAGE_PLACE]);
+    const composed = {
+      content,
+      parts: encodedText && encodedHtml ? { text: encodedText, html: encodedHtml } : undefined,
+      targets: JSON.stringify(targetsOf(db, mailing, reach)),
+      isFirst: findFirstBegun(db, mailing)?.id === mailing.id,
+      place: {
+        text: encodeAround(place.text, MANAGE_URL),
+        html: encodeAround(place.html, MANAGE_URL),
+      },
+    };
+    cache.set(cacheKey, composed);
+    return composed;
+  }
+}
+
+/** Facts of a mailing that is sent. */
+interface MailingFacts {
+  mailing: MailingRow;
+  page: PageRow;
+  thread: ThreadRow;
+  key: MailKey;
+  /** The newest mailings of its subject, oldest first. */
+  all: readonly MailingRow[];
+}
+
+/**
+ * Returns the function that reads the facts of a mailing; undefined if it is not sent any more. They are kept
+ * until anything is written, since the mails of a mailing are composed one after the other.
+ */
+function createFactsReader(): (db: Db, mailingId: string) => MailingFacts | undefined {
+  let kept: { version: string; facts: MailingFacts | undefined } | undefined;
+
+  return (db, mailingId) => {
+    const version = `${mailingId} ${db.foreignVersion()} ${countChanges(db, {})?.count}`;
+    if (kept?.version !== version) kept = { version, facts: readFacts(db, mailingId) };
+    return kept.facts;
+  };
+
+  function readFacts(reader: Reader, id: string): MailingFacts | undefined {
+    const mailing = findMailing(reader, { id });
+    if (!mailing || mailing.state === "stopped") return undefined;
+    const page = findPage(reader, { id: mailing.pageId });
+    const thread = findThread(reader, mailing);
+    const key = findMailKey(reader);
+    if (!page || page.visibility === "private" || page.isSample || !thread || !key) {
+      return undefined;
+    }
+    return { mailing, page, thread, key, all: listMailingsOfSubject(reader, mailing) };
+  }
+}
+
+/** Returns the mailings whose texts a mail contains besides its own, oldest first. */
+function earlierMailings(reader: Reader, mail: MailRow, facts: MailingFacts): MailingRow[] {
+  const { mailing: own, all } = facts;
+  const first = all.find(({ cursor }) => cursor >= 0);
+  const superseded =
+    mail.subscriberId === null || first?.id === own.id
+      ? []
+      : listSuperseded(reader, { subscriberId: mail.subscriberId, subjectId: own.subjectId });
+  const included = new Set([own.id]);
+  // A mail that is sent again says what the first one said.
+  let ids = mail.copy > 0 ? listCopies(reader, mail).map(({ id }) => id) : [mail.id];
+  for (let step = 0; step < CHAIN_MAX && ids.length > 0; step++) {
+    const replaced = superseded.filter(({ supersededBy }) => ids.includes(supersededBy ?? ""));
+    for (const { mailingId } of replaced) if (mailingId !== null) included.add(mailingId);
+    ids = replaced.map(({ id }) => id);
+  }
+  // Mailings that were merged are contained in the next one that began.
+  let isContained = false;
+  for (const { id, cursor } of all.toReversed()) {
+    if (cursor >= 0) isContained = included.has(id);
+    else if (cursor === MERGED && isContained) included.add(id);
+  }
+  return all.filter(({ id }) => id !== own.id && included.has(id));
+}
+
+function subjectOf(
+  page: PageRow,
+  shared: string,
+  { status, name }: MailingContent,
+  isFirst: boolean,
+): string {
+  if (mailSettingsOf(page).subject === "status")
+    return subjectLine(page.name, `${status}: ${name}`);
+  return isFirst ? shared : `${REPLY_PREFIX}${shared}`;
+}
+
+/** Returns a letter with blocks in the place for those of the recipient. */
+function withBlocks(letter: Letter, blocks: Letter["blocks"]): Letter {
+  const footer = letter.footer.flatMap((block) => (block.type === "place" ? blocks : [block]));
+  return { ...letter, footer };
 }

@@ -1,18 +1,18 @@
 import type { Reader } from "../../db/statements";
 import { FieldErrors, type IsInvalidField } from "../../base/validation";
-import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
+import type { CreateMonitorBody, UpdateMonitorBody } from "./wire";
 import { readParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
 import { resolveMonitorId } from "./records";
 import {
   changedConfig,
   initialSettings,
-  validateConfig,
-  validateSettings,
   namedSettings,
   readComponents,
   settingsBefore,
-} from "./settings";
+  validateConfig,
+  validateSettings,
+} from "./monitors";
 import { findMonitor } from "./store";
 import { validateChangeable } from "./unsupported";
 

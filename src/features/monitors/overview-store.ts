@@ -7,7 +7,7 @@ import { selectMany, selectOne } from "../../db/statements";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import type { MonitorState, MonitorType } from "../../base/status";
 import { MINUTE_MS } from "../../base/time";
-import { hasTag, isInGroup } from "./records-store";
+import { hasTag, isInGroup } from "./store";
 
 /** States in the order of the list, worst first. */
 export const WORST_FIRST = [

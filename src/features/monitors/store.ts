@@ -2,17 +2,32 @@
  * Monitors, their components and evaluations. Hot: `saveHeartbeat` at each call of a
  * job, and `saveEvaluation` when a check changes the evaluation; both find their row by its key.
  */
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
-import { components } from "../../db/tables/components";
+import { and, asc, desc, eq, gt, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
+import type { MonitorState, MonitorType, TokenKind } from "../../base/status";
+import { HOUR_MS } from "../../base/time";
 import {
+  insertInto,
+  mutate,
+  type Reader,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db/statements";
+import { components } from "../../db/tables/components";
+import { incidents } from "../../db/tables/incidents";
+import { mailWarnings } from "../../db/tables/mail";
+import {
+  heartbeatRuns,
+  heartbeatSignals,
   monitorComponents,
+  monitorRollups,
   monitors,
+  monitorSpans,
   monitorStates,
   monitorTokens,
 } from "../../db/tables/monitors";
+import { incidentOutages } from "../../db/tables/outages";
 import { pages } from "../../db/tables/pages";
-import type { TokenKind } from "../../base/status";
 import type { Evaluation } from "./rules";
 
 export type MonitorRow = typeof monitors.$inferSelect;
@@ -211,4 +226,408 @@ export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: 
     .update(monitorStates)
     .set({ certificateExpiresAt: $.expiresAt })
     .where(eq(monitorStates.monitorNum, $.monitorNum)),
+);
+
+/*
+ * Signals of jobs, their open runs and the use of tokens. Hot: `touchToken` once a minute for each token, which
+ * finds its row by its key. The others run only for jobs that report starts, exit codes or messages.
+ */
+
+/** A signal as the last ones of a monitor are listed. */
+export type SignalRow = typeof heartbeatSignals.$inferSelect;
+
+/** Token that a job used. */
+export interface TokenKey {
+  kind: TokenKind;
+  hash: Buffer;
+}
+
+const { monitorNum, position } = heartbeatSignals;
+
+/** Stores a signal after the earlier ones of its monitor. */
+export const insertSignal = mutate((orm, $: Omit<SignalRow, "position">) =>
+  orm.insert(heartbeatSignals).values({
+    monitorNum: $.monitorNum,
+    position: sql`(SELECT coalesce(max(s.position), 0) + 1 FROM heartbeat_signals AS s
+      WHERE s.monitor_num = ${$.monitorNum})`,
+    at: $.at,
+    kind: $.kind,
+    rid: $.rid,
+    exitCode: $.exitCode,
+    startedAt: $.startedAt,
+    durationMs: $.durationMs,
+    message: $.message,
+  }),
+);
+
+/** Deletes all signals of a monitor except the newest. */
+export const trimSignals = mutate((orm, $: { monitorNum: number; kept: number }) =>
+  orm.delete(heartbeatSignals).where(
+    and(
+      eq(monitorNum, $.monitorNum),
+      sql`${position} <= (SELECT max(s.position) FROM heartbeat_signals AS s
+        WHERE s.monitor_num = ${$.monitorNum}) - ${$.kept}`,
+    ),
+  ),
+);
+
+/** Lists the last signals of a monitor, newest first. */
+export const listSignals = selectMany((orm, $: { monitorNum: number; limit: number }) =>
+  orm
+    .select()
+    .from(heartbeatSignals)
+    .where(eq(monitorNum, $.monitorNum))
+    .orderBy(desc(position))
+    .limit($.limit),
+);
+
+/** Opens a run; a run with the same id starts again. */
+export const saveRun = mutate((orm, $: typeof heartbeatRuns.$inferSelect) =>
+  orm
+    .insert(heartbeatRuns)
+    .values({ monitorNum: $.monitorNum, rid: $.rid, startedAt: $.startedAt })
+    .onConflictDoUpdate({
+      target: [heartbeatRuns.monitorNum, heartbeatRuns.rid],
+      set: { startedAt: sql`excluded.started_at` },
+    }),
+);
+
+/** Ends the open run with an id, or all runs of a monitor if that is null. */
+export const deleteRuns = mutate((orm, $: { monitorNum: number; rid: string | null }) =>
+  orm
+    .delete(heartbeatRuns)
+    .where(
+      and(
+        eq(heartbeatRuns.monitorNum, $.monitorNum),
+        sql`(${$.rid} IS NULL OR ${heartbeatRuns.rid} = ${$.rid})`,
+      ),
+    ),
+);
+
+/** Lists the open runs of a monitor, the newest first. */
+export const listRuns = selectMany((orm, $: { monitorNum: number }) =>
+  orm
+    .select()
+    .from(heartbeatRuns)
+    .where(eq(heartbeatRuns.monitorNum, $.monitorNum))
+    .orderBy(desc(heartbeatRuns.startedAt), desc(heartbeatRuns.rid)),
+);
+
+/** Records the use of a token at a time (unix ms). */
+export const touchToken = mutate((orm, $: TokenKey & { at: number }) =>
+  orm
+    .update(monitorTokens)
+    .set({ lastUsedAt: $.at })
+    .where(and(eq(monitorTokens.kind, $.kind), eq(monitorTokens.hash, $.hash))),
+);
+
+/** Lists the tokens of a monitor, oldest first. */
+export const listTokensOf = selectMany((orm, $: { monitorId: string }) =>
+  orm
+    .select()
+    .from(monitorTokens)
+    .where(eq(monitorTokens.monitorId, $.monitorId))
+    .orderBy(monitorTokens.createdAt, monitorTokens.kind, monitorTokens.hash),
+);
+
+/** Deletes one token. */
+export const deleteToken = mutate((orm, $: TokenKey) =>
+  orm
+    .delete(monitorTokens)
+    .where(and(eq(monitorTokens.kind, $.kind), eq(monitorTokens.hash, $.hash))),
+);
+
+/*
+ * Monitors as lists show them. None is hot; each reads only the rows that are shown, in the order
+ * of an index, and sorts only for the monitors of one page or component.
+ */
+
+const ROWS = { row: monitors, state: monitorStates };
+
+/** Filters of the list; null matches everything. */
+interface ListParams {
+  pageId: string | null;
+  componentId: string | null;
+  state: MonitorState | null;
+  type: MonitorType | null;
+  /** `,` and a tag as a JSON text, case-insensitive for ASCII. */
+  tag: string | null;
+  group: string | null;
+  /** Text within the name, case-insensitive for ASCII. */
+  search: string | null;
+  /** Only ids below this one. */
+  before: string;
+  limit: number;
+}
+
+export const findMonitorWithState = selectOne((orm, $: { id: string }) =>
+  orm
+    .select(ROWS)
+    .from(monitors)
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
+);
+
+/**
+ * Returns the condition that a monitor has a tag. In the JSON list, a quotation mark follows a comma only
+ * at the start of a text, since quotation marks within texts follow a backslash.
+ */
+export const hasTag = (tag: string | null) =>
+  sql`(${tag} IS NULL OR instr(lower(',' || substr(${monitors.tags}, 2)), lower(${tag})) > 0)`;
+
+/** Returns the condition that a monitor has a group. */
+export const isInGroup = (group: string | null) =>
+  sql`(${group} IS NULL OR ${monitors.group} = ${group})`;
+
+/** Returns the statement for one kind of filter, with constant text. */
+function listStatement(where: ($: ListParams) => SQL) {
+  return selectMany((orm, $: ListParams) =>
+    orm
+      .select(ROWS)
+      .from(monitors)
+      .crossJoin(monitorStates)
+      .where(
+        and(
+          sql`${monitors.id} < ${$.before}`,
+          isNull(monitors.deletedAt),
+          eq(monitorStates.monitorNum, monitors.num),
+          sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`,
+          sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
+          hasTag($.tag),
+          isInGroup($.group),
+          sql`(${$.search} IS NULL OR instr(lower(${monitors.name}), lower(${$.search})) > 0)`,
+          where($),
+        ),
+      )
+      .orderBy(desc(monitors.id))
+      .limit($.limit),
+  );
+}
+
+const listAll = listStatement(() => sql`TRUE`);
+const listOfPage = listStatement(
+  ($) => sql`${monitors.id} IN (SELECT mc.monitor_id FROM components AS c
+    CROSS JOIN monitor_components AS mc ON mc.component_id = c.id
+    WHERE c.page_id = ${$.pageId} AND c.deleted_at IS NULL
+      AND (${$.componentId} IS NULL OR c.id = ${$.componentId}))`,
+);
+const listOfComponent = listStatement(
+  ($) => sql`${monitors.id} IN (SELECT mc.monitor_id FROM monitor_components AS mc
+    WHERE mc.component_id = ${$.componentId})`,
+);
+
+/** Lists monitors, newest first. */
+export function listMonitorRows(reader: Reader, params: ListParams) {
+  if (params.pageId !== null) return listOfPage(reader, params);
+  return params.componentId === null ? listAll(reader, params) : listOfComponent(reader, params);
+}
+
+/** Lists the incidents to which outages of a monitor belong and that are not deleted, newest first. */
+export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; limit: number }) =>
+  orm
+    .select({
+      id: incidents.id,
+      name: incidents.name,
+      status: incidents.status,
+      impact: incidents.impact,
+      draft: incidents.draft,
+      startedAt: incidents.startedAt,
+      resolvedAt: incidents.resolvedAt,
+    })
+    .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(
+      and(
+        sql`${incidents.id} IN (
+          SELECT o.incident_id FROM incident_outages AS o WHERE o.monitor_id = ${$.monitorId})`,
+        isNull(incidents.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    )
+    .orderBy(desc(incidents.id))
+    .limit($.limit),
+);
+
+/** Lists the average response times of monitors (`nums`: a JSON list) by hour from `from` on. */
+export const listHourAverages = selectMany((orm, $: { nums: string; from: number }) =>
+  orm
+    .select({
+      monitorNum: monitorRollups.monitorNum,
+      at: monitorRollups.at,
+      latencySum: monitorRollups.latencySum,
+      answers: monitorRollups.answers,
+    })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitorRollups)
+    .where(
+      sql`${monitorRollups.monitorNum} = j.value AND ${monitorRollups.size} = ${sql.raw(String(HOUR_MS))}
+        AND ${monitorRollups.at} >= ${$.from}`,
+    ),
+);
+
+export const insertCertificateWarning = insertInto(mailWarnings);
+
+/** Finds a warning about a certificate for a recipient, at a step or a nearer one. */
+export const findCertificateWarning = selectOne(
+  (orm, $: { subject: string; step: number; recipient: string }) =>
+    orm
+      .select({ step: mailWarnings.step })
+      .from(mailWarnings)
+      .where(
+        and(
+          eq(mailWarnings.subject, $.subject),
+          eq(mailWarnings.recipient, $.recipient),
+          lte(mailWarnings.step, $.step),
+        ),
+      )
+      .limit(1),
+);
+
+/** Deletes the warnings about certificates from before a time (unix ms). */
+export const deleteCertificateWarnings = mutate((orm, $: { before: number }) =>
+  orm
+    .delete(mailWarnings)
+    .where(
+      and(
+        sql`${mailWarnings.subject} BETWEEN 'certificate ' AND 'certificate~'`,
+        lt(mailWarnings.at, $.before),
+      ),
+    ),
+);
+
+/* Reminders of outages. None is hot: the search every few seconds reads only monitors that are down. */
+
+/** Time of the last message about an outage, before which no reminder is due again. */
+const lastMessageAt = sql<number>`coalesce(${monitorStates.remindedAt}, ${monitorStates.since})`;
+
+// The literal state is that of a partial index. A last message in the future is from before the clock was set back.
+const isReminderDue = (now: unknown) =>
+  and(
+    eq(monitors.num, monitorStates.monitorNum),
+    sql`${monitorStates.state} = 'down' AND ${monitors.reminderSeconds} > 0
+      AND (${lastMessageAt} + ${monitors.reminderSeconds} * 1000 <= ${now} OR ${lastMessageAt} > ${now})`,
+    isNull(monitors.deletedAt),
+  );
+
+/** Lists the monitors whose reminder is due at `now` (unix ms), starting from those that are down. */
+export const listDueReminders = selectMany((orm, $: { now: number }) =>
+  orm
+    .select({ num: monitors.num })
+    .from(monitorStates)
+    .crossJoin(monitors)
+    .where(isReminderDue($.now)),
+);
+
+/** Finds the number of reminders of a monitor whose reminder is due at `now` (unix ms). */
+export const findDueReminder = selectOne((orm, $: { monitorNum: number; now: number }) =>
+  orm
+    .select({ reminders: monitorStates.reminders })
+    .from(monitorStates)
+    .crossJoin(monitors)
+    .where(and(eq(monitorStates.monitorNum, $.monitorNum), isReminderDue($.now))),
+);
+
+/** Saves the number of reminders of an outage, and the time of the last message about it (unix ms). */
+export const saveReminder = mutate(
+  (orm, $: { monitorNum: number; reminders: number; remindedAt: number }) =>
+    orm
+      .update(monitorStates)
+      .set({ reminders: $.reminders, remindedAt: $.remindedAt })
+      .where(eq(monitorStates.monitorNum, $.monitorNum)),
+);
+
+/* Monitors that need attention, for the overview, and the monitors of incidents. */
+
+/**
+ * Lists the monitors that are down, unreachable or degraded, and those that are not paused and whose
+ * certificate expires before `certificateUntil` (unix ms).
+ */
+export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: number }) =>
+  orm
+    .select({
+      id: monitors.id,
+      name: monitors.name,
+      state: monitorStates.state,
+      since: monitorStates.since,
+      certificateExpiresAt: monitorStates.certificateExpiresAt,
+    })
+    .from(monitors)
+    .crossJoin(monitorStates)
+    .where(
+      and(
+        eq(monitorStates.monitorNum, monitors.num),
+        isNull(monitors.deletedAt),
+        sql`(${monitorStates.state} IN ('down', 'unreachable', 'degraded')
+          OR (${monitorStates.state} <> 'paused'
+            AND ${monitorStates.certificateExpiresAt} < ${$.certificateUntil}))`,
+      ),
+    ),
+);
+
+/**
+ * Lists the open incidents of monitors' outages, drafts included, each with the state of its monitor. `from` is the id
+ * of the oldest open incident: older ones are not read.
+ */
+export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string }) =>
+  orm
+    .select({
+      monitorId: monitors.id,
+      monitorName: monitors.name,
+      monitorState: monitorStates.state,
+      monitorSince: monitorStates.since,
+      incidentId: incidents.id,
+      incidentName: incidents.name,
+      isDraft: incidents.draft,
+      /** 1 while an outage in the incident lasts. */
+      isFailing: sql<number>`max(${incidentOutages.endedAt} IS NULL AND ${components.deletedAt} IS NULL)`,
+    })
+    .from(incidents)
+    .crossJoin(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(
+      and(
+        // Written as in the partial index of open incidents.
+        sql`${incidents.status} <> 'resolved'`,
+        isNull(incidents.deletedAt),
+        sql`+${incidents.id} >= ${$.from}`,
+        eq(incidentOutages.incidentId, incidents.id),
+        isNull(monitors.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    )
+    .groupBy(monitors.id, incidents.id)
+    .orderBy(asc(monitors.id), asc(incidents.id)),
+);
+
+/**
+ * Finds the longest time without data that ended after `since` (unix ms) and has this message. All
+ * active monitors share such a time, so that only the 20 oldest are read.
+ */
+export const findLongestGap = selectOne((orm, $: { since: number; message: string }) =>
+  orm
+    .select({
+      startedAt: monitorSpans.startedAt,
+      endedAt: sql<number>`coalesce(${monitorSpans.endedAt}, 0)`,
+    })
+    .from(
+      sql`(SELECT m.num FROM monitors AS m JOIN monitor_states AS s ON s.monitor_num = m.num
+        WHERE m.deleted_at IS NULL AND s.state <> 'paused' ORDER BY m.num LIMIT 20) AS oldest`,
+    )
+    .crossJoin(monitorSpans)
+    .where(
+      and(
+        sql`${monitorSpans.monitorNum} = oldest.num`,
+        // Spans have no gaps, so that at most one of them contains `since`.
+        sql`${monitorSpans.startedAt} >= coalesce((SELECT max(b.started_at) FROM monitor_spans AS b
+          WHERE b.monitor_num = oldest.num AND b.started_at <= ${$.since}), 0)`,
+        gt(monitorSpans.endedAt, $.since),
+        eq(monitorSpans.state, "no_data"),
+        eq(monitorSpans.message, $.message),
+      ),
+    )
+    .orderBy(desc(sql`${monitorSpans.endedAt} - ${monitorSpans.startedAt}`))
+    .limit(1),
 );

@@ -4,11 +4,10 @@ import { conflict, notFound } from "../../base/errors";
 import type { Actor } from "../../base/actor";
 import type { TokenKind } from "../../base/status";
 import { recordMonitorChange } from "./changes";
-import type { NewMonitor } from "./create";
-import { deleteToken, listTokensOf } from "./heartbeat-store";
-import { giveToken } from "./heartbeat-tokens";
+import type { NewMonitor } from "./monitors";
+import { deleteToken, listTokensOf, updateMonitorRow } from "./store";
+import { giveToken } from "./heartbeats";
 import { getMonitorRecord, type MonitorRecord } from "./records";
-import { updateMonitorRow } from "./store";
 
 /** Number of hexadecimal digits of a token's hash that name it within its monitor. */
 const KEY_LENGTH = 16;

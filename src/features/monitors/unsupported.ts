@@ -9,8 +9,8 @@ import {
   type MonitorSettings,
   OptionalReferences,
   type UpdateMonitorBody,
-} from "./bodies";
-import { type AppliedIds, insertNewMonitor, readNewMonitor } from "./create";
+} from "./wire";
+import { type AppliedIds, insertNewMonitor, readNewMonitor } from "./monitors";
 import { originOf, probeOf } from "./probes";
 import type { UnsupportedConfig } from "./probes/unsupported";
 import type { MonitorRecord } from "./records";

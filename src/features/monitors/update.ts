@@ -3,29 +3,31 @@ import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { FieldErrors, validate } from "../../base/validation";
 import type { Actor } from "../../base/actor";
 import type { ApplyMetadata } from "../../base/ids";
-import { UpdateMonitorBody } from "./bodies";
+import { UpdateMonitorBody } from "./wire";
 import { removeFromWebhooks } from "../webhooks/monitors";
 import { recordMonitorChange, touchPagesOf } from "./changes";
-import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
-import { type AppliedIds, requireFreeRef } from "./create";
+import { applyManualTransition, refreshAfterChange } from "./engine/transitions";
+import {
+  type AppliedIds,
+  changedConfig,
+  namedSettings,
+  readComponents,
+  requireFreeRef,
+  settingsBefore,
+  validateSettings,
+} from "./monitors";
 import { readParents, removeFromDependencies, saveParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
-  changedConfig,
-  validateSettings,
-  namedSettings,
-  readComponents,
-  settingsBefore,
-} from "./settings";
-import {
   deleteMonitorComponents,
   deleteMonitorTokens,
+  deleteRuns,
   insertMonitorComponent,
   type MonitorRow,
+  trimSignals,
   updateMonitorRow,
 } from "./store";
-import { deleteRuns, trimSignals } from "./heartbeat-store";
 import { requireSupported, validateChangeable } from "./unsupported";
 
 /**

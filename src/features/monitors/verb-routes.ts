@@ -19,7 +19,7 @@ import {
   presentMonitor,
   revealMonitor,
   RotatedMonitor,
-} from "./model";
+} from "./wire";
 import type { Monitoring } from "./monitoring";
 import { getMonitorByReference } from "./records";
 import { rotateToken } from "./tokens";

@@ -1,9 +1,9 @@
-import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
 import type { Timer } from "../../base/clock";
 import { repeatWithRests } from "../../base/numbers";
 import type { Signal } from "../../base/signal";
 import { MINUTE_MS } from "../../base/time";
+import type { Ctx } from "../../context";
+import type { Tx } from "../../db/statements";
 
 /** Wait after a signal, so that the work does not delay its answer, and several rows share a transaction. */
 const WAIT_MS = 100;
@@ -72,4 +72,93 @@ export function startWaitingRows(
       sweep.cancel();
     },
   };
+}
+
+/** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */
+export class QueueChanges {
+  readonly #ctx: Ctx;
+  #underWay = 0;
+  #isStopped = false;
+
+  constructor(
+    ctx: Ctx,
+    /** Log line of a failed change. */
+    readonly failed: string,
+    /** Called after each change. */
+    readonly ended: () => void,
+  ) {
+    this.#ctx = ctx;
+  }
+
+  /** Number of changes that are not stored yet. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Ends `runAll` after the current step. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Returns the result of a change; undefined if it failed. */
+  async run<T>(change: (tx: Tx) => T): Promise<T | undefined> {
+    this.#underWay += 1;
+    try {
+      return await this.#ctx.db.write(change);
+    } catch (error) {
+      this.#ctx.log.warn({ err: error }, this.failed);
+      return undefined;
+    } finally {
+      this.#underWay -= 1;
+      this.ended();
+    }
+  }
+
+  /**
+   * Repeats a change of at most `limit` rows, which returns their number, until one changes fewer, with a rest after
+   * each. Returns the number of all changed rows.
+   */
+  async runAll(limit: number, change: (tx: Tx) => number): Promise<number> {
+    let all = 0;
+    await this.repeat(async () => {
+      const changed = (await this.run(change)) ?? 0;
+      all += changed;
+      return changed >= limit;
+    });
+    return all;
+  }
+
+  /** Repeats a step until it resolves to false or the changes are stopped, with a rest after each. */
+  async repeat(step: () => Promise<boolean>): Promise<void> {
+    await repeatWithRests(this.#ctx.clock, async () => !this.#isStopped && (await step()));
+  }
+}
+
+/** Attempt to send something: the id of the delivery or mail, and the number of the attempt, from 1. */
+interface AttemptName {
+  id: string;
+  attempt: number;
+}
+
+/**
+ * Sends something, or returns the outcome that an earlier primary noted and could not store. `outcomeOf` returns what is
+ * noted: undefined for a result that does not count. One without a noted outcome is sent again.
+ */
+export async function attemptOnce<T>(
+  { attempts }: Ctx,
+  { id, attempt }: AttemptName,
+  send: () => Promise<T>,
+  outcomeOf: (result: T) => object | undefined,
+): Promise<T> {
+  if (!attempts) return send();
+  const earlier = await attempts.begin(id, attempt);
+  if (earlier !== undefined) return earlier as T;
+  const result = await send();
+  const outcome = outcomeOf(result);
+  if (outcome) await attempts.end(id, attempt, outcome);
+  return result;
 }

@@ -11,11 +11,11 @@ import { countPendingOfPage } from "../maintenance/store";
 import { deleteSchedule } from "../maintenance/schedules/schedules";
 import { listSchedules } from "../maintenance/schedules/records";
 import type { ScheduleRow } from "../maintenance/schedules/store";
-import { detachMonitorsOfPage, watchesOnlyPage } from "../monitors/detach";
+import { detachMonitorsOfPage, watchesOnlyPage } from "../monitors/monitors";
 import type { MonitorRow } from "../monitors/store";
 import { listMonitors, type MonitorRecord } from "../monitors/records";
 import { getPage, removePage } from "../pages/pages";
-import { deleteWebhook } from "../webhooks/update";
+import { deleteWebhook } from "../webhooks/webhooks";
 import { listAllWebhooks, type WebhookRow } from "../webhooks/store";
 
 /** Monitors that were paused with a page, and what was deleted with it. */

@@ -1,6 +1,9 @@
-import type { Reader } from "../../db/statements";
 import { NEWEST } from "../../base/ids";
-import type { SuppressionReason } from "../../base/mail-address";
+import type { SubscriberEvent, SubscriberScope, SuppressionReason } from "../../base/mail-address";
+import { toIso } from "../../base/time";
+import type { Reader } from "../../db/statements";
+import type { RequestedChoices } from "../../db/tables/mail";
+import type { PageRow } from "../pages/store";
 import {
   countSuppressedOfPage,
   countUnconfirmed,
@@ -17,9 +20,10 @@ import {
   listUnconfirmed,
   listWithParts,
   type PartQuery,
+  type SuppressedKey,
 } from "./list-store";
-import { BY_ID, BY_NUMBER, BY_SUPPRESSION, type ListPart, merged } from "./list-parts";
 import { countStatusesOfPage, findSubscriber } from "./store";
+import { choicesOf, readRefs, refsOf } from "./subscribers";
 
 /** Entries that one part of a list looks at: some milliseconds of work. */
 const EXAMINED = 2_000;
@@ -219,4 +223,143 @@ function suppressed(
     return { rows, end: () => findEndOfSuppressed(reader, { ...query, skipped: examined - 1 }) };
   });
   return merged(searches, limit, BY_SUPPRESSION);
+}
+
+/** Rows that are read at a time. */
+const ROWS_PER_PART = 500;
+
+export const LISTED_STATUSES = ["active", "suppressed", "unconfirmed", "unsubscribed"] as const;
+type ListedStatus = (typeof LISTED_STATUSES)[number];
+
+/** Subscriber, or a person who has not confirmed. Names as in the command's JSON. */
+export interface SubscriberLine {
+  id: string;
+  /** Null some time after unsubscribing. */
+  email: string | null;
+  status: ListedStatus;
+  /** Reasons for which the address gets no mails of the page, if it is suppressed. */
+  reasons: SuppressionReason[];
+  scope: SubscriberScope;
+  components: string[];
+  groups: string[];
+  events: SubscriberEvent[];
+  /** Time of the consent; of the sign-up if it is not confirmed. */
+  since: string;
+}
+
+/** Lists the subscribers of a page with a status, or of every status. Within a list, the oldest is first. */
+export function listSubscribersOfPage(
+  reader: Reader,
+  { id: pageId }: PageRow,
+  { status: wanted, now }: { status: ListedStatus | undefined; now: number },
+): SubscriberLine[] {
+  const refs = readRefs(reader, pageId);
+  const isWanted = (status: ListedStatus) => wanted === undefined || status === wanted;
+
+  function toLine(
+    { id, address: email }: { id: string; address: string | null },
+    facts: Pick<SubscriberLine, "status" | "reasons">,
+    { scope, targets, events }: RequestedChoices,
+    since: number,
+  ): SubscriberLine {
+    return { id, email, ...facts, scope, ...refsOf(targets, refs), events, since: toIso(since) };
+  }
+
+  function confirmed(view: "active" | "unsubscribed"): SubscriberLine[] {
+    return readAll((part) => listSubscribers(reader, { ...part, pageId, view })).map((row) => {
+      const reasons = view === "active" ? reasonsOf(row) : [];
+      const status = reasons.length > 0 ? "suppressed" : view;
+      return toLine(row, { status, reasons }, choicesOf(reader, row), row.confirmedAt);
+    });
+  }
+
+  function unconfirmed(): SubscriberLine[] {
+    const facts = { status: "unconfirmed" as const, reasons: [] };
+    const rows = readAll((part) => listSignUps(reader, { ...part, pageId }, now));
+    return rows.map((row) => toLine(row, facts, row.choices, row.requestedAt));
+  }
+
+  return [
+    ...(isWanted("active") || isWanted("suppressed") ? confirmed("active") : []),
+    ...(isWanted("unconfirmed") ? unconfirmed() : []),
+    ...(isWanted("unsubscribed") ? confirmed("unsubscribed") : []),
+  ].filter(({ status }) => isWanted(status));
+}
+
+/** Reads all parts of a list without a search. Returns the oldest row first. */
+function readAll<Row>(
+  list: (part: { search: string; limit: number; before: string | undefined }) => ListPart<Row>,
+): Row[] {
+  const rows: Row[] = [];
+  let before: string | undefined;
+  do {
+    const part = list({ search: "", limit: ROWS_PER_PART, before });
+    rows.push(...part.rows);
+    before = part.nextBefore;
+  } while (before !== undefined);
+  return rows.reverse();
+}
+
+/** Returns the reasons for which an address gets no mails. The mark of an erased one stops nothing. */
+function reasonsOf({ reasons }: ListedSubscriber): SuppressionReason[] {
+  const all = (reasons?.split(",") ?? []) as SuppressionReason[];
+  return all.filter((reason) => reason !== "erased");
+}
+
+/** Part of a list. */
+export interface ListPart<Row> {
+  rows: readonly Row[];
+  /** Continues the list; undefined at its end. There can be fewer rows than `limit` before it. */
+  nextBefore: string | undefined;
+}
+
+/** Order of a list: key of a row, and text of a key. */
+interface Order<Row, Key> {
+  keyOf(row: Row): Key;
+  compare(a: Key, b: Key): number;
+  toText(key: Key): string;
+}
+
+const BY_ID: Order<{ id: string }, string> = {
+  keyOf: ({ id }) => id,
+  compare: (a, b) => (a < b ? 1 : a > b ? -1 : 0),
+  toText: (id) => id,
+};
+
+const BY_NUMBER: Order<{ seq: number }, number> = {
+  keyOf: ({ seq }) => seq,
+  compare: (a, b) => b - a,
+  toText: String,
+};
+
+const BY_SUPPRESSION: Order<SuppressedKey, SuppressedKey> = {
+  keyOf: ({ at, mark }) => ({ at, mark }),
+  compare: (a, b) => b.at - a.at || BY_ID.compare(a.mark, b.mark),
+  toText: ({ at, mark }) => `${at}.${mark}`,
+};
+
+/**
+ * Returns the first `limit` rows of several searches. Each found up to one more than `limit`, and looked at
+ * everything up to its last row, or to the end, or to the key that `end` returns if it stopped there.
+ */
+function merged<Row extends { id: string }, Key>(
+  searches: readonly { rows: readonly Row[]; end: () => Key | undefined }[],
+  limit: number,
+  { keyOf, compare, toText }: Order<NoInfer<Row>, Key>,
+): ListPart<Row> {
+  const ends = searches.flatMap(({ rows, end }): Key[] => {
+    const last = rows.at(-1);
+    const key = rows.length > limit && last ? keyOf(last) : end();
+    return key === undefined ? [] : [key];
+  });
+  const [end] = ends.sort(compare);
+  const rows = searches
+    .flatMap((search) => search.rows)
+    .filter((row) => end === undefined || compare(keyOf(row), end) <= 0)
+    .sort((a, b) => compare(keyOf(a), keyOf(b)));
+  const unique = [...new Map(rows.map((row) => [row.id, row])).values()];
+  const shown = unique.slice(0, limit);
+  const last = shown.at(-1);
+  const next = unique.length > limit && last ? keyOf(last) : end;
+  return { rows: shown, nextBefore: next === undefined ? undefined : toText(next) };
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import {
   insertInto,
@@ -8,8 +8,13 @@ import {
   selectOne,
   updateById,
 } from "../../db/statements";
+import { events } from "../../db/tables/events";
 import {
   mailings,
+  mailReports,
+  mailRequests,
+  mails,
+  mailThreads,
   subscriberChoices,
   subscriberCounts,
   subscribers,
@@ -228,3 +233,332 @@ export function countStatusesOfPage(reader: Reader, pageId: string): Counts {
 export function countSubscribers(reader: Reader): Counts {
   return sumCounts(reader, {}) ?? { active: 0, unsubscribed: 0 };
 }
+
+export type RequestRow = typeof mailRequests.$inferSelect;
+
+export const insertRequest = insertInto(mailRequests);
+
+export const findRequest = selectOne((orm, $: { id: string }) =>
+  orm.select().from(mailRequests).where(eq(mailRequests.id, $.id)),
+);
+
+/** Lists sign-ups that wait for a decision, oldest first. */
+export const listWaitingRequests = selectMany((orm, $: { limit: number }) =>
+  orm
+    .select()
+    .from(mailRequests)
+    .where(sql`${mailRequests.state} = 'waiting'`)
+    .orderBy(mailRequests.id)
+    .limit($.limit),
+);
+
+export const setRequestState = mutate((orm, $: { id: string; state: RequestRow["state"] }) =>
+  orm.update(mailRequests).set({ state: $.state }).where(eq(mailRequests.id, $.id)),
+);
+
+/** Lists the times of a client's latest sign-ups after `since`, newest first. */
+export const listTimesOfClient = selectMany(
+  (orm, $: { clientKey: string; since: number; limit: number }) =>
+    orm
+      .select({ at: mailRequests.requestedAt })
+      .from(mailRequests)
+      .where(and(eq(mailRequests.clientKey, $.clientKey), gt(mailRequests.requestedAt, $.since)))
+      .orderBy(desc(mailRequests.requestedAt))
+      .limit($.limit),
+);
+
+/** Lists the times of the latest sign-ups of a site's clients after `since`, newest first. */
+export const listTimesOfSite = selectMany(
+  (orm, $: { above: string; below: string; since: number; limit: number }) =>
+    orm
+      .select({ at: mailRequests.requestedAt })
+      .from(mailRequests)
+      .where(
+        and(
+          gt(mailRequests.clientKey, $.above),
+          lt(mailRequests.clientKey, $.below),
+          gt(mailRequests.requestedAt, $.since),
+        ),
+      )
+      .orderBy(desc(mailRequests.requestedAt))
+      .limit($.limit),
+);
+
+/** Sign-ups by the form with a mail: those sent, and those that are still to be decided. */
+const hasMail = () => sql`${mailRequests.state} <> 'unsent' AND ${mailRequests.source} = 'form'`;
+
+/** Finds the sign-up of a page after `since` that has `skipped` newer ones. */
+export const findNthOfPage = selectOne(
+  (orm, $: { pageId: string; since: number; skipped: number }) =>
+    orm
+      .select({ at: mailRequests.requestedAt })
+      .from(mailRequests)
+      .where(
+        and(eq(mailRequests.pageId, $.pageId), gt(mailRequests.requestedAt, $.since), hasMail()),
+      )
+      .orderBy(desc(mailRequests.requestedAt))
+      .limit(1)
+      .offset($.skipped),
+);
+
+/** Finds the stored sign-up of no import after `since` that has `skipped` newer ones, with a mail or without. */
+export const findNthStored = selectOne((orm, $: { since: number; skipped: number }) =>
+  orm
+    .select({ at: mailRequests.requestedAt })
+    .from(mailRequests)
+    // The same text as in the condition of the partial index, so that SQLite uses it.
+    .where(and(gt(mailRequests.requestedAt, $.since), sql`${mailRequests.source} <> 'import'`))
+    .orderBy(desc(mailRequests.requestedAt))
+    .limit(1)
+    .offset($.skipped),
+);
+
+/** Finds the sign-up of any page after `since` that has `skipped` newer ones. */
+export const findNthOfAll = selectOne((orm, $: { since: number; skipped: number }) =>
+  orm
+    .select({ at: mailRequests.requestedAt })
+    .from(mailRequests)
+    .where(and(gt(mailRequests.requestedAt, $.since), hasMail()))
+    .orderBy(desc(mailRequests.requestedAt))
+    .limit(1)
+    .offset($.skipped),
+);
+
+/** Lists the pages with at least `count` sign-ups with a mail after `since`. */
+export const listBusyPages = selectMany((orm, $: { since: number; count: number }) =>
+  orm
+    .select({ pageId: mailRequests.pageId })
+    .from(mailRequests)
+    .where(and(gt(mailRequests.requestedAt, $.since), hasMail()))
+    // Not by the index of pages, all of which would be read.
+    .groupBy(sql`+${mailRequests.pageId}`)
+    .having(sql`count(*) >= ${$.count}`),
+);
+
+/** Lists the states of a page's latest sign-ups with a mail before `until`. */
+export const listStatesOfPage = selectMany(
+  (orm, $: { pageId: string; until: number; limit: number }) =>
+    orm
+      .select({ state: mailRequests.state })
+      .from(mailRequests)
+      .where(
+        and(eq(mailRequests.pageId, $.pageId), lt(mailRequests.requestedAt, $.until), hasMail()),
+      )
+      .orderBy(desc(mailRequests.requestedAt))
+      .limit($.limit),
+);
+
+/** Lists the states of the latest sign-ups with a mail on any page before `until`. */
+export const listStatesOfAll = selectMany((orm, $: { until: number; limit: number }) =>
+  orm
+    .select({ state: mailRequests.state })
+    .from(mailRequests)
+    .where(and(lt(mailRequests.requestedAt, $.until), hasMail()))
+    .orderBy(desc(mailRequests.requestedAt))
+    .limit($.limit),
+);
+
+/** Lists sign-ups after `since` for which a mail was sent to a recipient, newest first. */
+export const listSentToRecipient = selectMany(
+  (orm, $: { throttleKey: string; since: number; limit: number }) =>
+    orm
+      .select({ pageId: mailRequests.pageId, at: mailRequests.requestedAt })
+      .from(mailRequests)
+      .where(
+        and(
+          eq(mailRequests.throttleKey, $.throttleKey),
+          gt(mailRequests.requestedAt, $.since),
+          // The same text as in the condition of the partial index, so that SQLite uses it.
+          sql`${mailRequests.state} IN ('sent', 'confirmed', 'void', 'declined')`,
+        ),
+      )
+      .orderBy(desc(mailRequests.requestedAt))
+      .limit($.limit),
+);
+
+/** Ends the sign-ups of an address on a page that are not confirmed, except one. */
+export const voidOpenRequests = mutate(
+  (orm, $: { addressKey: string; pageId: string; except: string }) =>
+    orm
+      .update(mailRequests)
+      .set({ state: "void" })
+      .where(
+        and(
+          eq(mailRequests.addressKey, $.addressKey),
+          eq(mailRequests.pageId, $.pageId),
+          ne(mailRequests.id, $.except),
+          inArray(mailRequests.state, ["waiting", "sent"]),
+        ),
+      ),
+);
+
+/** Ends all sign-ups of an address that are not confirmed, on every page, as declined. */
+export const declineRequestsOfAddress = mutate((orm, $: { addressKey: string }) =>
+  orm
+    .update(mailRequests)
+    .set({ state: "declined" })
+    .where(
+      and(
+        eq(mailRequests.addressKey, $.addressKey),
+        inArray(mailRequests.state, ["waiting", "sent"]),
+      ),
+    ),
+);
+
+/** Ends the links of confirmed sign-ups of an address on a page, which lead to its choices. */
+export const voidConfirmedRequests = mutate((orm, $: { addressKey: string; pageId: string }) =>
+  orm
+    .update(mailRequests)
+    .set({ state: "void" })
+    .where(
+      and(
+        eq(mailRequests.addressKey, $.addressKey),
+        eq(mailRequests.pageId, $.pageId),
+        eq(mailRequests.state, "confirmed"),
+      ),
+    ),
+);
+
+/** Deletes the sign-ups of an address, on a page or on all pages if `pageId` is null. */
+export const deleteRequestsOfAddress = mutate(
+  (orm, $: { addressKey: string; pageId: string | null }) =>
+    orm
+      .delete(mailRequests)
+      .where(
+        and(
+          eq(mailRequests.addressKey, $.addressKey),
+          sql`(${$.pageId} IS NULL OR ${mailRequests.pageId} = ${$.pageId})`,
+        ),
+      ),
+);
+
+/** Deletes up to `limit` sign-ups that cannot be confirmed any more. `now` is unix ms. */
+export const deleteExpiredRequests = mutate((orm, $: { now: number; limit: number }) =>
+  orm
+    .delete(mailRequests)
+    .where(
+      sql`${mailRequests.id} IN (SELECT id FROM mail_requests WHERE expires_at <= ${$.now} LIMIT ${$.limit})`,
+    ),
+);
+
+/** Lists sign-up mails to an address after `since`, newest first. `subjectId` is that of the address. */
+export const listSignUpMails = selectMany(
+  (orm, $: { subjectId: string; since: number; limit: number }) =>
+    orm
+      .select({
+        template: mails.template,
+        pageId: sql<string>`json_extract(${mails.params}, '$.page')`,
+        at: mails.createdAt,
+      })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.subjectId, $.subjectId),
+          isNull(mails.mailingId),
+          gt(mails.createdAt, $.since),
+        ),
+      )
+      .orderBy(desc(mails.id))
+      .limit($.limit),
+);
+
+/** Finds a mail to a subscriber, with the state of its mailing. `eventId` is null once the event is deleted. */
+export const findMailToResend = selectOne((orm, $: { id: string; subscriberId: string }) =>
+  orm
+    .select({
+      mailingId: mails.mailingId,
+      subjectId: mails.subjectId,
+      template: mails.template,
+      params: mails.params,
+      status: mails.status,
+      mailingState: mailings.state,
+      eventId: events.id,
+    })
+    .from(mails)
+    .leftJoin(mailings, eq(mailings.id, mails.mailingId))
+    .leftJoin(events, eq(events.id, mailings.eventId))
+    .where(and(eq(mails.id, $.id), eq(mails.subscriberId, $.subscriberId))),
+);
+
+/** Finds the last copy of a mailing's mail to a subscriber. */
+export const findLastCopy = selectOne((orm, $: { mailingId: string; subscriberId: string }) =>
+  orm
+    .select({ copy: mails.copy, status: mails.status })
+    .from(mails)
+    .where(and(eq(mails.mailingId, $.mailingId), eq(mails.subscriberId, $.subscriberId)))
+    .orderBy(desc(mails.copy))
+    .limit(1),
+);
+
+const listed = {
+  id: mails.id,
+  template: mails.template,
+  mailingId: mails.mailingId,
+  subjectId: mails.subjectId,
+  copy: mails.copy,
+  status: mails.status,
+  tries: mails.tries,
+  nextTryAt: mails.nextTryAt,
+  reply: mails.reply,
+  createdAt: mails.createdAt,
+  finishedAt: mails.finishedAt,
+};
+
+/** Lists the mails to a subscriber below an id, newest first, with event and subject line of their mailings. */
+export const listMailsOfSubscriber = selectMany(
+  (orm, $: { subscriberId: string; before: string; limit: number }) =>
+    orm
+      .select({ ...listed, kind: mailings.kind, subject: mailThreads.subject })
+      .from(mails)
+      .leftJoin(mailings, eq(mailings.id, mails.mailingId))
+      .leftJoin(mailThreads, eq(mailThreads.subjectId, mails.subjectId))
+      .where(and(eq(mails.subscriberId, $.subscriberId), lt(mails.id, $.before)))
+      .orderBy(desc(mails.id))
+      .limit($.limit),
+);
+
+/** Condition of the sign-up mails to an address: of a page, or of all pages if `pageId` is null. */
+const isSignUpMail = ($: { subjectId: string; pageId: string | null }) =>
+  and(
+    eq(mails.subjectId, $.subjectId),
+    isNull(mails.mailingId),
+    sql`(${$.pageId} IS NULL OR json_extract(${mails.params}, '$.page') = ${$.pageId})`,
+  );
+
+/** Lists the sign-up mails of a page to an address below an id, newest first. */
+export const listSignUpMailsOfPage = selectMany(
+  (orm, $: { subjectId: string; pageId: string; before: string; limit: number }) =>
+    orm
+      .select({ ...listed, kind: sql<string | null>`NULL`, subject: sql<string | null>`NULL` })
+      .from(mails)
+      .where(and(isSignUpMail($), lt(mails.id, $.before)))
+      .orderBy(desc(mails.id))
+      .limit($.limit),
+);
+
+/** Deletes the sign-up mails of a page, or of all pages, to an address. */
+export const deleteSignUpMails = mutate((orm, $: { subjectId: string; pageId: string | null }) =>
+  orm.delete(mails).where(isSignUpMail($)),
+);
+
+/** Deletes the reports about sign-up mails of a page, or of all pages, to an address. */
+export const deleteReportsOfSignUps = mutate(
+  (orm, $: { subjectId: string; pageId: string | null }) =>
+    orm
+      .delete(mailReports)
+      .where(
+        sql`${mailReports.mailId} IN ${orm.select({ id: mails.id }).from(mails).where(isSignUpMail($))}`,
+      ),
+);
+
+/** Deletes the reports about mails to a subscriber. */
+export const deleteReportsOf = mutate((orm, $: { subscriberId: string }) =>
+  orm
+    .delete(mailReports)
+    .where(
+      sql`${mailReports.mailId} IN ${orm
+        .select({ id: mails.id })
+        .from(mails)
+        .where(eq(mails.subscriberId, $.subscriberId))}`,
+    ),
+);

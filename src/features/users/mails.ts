@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { parseStoredAddress } from "../../base/mail-address";
 import { DAY_MS, HOUR_MS } from "../../base/time";
 import { enqueueMails } from "../mail/queue";
-import { listMailsAbout } from "../mail/direct-store";
+import { listMailsAbout } from "../mail/store";
 import { mailReadiness } from "../mail/settings";
 import type { UserRow } from "./store";
 

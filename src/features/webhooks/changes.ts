@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { maskAddress } from "../../base/mail-address";
-import { cleanLine, clipTo } from "./formats/clean";
+import { cleanLine, clipTo } from "./formats/markup";
 import { recipientOf } from "./recipient";
 import type { WebhookRow } from "./store";
 

@@ -1,7 +1,13 @@
+/*
+ * Endpoints in a configuration file. A field that is left out has its default. A secret that is
+ * null or left out keeps its stored value.
+ */
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import type { Actor } from "../../base/actor";
 import { type FieldError, pointer } from "../../base/errors";
-import { FieldErrors, schemaErrors } from "../../base/validation";
 import { Nullable, Text } from "../../base/schema";
+import { ANOTHER_SECRET, describeSecretChange, MISSING_SECRET, SECRET } from "../../base/secrets";
+import { FieldErrors, schemaErrors } from "../../base/validation";
 import {
   ANY_EVENT,
   ANY_MONITOR,
@@ -9,15 +15,20 @@ import {
   isForPeople,
   type WebhookFormat,
 } from "../../base/webhook";
-import { CreateWebhookBody } from "./bodies";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { listAllPages, type PageRow } from "../pages/store";
 import { ELLIPSIS, FORMATS } from "./formats";
-import { validateEvents, validateSecret } from "./settings";
-import type { WebhookRow } from "./store";
-
-/*
- * Endpoints in a configuration file. A field that is left out has its default. A secret that is
- * null or left out keeps its stored value.
- */
+import { listAllWebhooks, type WebhookRow } from "./store";
+import {
+  createWebhook,
+  rotateSecret,
+  storedUrl,
+  updateWebhook,
+  validateEvents,
+  validateSecret,
+} from "./webhooks";
+import { CreateWebhookBody } from "./wire";
 
 const { url: Url, settings: _settings, secret: Secret, ...Open } = CreateWebhookBody.properties;
 
@@ -33,9 +44,9 @@ export const DECLARED_WEBHOOK_FIELDS = {
 };
 
 const DeclaredWebhook = Type.Object(DECLARED_WEBHOOK_FIELDS);
-export type DeclaredWebhook = Static<typeof DeclaredWebhook>;
+type DeclaredWebhook = Static<typeof DeclaredWebhook>;
 
-export function formatOf({ format = "standard" }: DeclaredWebhook): WebhookFormat {
+function formatOf({ format = "standard" }: DeclaredWebhook): WebhookFormat {
   return format;
 }
 
@@ -48,7 +59,7 @@ export function isUrlSecret(format: WebhookFormat): boolean {
  * Returns true if receivers of this format verify signatures and need the signing secret. Formats
  * for people have none.
  */
-export function isVerified(format: WebhookFormat): boolean {
+function isVerified(format: WebhookFormat): boolean {
   return !isForPeople(format);
 }
 
@@ -112,7 +123,7 @@ function withoutCleared(
 }
 
 /** Returns true if a setting of this format is optional. */
-export function canOmit(format: WebhookFormat, setting: string): boolean {
+function canOmit(format: WebhookFormat, setting: string): boolean {
   const { properties } = FORMATS[format].settings as TObject;
   return OptionalKind in (properties[setting] ?? {});
 }
@@ -184,4 +195,237 @@ function declareSettings({ format, settings }: WebhookRow): Record<string, unkno
       secretSettings.includes(name) ? null : value,
     ]),
   );
+}
+
+/**
+ * Desired URL, settings and signing secret of an endpoint. `current` and `desired` hold both states
+ * by field, without secrets, for comparison and display.
+ */
+interface DesiredConnection {
+  /** New URL; undefined to keep it. */
+  url: string | undefined;
+  /** Settings to create a new endpoint with. */
+  creation: Record<string, unknown>;
+  /** Changed settings of an existing endpoint. */
+  change: Record<string, unknown>;
+  /** New signing secret; undefined to keep it, or to generate one that no receiver needs. */
+  secret: string | undefined;
+  current: Record<string, unknown>;
+  desired: Record<string, unknown>;
+  /** Errors for secrets to keep that are not stored. */
+  missing: FieldError[];
+}
+
+/**
+ * Returns the desired state of a new endpoint, or of an existing one. `webhook` has passed
+ * `validateDeclaredWebhook`.
+ */
+function desiredConnection(
+  webhook: DeclaredWebhook,
+  row: WebhookRow | undefined,
+): DesiredConnection {
+  const connection: DesiredConnection = {
+    url: webhook.url ?? undefined,
+    creation: {},
+    change: {},
+    secret: webhook.secret ?? undefined,
+    current: {},
+    desired: {},
+    missing: [],
+  };
+  addUrl(connection, webhook, row);
+  addSettings(connection, webhook, row);
+  addSecret(connection, webhook, row);
+  return connection;
+}
+
+function addUrl(
+  connection: DesiredConnection,
+  webhook: DeclaredWebhook,
+  row: WebhookRow | undefined,
+): void {
+  const { url, current, desired, missing } = connection;
+  const isSecret = isUrlSecret(formatOf(webhook));
+  current["url"] = row && (isUrlSecret(row.format) ? SECRET : row.url);
+  if (url === undefined) {
+    desired["url"] = current["url"];
+    if (!row) missing.push({ pointer: pointer("url"), detail: MISSING_SECRET });
+  } else if (!isSecret) desired["url"] = storedUrl(formatOf(webhook), url);
+  else desired["url"] = url === row?.url ? current["url"] : ANOTHER_SECRET;
+}
+
+function addSettings(
+  connection: DesiredConnection,
+  webhook: DeclaredWebhook,
+  row: WebhookRow | undefined,
+): void {
+  const format = formatOf(webhook);
+  const { settings, secretSettings } = FORMATS[format];
+  // Another format starts without settings.
+  const before: Readonly<Record<string, unknown>> = row?.format === format ? row.settings : {};
+  for (const name of Object.keys((settings as TObject).properties)) {
+    const [declared, stored] = [webhook.settings?.[name], before[name]];
+    if (secretSettings.includes(name)) {
+      addSecretSetting(connection, {
+        name,
+        declared,
+        stored,
+        isNeeded: !canOmit(format, name),
+      });
+      continue;
+    }
+    connection.current[`settings.${name}`] = stored ?? null;
+    connection.desired[`settings.${name}`] = declared ?? null;
+    if (declared !== undefined) connection.creation[name] = declared;
+    if (declared !== stored) connection.change[name] = declared ?? null;
+  }
+}
+
+function addSecretSetting(
+  { creation, change, current, desired, missing }: DesiredConnection,
+  setting: { name: string; declared: unknown; stored: unknown; isNeeded: boolean },
+): void {
+  const { name, declared, stored, isNeeded } = setting;
+  const field = `settings.${name}`;
+  const described = describeSecretChange(stored, declared);
+  current[field] = described.current;
+  desired[field] = described.desired;
+  if (declared === undefined || declared === null) {
+    if (stored === undefined && (isNeeded || declared === null)) {
+      missing.push({ pointer: pointer("settings", name), detail: MISSING_SECRET });
+    }
+  } else if (declared === "") {
+    change[name] = null;
+  } else {
+    creation[name] = declared;
+    change[name] = declared;
+  }
+}
+
+function addSecret(
+  { secret, current, desired, missing }: DesiredConnection,
+  webhook: DeclaredWebhook,
+  row: WebhookRow | undefined,
+): void {
+  current["secret"] = SECRET;
+  desired["secret"] = secret === undefined || secret === row?.secret ? SECRET : ANOTHER_SECRET;
+  // A generated secret would be unknown to the receiver.
+  const isNeeded = webhook.secret === null || isVerified(formatOf(webhook));
+  if (!row && secret === undefined && isNeeded) {
+    missing.push({ pointer: pointer("secret"), detail: MISSING_SECRET });
+  }
+}
+
+/** A stored endpoint with its page. */
+export interface StoredWebhook {
+  row: WebhookRow;
+  /** Page of its events; null for every page, undefined if this transaction deleted the page. */
+  page: PageRow | null | undefined;
+}
+
+/** Lists all endpoints, oldest first. */
+export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
+  const rows = listAllWebhooks(reader, {});
+  if (rows.every(({ pageId }) => pageId === null)) return rows.map((row) => ({ row, page: null }));
+  const pages = new Map(listAllPages(reader, {}).map((page) => [page.id, page]));
+  return rows.map((row) => ({ row, page: row.pageId === null ? null : pages.get(row.pageId) }));
+}
+
+/** Identity of a file's endpoint, and the page and the monitors whose events it receives. */
+interface WebhookAssignment {
+  ref: string;
+  /** Null for every page. */
+  page: PageRow | null;
+  /** Ids of monitors, or `ANY_MONITOR`. */
+  monitorIds: string[];
+  /** Returns the refs of monitors. */
+  refsOf: (ids: readonly string[]) => string[];
+}
+
+/**
+ * Desired state of an endpoint by field, for comparison and display, with the functions that create
+ * and change it.
+ */
+interface WebhookPlan {
+  /** Secrets are replaced by a marker. */
+  current: Readonly<Record<string, unknown>>;
+  desired: Readonly<Record<string, unknown>>;
+  /** Throws as `createWebhook` does. */
+  create(ctx: Ctx, tx: Tx, actor: Actor): WebhookRow;
+  /**
+   * Throws as `updateWebhook` does. A changed secret is rotated: the earlier one signs for 24
+   * hours.
+   */
+  update(ctx: Ctx, tx: Tx, actor: Actor): WebhookRow;
+}
+
+/**
+ * Returns the plan for a new or existing endpoint. One that was disabled automatically stays
+ * disabled. Throws `validation_failed` for a secret to keep that is not stored.
+ */
+export function planWebhook(
+  webhook: DeclaredWebhook,
+  { ref, page, monitorIds, refsOf }: WebhookAssignment,
+  stored: StoredWebhook | undefined,
+): WebhookPlan {
+  const row = stored?.row;
+  const connection = desiredConnection(webhook, row);
+  const errors = new FieldErrors();
+  errors.addAll([], connection.missing);
+  errors.throwIfAny();
+  const format = formatOf(webhook);
+  const {
+    description = null,
+    events = [ANY_EVENT],
+    group_seconds = GROUP_SECONDS.default,
+  } = webhook;
+  const isDisabledAutomatically = row !== undefined && !row.enabled && !isDisabledByPerson(row);
+  const enabled = isDisabledAutomatically ? false : (webhook.enabled ?? true);
+  const open = { description, events, format, group_seconds, enabled };
+  const input = {
+    ...open,
+    page: page?.id ?? null,
+    monitors: monitorIds,
+    ...(connection.url !== undefined && { url: connection.url }),
+  };
+  return {
+    current: stored
+      ? { ...currentOf(stored), monitors: refsOf(stored.row.monitors), ...connection.current }
+      : {},
+    desired: {
+      ref,
+      ...open,
+      page: page?.slug ?? null,
+      monitors: refsOf(monitorIds),
+      ...connection.desired,
+    },
+    create(ctx, tx, actor) {
+      const { url } = connection;
+      if (url === undefined) throw new Error("an endpoint cannot be created without its URL");
+      const secret = connection.secret === undefined ? {} : { secret: connection.secret };
+      const made = { ...input, url, settings: connection.creation, ...secret };
+      return createWebhook(ctx, tx, made, actor, { ref, managedBy: "apply" }).row;
+    },
+    update(ctx, tx, actor) {
+      if (!row) throw new Error("a missing endpoint cannot be changed");
+      const change = { ...input, settings: connection.change };
+      const changed = updateWebhook(ctx, tx, row.id, change, actor, { ref }).row;
+      const { secret } = connection;
+      if (secret === undefined || secret === changed.secret) return changed;
+      return rotateSecret(ctx, tx, row.id, actor, secret).row;
+    },
+  };
+}
+
+function currentOf({ row, page }: StoredWebhook): Record<string, unknown> {
+  const { ref, description, events, format, groupSeconds, enabled, pageId } = row;
+  return {
+    ref,
+    description,
+    events,
+    format,
+    group_seconds: groupSeconds,
+    enabled,
+    page: page ? page.slug : pageId,
+  };
 }

@@ -9,29 +9,28 @@ import { findDefaultPage } from "../pages/store";
 import { nameInWords, wakeDeliverer } from "./changes";
 import { type DeliveryRow, type TryRow, hasBatches, findForTry } from "./delivery-store";
 import {
+  deleteDeliveriesOf,
+  deleteEvent,
+  deleteHoursBefore,
   findDelivery,
+  findDeliveryOfEvent,
   listDeliveryRows,
+  listEventsBefore,
   listTries,
   listUndelivered,
   queueAgain,
-  deleteDeliveriesOf,
-  deleteEvent,
-  listEventsBefore,
-  findDeliveryOfEvent,
 } from "./log-store";
 import { findWebhook, type WebhookRow } from "./store";
-import { deleteCancelledMail } from "../mail/direct-store";
-import { alertMailId } from "./alerts/mail-id";
+import { deleteCancelledMail } from "../mail/store";
+import { alertMailId } from "./alerts/alerts";
 import { isOpenToEvents } from "./alerts/receivers";
-import { deleteHoursBefore } from "./health-store";
 import { queueTestEvent } from "./enqueue";
 import { groupOf, sentWith } from "./deliver/groups";
-import { deleteEmptyGroups } from "./deliver/group-store";
-import { presentWebhook } from "./model";
+import { deleteEmptyGroups } from "./gathering-store";
+import { presentWebhook } from "./wire";
 import { recipientOf } from "./recipient";
 import { getWebhookRecord } from "./records";
-import { blanked, secretsIn } from "./deliver/blanking";
-import { outgoingOf, type ReadHeadline, writeMessage } from "./deliver/message";
+import { blanked, outgoingOf, type ReadHeadline, secretsIn, writeMessage } from "./deliver/message";
 import { shownUrl } from "./formats";
 
 /** Number of deliveries queued again in one transaction. */

@@ -6,7 +6,7 @@ import {
   findLastFailure,
   findQueuedAt,
   listBacklogs,
-} from "./health-store";
+} from "./log-store";
 
 /** Number of deliveries searched for the last failure. */
 const DELIVERIES_LOOKED_AT = 100;

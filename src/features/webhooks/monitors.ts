@@ -4,7 +4,7 @@ import { FieldErrors } from "../../base/validation";
 import { audit } from "../../events/audit";
 import type { Actor } from "../../base/actor";
 import { ANY_MONITOR } from "../../base/webhook";
-import { MONITORS_MAX } from "./bodies";
+import { MONITORS_MAX } from "./wire";
 import { nameInWords, webhookName } from "./changes";
 import { listMonitorsById } from "./monitor-store";
 import { listAllWebhooks, updateWebhookRow, type WebhookRow } from "./store";

@@ -3,7 +3,7 @@ import { notFound } from "../../base/errors";
 import { findPage } from "../pages/store";
 import { isOpenToEvents } from "./alerts/receivers";
 import { successRate } from "./health";
-import { destinationKey } from "./deliver/destination";
+import { destinationKey } from "./deliver/delivery-queue";
 import { pauseLeft } from "./rules";
 import {
   findPause,

@@ -1,7 +1,7 @@
 import type { Signals } from "../../context";
 import type { Alarms } from "../../features/alarms/alarms";
 import type { CdnState } from "../../features/alarms/fleet";
-import { Backoff } from "../../features/outgoing/timing";
+import { Backoff } from "../../features/outgoing/sending-loop";
 import { TAG_OF_ALL, tagOfPage } from "../../http/cdn";
 import type { Clock, Timer } from "../../base/clock";
 import { MINUTE_MS, SECOND_MS } from "../../base/time";

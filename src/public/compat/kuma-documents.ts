@@ -27,7 +27,7 @@ import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { latencyTogether } from "../../features/monitors/latency";
 import { listMonitors, type MonitorRecord } from "../../features/monitors/records";
-import type { Snapshot } from "../../features/status/snapshot";
+import type { Snapshot } from "../../features/status/snapshots";
 import { RESULTS_CACHE } from "../../http/cdn";
 import type { Representation } from "../../http/representation";
 import { jsonRepresentation } from "../site";

@@ -9,8 +9,7 @@ import {
   whenEntryReady,
 } from "../../features/compat/entries";
 import type { ReadRecords } from "../../features/incidents/records";
-import type { Snapshot } from "../../features/status/snapshot";
-import type { Snapshots } from "../../features/status/snapshots";
+import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import { RESULTS_CACHE } from "../../http/cdn";
 import type { RequestContexts } from "../../http/elysia";
 import { type Operation, operation } from "../../http/operation";

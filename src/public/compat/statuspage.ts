@@ -24,8 +24,7 @@ import { listMaintenance, listMaintenanceForPage } from "../../features/maintena
 import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { INDICATORS } from "../../features/status/rules";
-import type { Snapshot } from "../../features/status/snapshot";
-import type { Snapshots } from "../../features/status/snapshots";
+import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import type { RequestContexts } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import type { RequestContext } from "../../http/request-context";

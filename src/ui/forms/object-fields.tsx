@@ -7,7 +7,7 @@ import {
 } from "../../features/components/store";
 import { listMonitorNames } from "../../features/monitors/overview-store";
 import { findMonitor } from "../../features/monitors/store";
-import { MONITORS_MAX } from "../../features/webhooks/bodies";
+import { MONITORS_MAX } from "../../features/webhooks/wire";
 import { CheckRows } from "../choices";
 import type { Field } from "./form";
 

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/statements";
 import { getPage } from "../../features/pages/pages";
-import { buildSnapshot, type Snapshot } from "../../features/status/snapshot";
+import { buildSnapshot, type Snapshot } from "../../features/status/snapshots";
 import { sendHtml } from "../../http/answers";
 import { asPreview } from "../../public/page-document";
 import { type PageExtras, readPageExtras, renderStatusPage } from "../../public/status-page";

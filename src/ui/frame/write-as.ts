@@ -1,7 +1,7 @@
 import { encodeBase62 } from "../../base/hash";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { type MadeOnce, makeOnce } from "../../features/submissions/service";
+import { type MadeOnce, makeOnce } from "../../features/submissions/store";
 import type { Form } from "../../http/form-body";
 import { type RequestContext, sessionOf } from "../../http/request-context";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { keptNotice } from "../../../src/ui/forms/form";
 import { isSecretInput } from "../../../src/features/auth/screens/refused-form";
-import { settingsOf } from "../../../src/admin/webhooks/setting-fields";
+import { settingsOf } from "../../../src/features/webhooks/screens/forms";
 import { WEBHOOK_FORMATS } from "../../../src/base/webhook";
 import { createTestApp, type TestApp } from "../../support/app";
 import {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { IMPORT_SOURCES } from "../../../src/base/import-sources";
 import type { ImportResult } from "../../../src/features/imports/request";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { listUsers, setRole } from "../../../src/features/users/users";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { settle } from "../../support/clock";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components/components";
-import { createWebhook } from "../../../src/features/webhooks/create";
+import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
 import { setDeliveryProgress } from "../../../src/features/webhooks/delivery-store";
 import { listDeliveryRows } from "../../../src/features/webhooks/log-store";

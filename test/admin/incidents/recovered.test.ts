@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addUpdate } from "../../../src/features/incidents/changes";
 import { getIncident } from "../../../src/features/incidents/records";
-import { listIncidentsOfMonitor } from "../../../src/features/monitors/records-store";
+import { listIncidentsOfMonitor } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mutate } from "../../../src/db/statements";
 import { users } from "../../../src/db/tables/users";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
-import { readDelivery } from "../../../src/features/mail/delivery";
+import { readDelivery } from "../../../src/features/mail/waiting";
 import { readHtml } from "../../support/html";
 import { createMailSite, type MailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";

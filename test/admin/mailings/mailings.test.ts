@@ -3,7 +3,7 @@ import { CLI_ACTOR, type Role } from "../../../src/base/actor";
 import { findMailHold, holdAllMailings, suppressionsOfHold } from "../../../src/features/mail/hold";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { addToMailing, insertMails } from "../../../src/features/mail/queue-store";
+import { addToMailing, insertMails } from "../../../src/features/mail/store";
 import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import { readHtml } from "../../support/html";
 import { mailRow } from "../../support/mail-rows";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { recordEntries } from "../../../src/features/monitors/engine/record";
-import { watchedOf } from "../../../src/features/monitors/engine/scheduled-monitor";
+import { recordEntries } from "../../../src/features/monitors/engine/recorder";
+import { watchedOf } from "../../../src/features/monitors/engine/registry";
 import { listScheduledMonitors } from "../../../src/features/monitors/evaluation-store";
 import { readHtml } from "../../support/html";
 import {

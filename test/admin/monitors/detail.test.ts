@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { insertSpan } from "../../../src/features/monitors/checks-store";
 import { saveCertificate } from "../../../src/features/monitors/store";
-import { createWebhook } from "../../../src/features/webhooks/create";
+import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";
 import { readHtml } from "../../support/html";

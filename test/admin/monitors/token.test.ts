@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { cronTimes } from "../../../src/admin/monitors/token";
-import { addImportedTokens } from "../../../src/features/monitors/heartbeat-tokens";
+import { cronTimes } from "../../../src/features/monitors/screens/token";
+import { addImportedTokens } from "../../../src/features/monitors/heartbeats";
 import { tokensOf } from "../../../src/features/monitors/tokens";
-import { insertSignal, saveRun } from "../../../src/features/monitors/heartbeat-store";
-import { insertMonitorToken } from "../../../src/features/monitors/store";
+import { insertMonitorToken, insertSignal, saveRun } from "../../../src/features/monitors/store";
 import { sha256 } from "../../../src/base/hash";
 import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import type { Answer } from "../../support/app";

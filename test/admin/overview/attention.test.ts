@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SERVER_OFFLINE } from "../../../src/features/monitors/engine/liveness";
+import { SERVER_OFFLINE } from "../../../src/features/monitors/engine/stalls";
 import { saveCertificate } from "../../../src/features/monitors/store";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";
 import { openOverview } from "../../support/overview";

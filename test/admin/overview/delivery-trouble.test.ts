@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateWebhook } from "../../../src/features/webhooks/update";
+import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR, type Role } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { openOverview } from "../../support/overview";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createSamplePage } from "../../../src/features/sample";
-import { createMonitor } from "../../../src/features/monitors/create";
-import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
-import { createWebhook } from "../../../src/features/webhooks/create";
-import type { CreateWebhookBody } from "../../../src/features/webhooks/bodies";
+import { createMonitor } from "../../../src/features/monitors/monitors";
+import type { CreateMonitorBody } from "../../../src/features/monitors/wire";
+import { createWebhook } from "../../../src/features/webhooks/webhooks";
+import type { CreateWebhookBody } from "../../../src/features/webhooks/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { openOverview } from "../../support/overview";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Role } from "../../../src/base/actor";
-import { insertRequest } from "../../../src/features/subscribers/request-store";
+import { insertRequest } from "../../../src/features/subscribers/store";
 import { DAY_MS } from "../../../src/base/time";
 import { readHtml } from "../../support/html";
 import { createMailSite } from "../../support/mail-site";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createWebhook } from "../../../src/features/webhooks/create";
-import { updateWebhook } from "../../../src/features/webhooks/update";
+import { createWebhook, updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { adviceFor, describeFailure, reasonOf } from "../../../src/admin/webhooks/failure-words";
+import {
+  adviceFor,
+  describeFailure,
+  reasonOf,
+} from "../../../src/features/webhooks/screens/delivery";
 
 const status = (statusCode: number) => ({ statusCode, error: null });
 const fault = (error: string | null) => ({ statusCode: null, error });

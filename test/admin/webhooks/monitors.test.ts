@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateWebhook } from "../../../src/features/webhooks/update";
+import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { createMonitor } from "../../../src/features/monitors/create";
+import { createMonitor } from "../../../src/features/monitors/monitors";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createDeliverySite } from "../../support/delivery-site";
 import { readHtml } from "../../support/html";

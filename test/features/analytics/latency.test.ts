@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startRollUps } from "../../../src/features/monitors/rollup-clock";
+import { startRollUps } from "../../../src/features/monitors/rollup";
 import { type CheckRow, insertCheck } from "../../../src/features/monitors/checks-store";
 import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { type AnalyticsSite, createAnalyticsSite } from "../../support/analytics";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
 import { type MonitorType, SUPPORTED_TYPES } from "../../../src/base/status";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError } from "../../support/apply";
 import { clientCertificate } from "../../support/raw-server";

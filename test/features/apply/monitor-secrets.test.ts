@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { describeChange } from "../../../src/features/apply/difference";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError } from "../../support/apply";
 

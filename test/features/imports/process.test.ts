@@ -7,7 +7,7 @@ import { tryImportLock } from "../../../src/db/data-directory";
 import { IMPORT_COMMAND } from "../../../src/base/import-sources";
 import type { ImportRequest } from "../../../src/features/imports/request";
 import { importInProcess } from "../../../src/features/imports/process";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createUser, disableUser } from "../../../src/features/users/users";
 import { type Installation, openForCommand } from "../../../src/installation";
 import { ownProgram } from "../../../src/base/own-program";

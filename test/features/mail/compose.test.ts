@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type ComposedMail, toMessage } from "../../../src/features/mail/compose";
 import {
+  type ComposedMail,
   encodeAround,
   type EncodedText,
   encodeShared,
   placeLine,
-} from "../../../src/features/mail/quoted-printable";
+  toMessage,
+} from "../../../src/features/mail/compose";
 import { parseMails } from "../../support/parsed-mail";
 
 function mailWith(fields: Partial<ComposedMail> = {}): ComposedMail {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { confirmationLetter } from "../../../src/features/mail/letter/sign-up";
 import { createMoments } from "../../../src/features/mail/letter/moments";
-import { encodeShared } from "../../../src/features/mail/quoted-printable";
-import type { Letter } from "../../../src/features/mail/letter/letter";
-import { renderLetter, renderPlace } from "../../../src/features/mail/letter/render";
-import { toMessage } from "../../../src/features/mail/compose";
+import { encodeShared, toMessage } from "../../../src/features/mail/compose";
+import { type Letter, renderLetter, renderPlace } from "../../../src/features/mail/letter/letter";
 import { contrast } from "../../../src/public/page-document";
 import { parseMails } from "../../support/parsed-mail";
 

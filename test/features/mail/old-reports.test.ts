@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { makeReportToken } from "../../../src/features/mail/reports/token";
-import { undoSuppression } from "../../../src/features/mail/undo";
+import { makeReportToken } from "../../../src/features/mail/reports/reports";
+import { undoSuppression } from "../../../src/features/mail/suppressions";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { importForm } from "../../support/import-form";
 import { bounceMessage, complaintMessage } from "../../support/mail-reports";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { noteRelayOffers } from "../../../src/features/mail/relay-offers";
+import { noteRelayOffers } from "../../../src/features/mail/settings";
 import { createTestApp } from "../../support/app";
 
 test("what a relay offers is noted without a failure, also while the database is not readable", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { findMail } from "../../../src/features/mail/queue-store";
+import { findMail } from "../../../src/features/mail/store";
 import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
-import { takeReport } from "../../../src/features/mail/reports/take-reports";
-import { recordMails } from "../../../src/features/mail/sending/record";
+import { takeReport } from "../../../src/features/mail/reports/reports";
+import { recordMails } from "../../../src/features/mail/sending/attempt";
 import { createTestApp } from "../../support/app";
 import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";
 

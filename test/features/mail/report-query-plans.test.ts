@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import * as mailings from "../../../src/features/mail/mailing-store";
-import * as queue from "../../../src/features/mail/queue-store";
+import * as mailings from "../../../src/features/mail/store";
+import * as queue from "../../../src/features/mail/store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 test("the next mails of a batch and a domain are found without reading others", async () => {

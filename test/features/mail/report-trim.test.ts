@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { listUnmatched } from "../../../src/features/mail/reports/store";
-import { takeReport } from "../../../src/features/mail/reports/take-reports";
-import { trimMails } from "../../../src/features/mail/trim";
+import { takeReport } from "../../../src/features/mail/reports/reports";
+import { trimMails } from "../../../src/features/mail/waiting";
 import { DAY_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 

@@ -7,8 +7,8 @@ import {
   listReportsOfMail,
   listUnmatched,
 } from "../../../src/features/mail/reports/store";
-import { makeReportToken } from "../../../src/features/mail/reports/token";
-import { trimMails } from "../../../src/features/mail/trim";
+import { makeReportToken } from "../../../src/features/mail/reports/reports";
+import { trimMails } from "../../../src/features/mail/waiting";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";
 import { createMailSite, type MailSite } from "../../support/mail-site";

@@ -6,14 +6,13 @@ import {
   supersedeMails,
   wakeSender,
 } from "../../../src/features/mail/queue";
-import { bounceMac } from "../../../src/features/mail/verp";
+import { bounceMac, findMailKey } from "../../../src/features/mail/tokens";
 import {
   findMailHold,
   releaseAllMailings,
   suppressionsOfHold,
 } from "../../../src/features/mail/hold";
-import { findMailKey } from "../../../src/features/mail/tokens";
-import { relayTakesUtf8 } from "../../../src/features/mail/relay-offers";
+import { relayTakesUtf8 } from "../../../src/features/mail/settings";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { settle } from "../../support/clock";
 import { startHeldRelay } from "../../support/held-relay";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { trimMails } from "../../../src/features/mail/trim";
+import { trimMails } from "../../../src/features/mail/waiting";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createMailSite } from "../../support/mail-site";
 import { startMailboxes } from "../../support/scripted-mailboxes";

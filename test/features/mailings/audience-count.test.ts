@@ -4,7 +4,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { insertAllInto, mutate, type Reader, selectOne } from "../../../src/db/statements";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../src/base/mail-address";
-import { countAudience } from "../../../src/features/mailings/audience";
+import { countAudience } from "../../../src/features/mailings/lists";
 import { subscriberRow } from "../../support/mail-rows";
 import { createMailingSite } from "../../support/mailing-site";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { EventType } from "../../../src/events/outbox";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { unsubscribe } from "../../../src/features/subscribers/manage";
+import { unsubscribe } from "../../../src/features/subscribers/subscribers";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { listSubscribers } from "../../support/mail-rows";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Actor, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/actor";
 import { createIncident } from "../../../src/features/incidents/incidents";
-import { releaseMailing } from "../../../src/features/mailings/control";
+import { releaseMailing } from "../../../src/features/mailings/mailings";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createMailingSite } from "../../support/mailing-site";

@@ -7,20 +7,19 @@ import { listenUrl } from "../../../src/base/config/parse";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { setMailSettings } from "../../../src/features/mail/settings";
 import { toMessage } from "../../../src/features/mail/compose";
-import { countAudience } from "../../../src/features/mailings/audience";
+import { countAudience } from "../../../src/features/mailings/lists";
 import {
+  advanceMailings,
   releaseHeldMailings,
   releaseMailing,
+  startMailings,
   stopMailing,
-} from "../../../src/features/mailings/control";
-import { startMailings } from "../../../src/features/mailings/worker";
+} from "../../../src/features/mailings/mailings";
 import { writeDueWords } from "../../../src/features/incidents/words";
-import { createMonitor } from "../../../src/features/monitors/create";
+import { createMonitor } from "../../../src/features/monitors/monitors";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../src/features/monitors/rules";
-import { getSubscriber } from "../../../src/features/subscribers/team";
-import { resendMail } from "../../../src/features/subscribers/resend";
-import { advanceMailings } from "../../../src/features/mailings/expand";
+import { getSubscriber, resendMail } from "../../../src/features/subscribers/subscribers";
 import { insertMailing, listMailingsOfSubject } from "../../../src/features/mailings/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";

@@ -2,8 +2,11 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { changeChoices, unsubscribe } from "../../../src/features/subscribers/manage";
-import { getSubscriber } from "../../../src/features/subscribers/team";
+import {
+  changeChoices,
+  getSubscriber,
+  unsubscribe,
+} from "../../../src/features/subscribers/subscribers";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 import { type ExpectedMail, type ModelChoices, MailingModel } from "../../support/mailing-model";
 import type { TakenMail } from "../../support/relay";

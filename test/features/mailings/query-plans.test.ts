@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Tx } from "../../../src/db/statements";
-import * as endings from "../../../src/features/mail/ending-store";
-import * as lists from "../../../src/features/mailings/list-store";
+import * as endings from "../../../src/features/mail/store";
+import * as lists from "../../../src/features/mailings/store";
 import * as mailings from "../../../src/features/mailings/store";
-import * as subscribers from "../../../src/features/mailings/subscriber-store";
+import * as subscribers from "../../../src/features/mailings/store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 /** Index that each statement must use, by its first search. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { subjectLine } from "../../../src/features/mailings/subject";
+import { subjectLine } from "../../../src/features/mailings/lists";
 
 test.each([
   ["Acme", "Errors", "[Acme] Errors"],

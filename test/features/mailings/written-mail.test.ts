@@ -3,7 +3,7 @@ import { insertInto } from "../../../src/db/statements";
 import { mailings, subscribers } from "../../../src/db/tables/mail";
 import { type AuthorKind, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/actor";
 import { holdAllMailings } from "../../../src/features/mail/hold";
-import { mailOfChange } from "../../../src/features/mailings/record";
+import { mailOfChange } from "../../../src/features/mailings/mailings";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { createSchedule } from "../../../src/features/maintenance/schedules/schedules";
 import { planMaintenance } from "../../../src/features/maintenance/plan";

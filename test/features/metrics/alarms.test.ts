@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ALARM_KINDS } from "../../../src/features/alarms/kinds";
 import { createAlarms } from "../../../src/features/alarms/alarms";
-import { alarmFamilies } from "../../../src/features/metrics/alarms";
+import { alarmFamilies } from "../../../src/features/metrics/families";
 import { createTestApp } from "../../support/app";
 import { scrape } from "../../support/scrape";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mailFamilies } from "../../../src/features/metrics/mail";
+import { mailFamilies } from "../../../src/features/metrics/families";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createMailSite } from "../../support/mail-site";
 import { scrape } from "../../support/scrape";

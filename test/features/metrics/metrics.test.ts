@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkFamilies } from "../../../src/features/metrics/monitors";
+import { checkFamilies } from "../../../src/features/metrics/families";
 import { SECOND_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";
 import { addMonitor } from "../../support/monitor-store";

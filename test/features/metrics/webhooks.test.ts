@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deliveryFamilies } from "../../../src/features/metrics/webhooks";
-import { deleteWebhook } from "../../../src/features/webhooks/update";
+import { deliveryFamilies } from "../../../src/features/metrics/families";
+import { deleteWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";

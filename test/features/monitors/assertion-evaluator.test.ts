@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Assertion } from "../../../src/features/monitors/assertions/model";
+import type { Assertion } from "../../../src/features/monitors/assertions/assertions";
 import { AssertionEvaluator } from "../../../src/features/monitors/assertions/evaluator";
 import { checkAssertions } from "../../../src/features/monitors/assertions/check";
 import { holds } from "../../../src/features/monitors/assertions/evaluate";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Assertion } from "../../../src/features/monitors/assertions/model";
+import type { Assertion } from "../../../src/features/monitors/assertions/assertions";
 import { AssertionEvaluator } from "../../../src/features/monitors/assertions/evaluator";
 import { checkAssertions, type Observed } from "../../../src/features/monitors/assertions/check";
 import { holds } from "../../../src/features/monitors/assertions/evaluate";

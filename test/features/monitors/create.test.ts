@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { intervalsOf } from "../../../src/features/monitors/bodies";
+import { intervalsOf } from "../../../src/features/monitors/wire";
 import { probeOf } from "../../../src/features/monitors/probes";
 import { SUPPORTED_TYPES } from "../../../src/base/status";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitoring } from "../../../src/features/monitors/engine";
+import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { tokensOf } from "../../../src/features/monitors/tokens";
-import { listSignals } from "../../../src/features/monitors/heartbeat-store";
-import { findMonitor } from "../../../src/features/monitors/store";
+import { findMonitor, listSignals } from "../../../src/features/monitors/store";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";
 

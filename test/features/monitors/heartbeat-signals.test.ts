@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";
-import { createHeartbeatDirectory } from "../../../src/features/monitors/heartbeat-tokens";
-import { listTokensOf } from "../../../src/features/monitors/heartbeat-store";
+import {
+  insertMonitorToken,
+  listMonitorTokens,
+  listTokensOf,
+} from "../../../src/features/monitors/store";
+import { createHeartbeatDirectory } from "../../../src/features/monitors/heartbeats";
 import { sha256 } from "../../../src/base/hash";
 import { type CallOptions, chargeOf, expectProblem } from "../../support/app";
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components/store";
-import { createMonitoring } from "../../../src/features/monitors/engine";
+import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { deleteMonitor } from "../../../src/features/monitors/update";
 import { rotateToken } from "../../../src/features/monitors/tokens";
 import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";

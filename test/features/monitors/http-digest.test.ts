@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { answerTo, challengesIn } from "../../../src/features/monitors/probes/http-digest";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 import { createHttpChecks } from "../../support/http-check";

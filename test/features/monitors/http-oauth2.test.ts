@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { schemaErrors } from "../../../src/base/validation";
-import { invertResult } from "../../../src/features/monitors/probe";
+import { invertResult } from "../../../src/features/monitors/monitoring";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
 import type { OAuth2 } from "../../../src/features/monitors/probes/oauth2";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TLSSocket } from "node:tls";
 import { schemaErrors } from "../../../src/base/validation";
-import { invertResult, type ProbeResult } from "../../../src/features/monitors/probe";
+import { invertResult, type ProbeResult } from "../../../src/features/monitors/monitoring";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
 import { checkHttp } from "../../support/http-check";

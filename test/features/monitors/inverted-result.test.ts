@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { invertResult, type ProbeResult } from "../../../src/features/monitors/probe";
+import { invertResult, type ProbeResult } from "../../../src/features/monitors/monitoring";
 
 describe("the result of an inverted monitor", () => {
   const result = (outcome: ProbeResult["outcome"], message: string | null): ProbeResult => ({

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import * as checks from "../../../src/features/monitors/checks-store";
-import * as lists from "../../../src/features/monitors/records-store";
-import * as rollups from "../../../src/features/monitors/rollups-store";
-import { newEvaluation } from "../../../src/features/monitors/rules";
+import * as rollups from "../../../src/features/monitors/checks-store";
+import * as lists from "../../../src/features/monitors/store";
 import * as monitors from "../../../src/features/monitors/store";
+import { newEvaluation } from "../../../src/features/monitors/rules";
 import { HOUR_MS } from "../../../src/base/time";
 import { check, openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 

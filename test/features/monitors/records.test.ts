@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { getMonitorRecord, listMonitors } from "../../../src/features/monitors/records";
 import { newEvaluation } from "../../../src/features/monitors/rules";
-import { SPARKLINE_VALUES, sparklinesOf } from "../../../src/features/monitors/sparklines";
+import { SPARKLINE_VALUES, sparklinesOf } from "../../../src/features/monitors/latency";
 import {
   type MonitorRow,
   saveEvaluation,

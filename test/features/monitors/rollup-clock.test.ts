@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startRollUps } from "../../../src/features/monitors/rollup-clock";
+import { startRollUps } from "../../../src/features/monitors/rollup";
 import { findMonitorState } from "../../../src/features/monitors/store";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { settle, TEST_START } from "../../support/clock";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
-import { rollUp, ROLL_UP_DELAY_MS } from "../../../src/features/monitors/rollup";
+import { ROLL_UP_DELAY_MS, rollUp } from "../../../src/features/monitors/rollup";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/base/time";
 import { check, openMonitorStore } from "../../support/monitor-store";
 

@@ -4,7 +4,7 @@ import { asc, eq } from "drizzle-orm";
 import { selectMany } from "../../../src/db/statements";
 import { monitorChecks } from "../../../src/db/tables/monitors";
 import type { CheckRow } from "../../../src/features/monitors/checks-store";
-import { rollUp, ROLL_UP_DELAY_MS } from "../../../src/features/monitors/rollup";
+import { ROLL_UP_DELAY_MS, rollUp } from "../../../src/features/monitors/rollup";
 import { findMonitorState } from "../../../src/features/monitors/store";
 import { quantileOf, RELATIVE_ERROR, sketchFromBytes } from "../../../src/base/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";

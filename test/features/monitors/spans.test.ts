@@ -7,7 +7,7 @@ import {
   timesByState,
   troublesOf,
   uptimeOf,
-} from "../../../src/features/monitors/spans";
+} from "../../../src/features/monitors/records";
 import { MONITOR_STATES, type MonitorState } from "../../../src/base/status";
 
 const END = 60;

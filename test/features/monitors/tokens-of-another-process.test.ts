@@ -1,11 +1,8 @@
 import { expect, test } from "bun:test";
 import { createKey } from "../../../src/features/keys/keys";
-import {
-  addImportedTokens,
-  type ImportedToken,
-} from "../../../src/features/monitors/heartbeat-tokens";
-import { createMonitor } from "../../../src/features/monitors/create";
-import { createMonitoring } from "../../../src/features/monitors/engine";
+import { addImportedTokens, type ImportedToken } from "../../../src/features/monitors/heartbeats";
+import { createMonitor } from "../../../src/features/monitors/monitors";
+import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
 import { findMonitor } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";

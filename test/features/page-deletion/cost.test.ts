@@ -5,7 +5,7 @@ import {
   deleteOpenIncidentsOfPage,
 } from "../../../src/features/incidents/incidents";
 import { cancelMaintenanceOfPage } from "../../../src/features/maintenance/maintenance";
-import { detachMonitorsOfPage } from "../../../src/features/monitors/detach";
+import { detachMonitorsOfPage } from "../../../src/features/monitors/monitors";
 import { belongingsOf } from "../../../src/features/page-deletion/delete";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { toIso } from "../../../src/base/time";

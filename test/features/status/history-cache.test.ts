@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { listComponentsOfPage } from "../../../src/features/components/store";
 import { findPageBySlug } from "../../../src/features/pages/store";
-import { createHistoryCache } from "../../../src/features/status/history-cache";
+import { createHistoryCache } from "../../../src/features/status/histories";
 import { DAY_MS } from "../../../src/base/time";
 import { createLargePage } from "../../support/large-page";
 import { statementsOf } from "../../support/monitor-store";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createIncident } from "../../../src/features/incidents/incidents";
-import { buildSnapshot } from "../../../src/features/status/snapshot";
+import { buildSnapshot } from "../../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { counted } from "../../support/counted-transaction";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { parseMailAddress, type SuppressionReason } from "../../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { decideSignUps } from "../../../src/features/subscribers/decide";
+import { decideSignUps } from "../../../src/features/subscribers/subscribers";
 import { requestSubscription } from "../../../src/features/subscribers/sign-up";
 import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import type { TestApp } from "../../support/app";

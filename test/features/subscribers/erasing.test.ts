@@ -4,10 +4,9 @@ import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { parseMailAddress } from "../../../src/base/mail-address";
 import { enqueueMails } from "../../../src/features/mail/queue";
-import { eraseReportsAbout } from "../../../src/features/mail/reports/take-reports";
-import { makeReportToken } from "../../../src/features/mail/reports/token";
+import { eraseReportsAbout, makeReportToken } from "../../../src/features/mail/reports/reports";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { eraseAddress } from "../../../src/features/subscribers/erase";
+import { eraseAddress } from "../../../src/features/subscribers/subscribers";
 import type { SubscriberRow } from "../../../src/features/subscribers/store";
 import { DAY_MS } from "../../../src/base/time";
 import { mailingRow } from "../../support/mail-rows";

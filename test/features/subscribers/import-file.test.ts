@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../../src/base/errors";
 import { getPage } from "../../../src/features/pages/pages";
-import { readImportFile } from "../../../src/features/subscribers/import-file";
+import { readImportFile } from "../../../src/features/subscribers/transfer";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const COLUMNS = "email,components,groups,events";

@@ -9,15 +9,20 @@ import { Problem } from "../../../src/base/errors";
 import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
 import { listUnmatched } from "../../../src/features/mail/reports/store";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { takeReport } from "../../../src/features/mail/reports/take-reports";
+import { takeReport } from "../../../src/features/mail/reports/reports";
 import { getPage } from "../../../src/features/pages/pages";
-import { eraseAddress } from "../../../src/features/subscribers/erase";
-import { exportSubscribers } from "../../../src/features/subscribers/export";
-import { type ImportCounts, importSubscribers } from "../../../src/features/subscribers/import";
-import { inviteSubscriber } from "../../../src/features/subscribers/team";
-import { readImportFile } from "../../../src/features/subscribers/import-file";
-import { sweepSubscribers } from "../../../src/features/subscribers/sweep";
-import { unsubscribe } from "../../../src/features/subscribers/manage";
+import {
+  eraseAddress,
+  inviteSubscriber,
+  unsubscribe,
+} from "../../../src/features/subscribers/subscribers";
+import {
+  exportSubscribers,
+  type ImportCounts,
+  importSubscribers,
+  readImportFile,
+} from "../../../src/features/subscribers/transfer";
+import { sweepSubscribers } from "../../../src/features/subscribers/mails";
 import { DAY_MS } from "../../../src/base/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startSending } from "../../../src/features/mail/sending/sender";
-import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/templates";
+import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/mails";
 import { HOUR_MS } from "../../../src/base/time";
 import { createTestClock } from "../../support/clock";
 import { createTestEgress } from "../../support/egress";

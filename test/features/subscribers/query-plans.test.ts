@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import * as mails from "../../../src/features/subscribers/mail-store";
-import * as requests from "../../../src/features/subscribers/request-store";
+import * as mails from "../../../src/features/subscribers/store";
+import * as requests from "../../../src/features/subscribers/store";
 import * as subscribers from "../../../src/features/subscribers/store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startSignUps } from "../../../src/features/subscribers/sign-up-worker";
+import { startSignUps } from "../../../src/features/subscribers/sign-up";
 import { MINUTE_MS } from "../../../src/base/time";
 import { settle } from "../../support/clock";
 import { createSubscribingSite } from "../../support/subscribing";

@@ -9,7 +9,7 @@ import {
   inviteSubscriber,
   removeSubscriber,
   updateSubscriber,
-} from "../../../src/features/subscribers/team";
+} from "../../../src/features/subscribers/subscribers";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 

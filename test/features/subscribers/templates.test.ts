@@ -5,7 +5,7 @@ import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
 import { type ComposedMail, toMessage } from "../../../src/features/mail/compose";
 import { readMailSettings } from "../../../src/features/mail/settings";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/templates";
+import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/mails";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { parseMails } from "../../support/parsed-mail";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";

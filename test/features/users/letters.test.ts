@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MailRow } from "../../../src/features/mail/queue-store";
+import type { MailRow } from "../../../src/features/mail/store";
 import { toMessage } from "../../../src/features/mail/compose";
 import { createKey } from "../../../src/features/keys/keys";
 import { inviteUser } from "../../../src/features/users/invitations";

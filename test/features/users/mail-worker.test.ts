@@ -4,7 +4,7 @@ import { mailWarnings } from "../../../src/db/tables/mail";
 import { passwordRequests } from "../../../src/db/tables/users";
 import { startUserMails, sweepUserMails } from "../../../src/features/users/letters";
 import * as requests from "../../../src/features/users/forgot";
-import { listMailsAbout } from "../../../src/features/mail/direct-store";
+import { listMailsAbout } from "../../../src/features/mail/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createAccountMailSite, GRACE, OWNER } from "../../support/account-mail";
 import { settle } from "../../support/clock";

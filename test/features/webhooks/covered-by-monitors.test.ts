@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { EventType, OutboxEvent } from "../../../src/events/outbox";
-import type { CreateWebhookBody } from "../../../src/features/webhooks/bodies";
+import type { CreateWebhookBody } from "../../../src/features/webhooks/wire";
 import { createGatheringSite, monitorEvent } from "../../support/gathering-site";
 
 const NOW = Date.parse("2026-03-10T12:00:00Z");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { WebhookRow } from "../../../src/features/webhooks/store";
-import { blanked, secretsIn } from "../../../src/features/webhooks/deliver/blanking";
-import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
+import { blanked, secretsIn } from "../../../src/features/webhooks/deliver/message";
+import { destinationKey } from "../../../src/features/webhooks/deliver/delivery-queue";
 import { FORMATS, validateDestination } from "../../../src/features/webhooks/formats";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/base/webhook";
 import { DESTINATIONS, incidentEvent, writeFor } from "../../support/webhook-formats";

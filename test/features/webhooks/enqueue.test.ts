@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteWebhook, updateWebhook } from "../../../src/features/webhooks/update";
+import { deleteWebhook, updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { sendTestEvent } from "../../../src/features/webhooks/deliveries";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";

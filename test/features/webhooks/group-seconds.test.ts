@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createWebhook } from "../../../src/features/webhooks/create";
+import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { SECOND_MS } from "../../../src/base/time";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
-import { readHeadline } from "../../../src/features/status/snapshot";
+import { readHeadline } from "../../../src/features/status/snapshots";
 import { createTestEgress } from "../../support/egress";
 import { startReceiver } from "../../support/receiver";
 import { createWebhookSite } from "../../support/webhook-site";

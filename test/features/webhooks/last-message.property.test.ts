@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { updateWebhook } from "../../../src/features/webhooks/update";
+import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import {
   createGatheringSite,

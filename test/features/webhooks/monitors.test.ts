@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor } from "../../../src/features/monitors/create";
+import { createMonitor } from "../../../src/features/monitors/monitors";
 import { deleteMonitor } from "../../../src/features/monitors/update";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { listDeliveries } from "../../../src/features/webhooks/deliveries";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { EventType } from "../../../src/events/outbox";
-import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
+import type { CreateMonitorBody } from "../../../src/features/monitors/wire";
 import { writeMessage } from "../../../src/features/webhooks/deliver/message";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createEndpointPair } from "../../support/endpoint-pair";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { fails, openEngineSite } from "../../support/engine-site";
 import { seenOf } from "../../support/past-seen";

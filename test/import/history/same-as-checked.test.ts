@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { CheckRow } from "../../../src/features/monitors/checks-store";
-import { listStoredMonitors } from "../../../src/features/monitors/apply-plan";
-import { sparklinesOf } from "../../../src/features/monitors/sparklines";
+import { listStoredMonitors } from "../../../src/features/monitors/declared";
+import { sparklinesOf } from "../../../src/features/monitors/latency";
 import { listAllPages } from "../../../src/features/pages/store";
 import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";

@@ -4,10 +4,9 @@
  */
 import { createEgress } from "../../../src/egress/egress";
 import { startSending } from "../../../src/features/mail/sending/sender";
-import { createMailingTemplate } from "../../../src/features/mailings/template";
-import { MAILING_TEMPLATE } from "../../../src/features/mailings/expand";
-import { startMailings } from "../../../src/features/mailings/worker";
-import { createLoadThrottle } from "../../../src/features/outgoing/load-throttle";
+import { createMailingTemplate } from "../../../src/features/mailings/letters";
+import { MAILING_TEMPLATE, startMailings } from "../../../src/features/mailings/mailings";
+import { createLoadThrottle } from "../../../src/features/outgoing/sending-loop";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../app";
 import { mailingEnv } from "../mailing-env";

@@ -5,10 +5,13 @@ import { parseNetworks } from "../../../src/base/config/parse";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { parseSender } from "../../../src/base/config/mail";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
-import { findReportToken, makeReportToken } from "../../../src/features/mail/reports/token";
+import {
+  findReportToken,
+  makeReportToken,
+  takeReport,
+} from "../../../src/features/mail/reports/reports";
 import { setMailSettings } from "../../../src/features/mail/settings";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { takeReport } from "../../../src/features/mail/reports/take-reports";
 import type { DemoSites } from "../demo-sites";
 import { bounceMessage } from "../mail-reports";
 import { politeRelay, startScriptedRelay } from "../relay";

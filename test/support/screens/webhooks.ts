@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { listAllWebhooks, setPause } from "../../../src/features/webhooks/store";
-import { destinationKey } from "../../../src/features/webhooks/deliver/destination";
+import { destinationKey } from "../../../src/features/webhooks/deliver/delivery-queue";
 import { MINUTE_MS } from "../../../src/base/time";
 import type { DemoData } from "../demo-data";
 import type { DemoSites } from "../demo-sites";

@@ -22,7 +22,7 @@ import { knownFrom, uptimeOfDays } from "../../components/rules";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import { findFirstIncidentStart } from "../../incidents/records";
 import type { PageRow } from "../../pages/store";
-import { type HistoryEntry, readHistory } from "../../status/history";
+import { type HistoryEntry, readHistory } from "../../status/histories";
 import { foldInTurns } from "../analytics";
 import { readPeriod } from "../period";
 import { METHODS } from "../wire";

@@ -1,4 +1,4 @@
-import { timeInWords } from "../../../admin/monitors/words";
+import { timeInWords } from "../../monitors/screens/words";
 import { EmptyState, Notice } from "../../../ui/blocks";
 import { BarChart } from "../../../ui/charts";
 import { DetailCard, Numbers } from "../../../ui/detail";

@@ -1,5 +1,5 @@
-import { spanName } from "../../../admin/monitors/range";
-import { latencyInWords } from "../../../admin/monitors/words";
+import { spanName } from "../../monitors/screens/range";
+import { latencyInWords } from "../../monitors/screens/words";
 import { percent } from "../../../base/numbers";
 import type { Tone } from "../../../base/status";
 import { plural } from "../../../base/text";

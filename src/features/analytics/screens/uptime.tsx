@@ -1,4 +1,4 @@
-import { timeInWords } from "../../../admin/monitors/words";
+import { timeInWords } from "../../monitors/screens/words";
 import { percent } from "../../../base/numbers";
 import { plural } from "../../../base/text";
 import { DAY_MS, toIso } from "../../../base/time";

@@ -1,5 +1,4 @@
-import { formatNamed } from "../../../admin/webhooks/forms";
-import { settingsOf } from "../../../admin/webhooks/setting-fields";
+import { formatNamed, settingsOf } from "../../webhooks/screens/forms";
 import { containsKeyShape } from "../../../base/ids";
 import { WEBHOOK_FORMATS } from "../../../base/webhook";
 import type { Form as SentForm } from "../../../http/form-body";

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { LastDay } from "../../../admin/monitors/list-row";
-import { NEW_MONITOR_PATH } from "../../../admin/monitors/monitor-paths";
-import { Since } from "../../../admin/monitors/state";
-import { latencyInWords } from "../../../admin/monitors/words";
+import { LastDay } from "../../monitors/screens/list";
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
+import { latencyInWords, Since } from "../../monitors/screens/words";
 import { type Role, roleAllows } from "../../../base/actor";
 import { percent } from "../../../base/numbers";
 import {
@@ -58,11 +57,7 @@ import { type RecentTimes, recentTimesOf } from "../../monitors/overview";
 import { WORST_FIRST } from "../../monitors/overview-store";
 import { listMonitors, type MonitorRecord } from "../../monitors/records";
 import type { PageRow } from "../../pages/store";
-import {
-  type ComponentHistory,
-  readComponentHistories,
-  UPTIME_DAYS,
-} from "../../status/component-histories";
+import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../status/histories";
 import { type CauseRow, listOpenCausesOfPage } from "../cause-store";
 import { uptimeOfDays } from "../rules";
 import type { ComponentRow } from "../store";

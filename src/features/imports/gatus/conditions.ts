@@ -1,6 +1,6 @@
 import type { ImportChange } from "../../../base/import-report";
 import { oneLine } from "../../../base/text";
-import type { Assertion } from "../../monitors/assertions/model";
+import type { Assertion } from "../../monitors/assertions/assertions";
 import { type Comparison, comparedNumber, parseCondition, patOf, type Source } from "./condition";
 import {
   bodyMeaning,

@@ -1,4 +1,4 @@
-import type { Assertion } from "../../monitors/assertions/model";
+import type { Assertion } from "../../monitors/assertions/assertions";
 import { patternProblem } from "../../monitors/assertions/pattern";
 import {
   anyOf,

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../../base/time";
-import type { Assertion } from "../../monitors/assertions/model";
+import type { Assertion } from "../../monitors/assertions/assertions";
 import { type Comparison, comparedNumber } from "./condition";
 
 /** Parts of a monitor that one condition decides. Nothing at all if every check of its type demands it. */

@@ -3,7 +3,7 @@ import type { ForeignObject, ImportChange } from "../../../base/import-report";
 import { TAG_MAX, TAGS_MAX, withTag } from "../../../base/tags";
 import { DESCRIPTION_MAX } from "../../../base/texts";
 import { oneLine } from "../../../base/text";
-import { type ImportedToken, ofPostOnly } from "../../monitors/heartbeat-tokens";
+import { type ImportedToken, ofPostOnly } from "../../monitors/heartbeats";
 import { isTimeZone } from "../../pages/rules";
 import type { FoundMonitor } from "../source";
 import { cutName, cutText, textChange } from "../texts";

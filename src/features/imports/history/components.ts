@@ -7,9 +7,13 @@ import { addPastCauses, knowEarlier } from "../../components/past";
 import { type ComponentOnPage, findComponent } from "../../components/store";
 import type { Interval } from "../../components/history";
 import { knownFrom } from "../../components/rules";
-import { insertPastNoData, listMonitorsOfComponent } from "../../monitors/past-store";
+import {
+  insertPastNoData,
+  listMonitorsOfComponent,
+  listSpans,
+  type SpanRow,
+} from "../../monitors/checks-store";
 import { listComponentsOfMonitors } from "../../monitors/store";
-import { listSpans, type SpanRow } from "../../monitors/checks-store";
 import { longestSilence, type PastSpan } from "./timeline";
 
 /** Component of a monitor, and the time (unix ms) from which it is known without the monitor's history. */

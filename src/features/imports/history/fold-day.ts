@@ -1,8 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../base/time";
 import { sketchOf } from "../../../base/sketch";
-import type { CheckRow } from "../../monitors/checks-store";
-import { type Figures, figuresToRow, mergeFigures } from "../../monitors/figures";
-import type { RollupRow } from "../../monitors/rollups-store";
+import type { CheckRow, RollupRow } from "../../monitors/checks-store";
+import { type Figures, figuresToRow, mergeFigures } from "../../monitors/overview";
 import { BEAT, type HistorySum } from "../source";
 import type { DayBeats } from "./day-beats";
 import type { Sums } from "./sums";

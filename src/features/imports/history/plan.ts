@@ -1,6 +1,6 @@
 import type { ImportHistory } from "../../../base/import-report";
 import { DAY_MS, SECOND_MS, startOfDay } from "../../../base/time";
-import { continueFrom, rememberState } from "../../monitors/past";
+import { continueFrom, rememberState } from "../../monitors/records";
 import { findMonitor, type MonitorRow } from "../../monitors/store";
 import { addPastCauses } from "../../components/past";
 import type { ImportRun } from "../run";

@@ -12,7 +12,7 @@ import {
   insertPastSpans,
   rollUpAgainFrom,
   startSpanEarlier,
-} from "../../monitors/past-store";
+} from "../../monitors/checks-store";
 import { retentionOf } from "../../monitors/rollup";
 import { type Found, type FoundHistory, type ForeignKey, keyOf } from "../source";
 import { findSource, saveReport } from "../store";

@@ -1,4 +1,4 @@
-import type { CreateMonitorBody } from "../../monitors/bodies";
+import type { CreateMonitorBody } from "../../monitors/wire";
 import type { MonitorColumn } from "./monitor-columns";
 import type { Notes } from "./notes";
 import type { Row } from "./values";

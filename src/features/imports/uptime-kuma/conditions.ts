@@ -1,5 +1,5 @@
 import { parseJson } from "../../../base/text";
-import type { Assertion } from "../../monitors/assertions/model";
+import type { Assertion } from "../../monitors/assertions/assertions";
 import { jsonPathOf } from "./json-query";
 import type { Notes } from "./notes";
 import { type KumaValue, text, textOf } from "./values";

@@ -1,5 +1,5 @@
 import { parseJson } from "../../../base/text";
-import type { Assertion } from "../../monitors/assertions/model";
+import type { Assertion } from "../../monitors/assertions/assertions";
 import { type Checked, Held, type MonitorContext, type MonitorRow } from "./checked";
 import { expectedText, hasConditions, messageAssertions } from "./conditions";
 import { type Connection, readConnection } from "./connection-string";

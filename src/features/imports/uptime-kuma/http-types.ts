@@ -1,4 +1,4 @@
-import type { Assertion } from "../../monitors/assertions/model";
+import type { Assertion } from "../../monitors/assertions/assertions";
 import { type Checked, Held, type MonitorContext, type MonitorRow } from "./checked";
 import {
   authenticationOf,

@@ -1,4 +1,4 @@
-import type { Assertion } from "../../monitors/assertions/model";
+import type { Assertion } from "../../monitors/assertions/assertions";
 import { cutText } from "../texts";
 import type { Notes } from "./notes";
 

@@ -1,8 +1,8 @@
 import type { ForeignObject } from "../../../base/import-report";
 import { TAG_MAX, TAGS_MAX, withTag } from "../../../base/tags";
 import { DESCRIPTION_MAX } from "../../../base/texts";
-import type { CreateMonitorBody } from "../../monitors/bodies";
-import type { ImportedToken } from "../../monitors/heartbeat-tokens";
+import type { CreateMonitorBody } from "../../monitors/wire";
+import type { ImportedToken } from "../../monitors/heartbeats";
 import type { FoundMonitor } from "../source";
 import { cutName, cutText } from "../texts";
 import { Held, type MonitorContext, type MonitorRow } from "./checked";

@@ -1,9 +1,7 @@
 import { notifyField, Rejection } from "../../../ui/forms/fields";
 import { defineForm, type Field, InvalidInput, type StateOf } from "../../../ui/forms/form";
-import { LastDay } from "../../../admin/monitors/list-row";
-import { StateShape } from "../../../admin/monitors/list-tabs";
-import { Since } from "../../../admin/monitors/state";
-import { latencyInWords } from "../../../admin/monitors/words";
+import { LastDay, StateShape } from "../../monitors/screens/list";
+import { latencyInWords, Since } from "../../monitors/screens/words";
 import { Elapsed, elapsed, Links } from "../../overview/screens/parts";
 import { monitorPath } from "../../../ui/frame/paths";
 import type { MonitorState } from "../../../base/status";

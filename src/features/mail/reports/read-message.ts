@@ -1,8 +1,12 @@
-import PostalMime from "postal-mime";
-import { readDeliveryStatus, readFeedback } from "./delivery-status";
-import { excerptOf } from "./excerpt";
-import { allOf, type Fields, parseFieldGroups } from "./fields";
-import type { Finding, MailHint } from "./finding";
+import { type Static, Type } from "@sinclair/typebox";
+import PostalMime, { decodeWords } from "postal-mime";
+import { parseStoredAddress } from "../../../base/mail-address";
+import { InstantText, Nullable, OneOf, Text } from "../../../base/schema";
+import { redactText } from "../../../base/secrets";
+import { parseInstant } from "../../../base/time";
+import { isUnknownAddress, maybeUnknownAddress } from "../rules";
+import { cleanReply } from "../smtp/session";
+import type { Finding, MailHint } from "./reports";
 
 /**
  * Limits of what is read: bytes, lines, and lines that may begin a part. The parts that matter come before the
@@ -144,4 +148,260 @@ function isAutomatic(headers: Fields): boolean {
     allOf(headers, "x-autoreply", "x-autorespond").length > 0 ||
     allOf(headers, "precedence", "x-precedence").some((value) => /auto_?reply/i.test(value))
   );
+}
+
+/** Meaning of a delivery status or a complaint. */
+type Meaning = Pick<Finding, "kind" | "isCertain" | "status" | "diagnostic">;
+
+const ENHANCED = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
+const REPLY_CODE = /\b([245]\d\d)\b/;
+
+/**
+ * Returns the meaning of a delivery status (RFC 3464): one group for the message, one for each recipient. Returns
+ * `ignored` if no mail failed, and undefined without recipients.
+ */
+export function readDeliveryStatus(groups: readonly Fields[]): Meaning | "ignored" | undefined {
+  const recipients = groups.filter(
+    (group) => group.has("final-recipient") || group.has("action") || group.has("status"),
+  );
+  if (recipients.length === 0) return undefined;
+  // A mail has one recipient. A list or an alias may have more.
+  const failed = recipients.find(hasFailed);
+  if (!failed) return "ignored";
+  // Some servers give the words of the last one without its type.
+  const words = cleanReply(
+    (firstOf(failed, "diagnostic-code") ?? "").replace(/^\s*[\w-]{1,20}\s*;\s*/, ""),
+  );
+  const own = ENHANCED.exec(firstOf(failed, "status") ?? "")?.[1];
+  const status = own !== undefined && !isGeneric(own) ? own : (ENHANCED.exec(words)?.[1] ?? own);
+  const base = { status: status ?? null, diagnostic: words };
+  if (status !== undefined && isUnknownAddress(status)) {
+    return { kind: "hard", isCertain: true, ...base };
+  }
+  const code = Number(REPLY_CODE.exec(words)?.[1]);
+  if ((status === undefined || isGeneric(status)) && maybeUnknownAddress(code)) {
+    return { kind: "hard", isCertain: false, ...base };
+  }
+  return { kind: "soft", isCertain: false, ...base };
+}
+
+/** Returns the meaning of a complaint (RFC 5965). */
+export function readFeedback(fields: Fields | undefined): Meaning | "ignored" {
+  const type = (firstOf(fields, "feedback-type") ?? "").toLowerCase();
+  // Reports about signatures, and mail that was moved out of the spam folder, are no complaints.
+  if (type === "" || type === "not-spam" || type === "auth-failure") return "ignored";
+  return { kind: "complaint", isCertain: true, status: null, diagnostic: cleanReply(type) };
+}
+
+/** True for a recipient to whom the mail will not be delivered: not one that is delayed, or has it. */
+function hasFailed(group: Fields): boolean {
+  const [action] = allOf(group, "action");
+  if (action !== undefined) return /^\s*fail/i.test(action);
+  return /^\s*5\./.test(firstOf(group, "status") ?? "");
+}
+
+/** True for a status that says no more than its class. */
+function isGeneric(status: string): boolean {
+  return /^[245]\.0\.0$/.test(status);
+}
+
+const REPORTS_MAX = 500;
+const JSON_MAIL_ID = "^eml_[0-9a-z]{26}$";
+
+const JsonReport = Type.Object(
+  {
+    mail: Type.Optional(
+      Nullable(
+        Text({ pattern: JSON_MAIL_ID, description: "Id of the mail, from its `Message-ID`." }),
+      ),
+    ),
+    address: Type.Optional(
+      Nullable(
+        Text({
+          maxLength: 254,
+          description: "Address that the mail went to. Needed without `mail`.",
+          check: addressError,
+          examples: ["ada@example.com"],
+        }),
+      ),
+    ),
+    kind: OneOf(["hard", "soft", "complaint"], {
+      description:
+        "`hard`: the address does not exist; it gets no more mail. `soft`: the mail failed for another reason. `complaint`: the person reported it as spam.",
+    }),
+    status: Type.Optional(
+      Nullable(
+        Text({
+          pattern: "^[245]\\.\\d{1,3}\\.\\d{1,3}$",
+          description: "Enhanced status code (RFC 3463).",
+          examples: ["5.1.1"],
+        }),
+      ),
+    ),
+    occurred_at: Type.Optional(
+      Nullable(
+        InstantText({
+          description:
+            "Time at which the mail failed or the person complained, by default the time at which the mail was sent. What happened before suppressions of the address last ended does not suppress it again.",
+        }),
+      ),
+    ),
+    diagnostic: Type.Optional(
+      Nullable(Text({ maxLength: 2_000, description: "Words of the server that refused it." })),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Reports of an authenticated service. */
+export const JsonReports = Type.Object(
+  { reports: Type.Array(JsonReport, { maxItems: REPORTS_MAX }) },
+  { additionalProperties: false, title: "MailReports" },
+);
+
+/** Returns the findings of valid reports, and the positions of those that name neither mail nor address. */
+export function readJsonReports({ reports }: Static<typeof JsonReports>): {
+  findings: Finding[];
+  nameless: number[];
+} {
+  const nameless = reports.flatMap(({ mail = null, address = null }, index) =>
+    mail === null && address === null ? [index] : [],
+  );
+  const findings = reports.map((report): Finding => {
+    const { mail = null, address = null, kind, status = null, diagnostic } = report;
+    const { occurred_at: occurredAt } = report;
+    return {
+      kind,
+      isCertain: true,
+      status,
+      diagnostic: cleanReply(diagnostic ?? ""),
+      mails: mail === null ? [] : [{ id: mail }],
+      address: address ?? undefined,
+      at: occurredAt == null ? undefined : parseInstant(occurredAt),
+      excerpt: JSON.stringify(report, null, 2),
+    };
+  });
+  return { findings, nameless };
+}
+
+function addressError(text: string): string | undefined {
+  const parsed = parseStoredAddress(text, { allowUtf8Local: true });
+  return "error" in parsed ? parsed.error : undefined;
+}
+
+/** Number of bytes of a report that are kept. */
+const EXCERPT_MAX = 20 * 1024;
+/** Number of boundaries that are recognised. More come only from a hostile message. */
+const BOUNDARIES_MAX = 50;
+
+const ENCODING = /^content-transfer-encoding:[ \t]*(base64|quoted-printable)\b/i;
+const BOUNDARY = /\bboundary[ \t]*=[ \t]*(?:"([^"\r\n]+)"|([^\s;"]+))/gi;
+const BASE64_LINE = /^[a-z0-9+/=]*\s*$/i;
+/** Control characters of no text, not even of one in UTF-16 or ISO-2022-JP. */
+// oxlint-disable-next-line no-control-regex
+const NOT_TEXT = /[\u0001-\u0008\u000e-\u001a\u001c-\u001f]/;
+
+/** Lines with the same encoding; undefined for those in the clear. */
+interface Piece {
+  encoding: string | undefined;
+  text: string;
+}
+
+/**
+ * Returns the beginning of a message in the clear, so that an address in it is found when it is erased: what is
+ * encoded for transfer is decoded, and parts that are no text are left out. Links in a mail that came back may still
+ * work, so their tokens are removed, also where quoted-printable breaks them over lines.
+ */
+export function excerptOf(message: Uint8Array): string {
+  const raw = Buffer.from(message.subarray(0, EXCERPT_MAX)).toString("latin1");
+  const bytes = Buffer.from(decodeParts(raw), "latin1");
+  const text = new TextDecoder().decode(bytes).replaceAll("\0", "");
+  return redactText(decodeWords(text).replaceAll(/=\r?\n/g, ""));
+}
+
+/** Decodes the parts of a message, also those of messages in it. Each character is a byte. */
+function decodeParts(message: string): string {
+  const boundaries = [...message.matchAll(BOUNDARY)].slice(0, BOUNDARIES_MAX);
+  const delimiters = boundaries.map(([, quoted, bare]) => `--${quoted ?? bare}`);
+  let piece: Piece = { encoding: undefined, text: "" };
+  const pieces = [piece];
+  const begin = (encoding: string | undefined) => pieces.push((piece = { encoding, text: "" }));
+  let announced: string | undefined;
+  for (const line of message.split(/(?<=\n)/)) {
+    if (piece.encoding !== undefined && isAfter(piece.encoding, line, delimiters)) begin(undefined);
+    piece.text += line;
+    if (piece.encoding !== undefined) continue;
+    announced = ENCODING.exec(line)?.[1]?.toLowerCase() ?? announced;
+    if (announced === undefined || line.trim() !== "") continue;
+    begin(announced);
+    announced = undefined;
+  }
+  return pieces.map(decodePiece).join("");
+}
+
+/** Returns true for the first line after an encoded part. */
+function isAfter(encoding: string, line: string, delimiters: readonly string[]): boolean {
+  if (encoding === "base64") return !BASE64_LINE.test(line);
+  return line.startsWith("--") && delimiters.some((delimiter) => line.startsWith(delimiter));
+}
+
+function decodePiece({ encoding, text }: Piece): string {
+  if (encoding === undefined) return text;
+  if (encoding === "quoted-printable") {
+    return text
+      .replaceAll(/=[ \t]*\r?\n/g, "")
+      .replaceAll(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  }
+  // Some servers pad each line.
+  const units = text.replaceAll(/\s/g, "").split(/=+/);
+  const decoded = units.map((unit) => Buffer.from(unit, "base64").toString("latin1")).join("");
+  if (decoded === "") return text;
+  return NOT_TEXT.test(decoded) ? "[not text]\r\n" : `${decodeParts(decoded)}\r\n`;
+}
+
+/** Fields of a header or of a report, by their names in lower case. A repeated field has several values. */
+export type Fields = ReadonlyMap<string, readonly string[]>;
+
+/** Limits of the fields of a part, so that reading a hostile one stays cheap. */
+const TEXT_MAX = 64 * 1024;
+const VALUE_MAX = 4_000;
+const GROUPS_MAX = 50;
+
+const FIELD = /^([!-9;-~]{1,100})[ \t]*:(.*)$/;
+
+/** Parses groups of fields that blank lines separate, such as those of a delivery status (RFC 3464). */
+export function parseFieldGroups(text: string): Fields[] {
+  const groups: Map<string, string[]>[] = [];
+  let group: Map<string, string[]> | undefined;
+  let values: string[] | undefined;
+  for (const line of text.slice(0, TEXT_MAX).split(/\r\n|\r|\n/)) {
+    if (line.trim() === "") {
+      group = values = undefined;
+    } else if (/^[ \t]/.test(line)) {
+      if (values) values.push(`${values.pop() ?? ""} ${line.trim()}`.slice(0, VALUE_MAX));
+    } else {
+      const [, name = "", value = ""] = FIELD.exec(line) ?? [];
+      values = undefined;
+      if (name === "") continue;
+      if (!group) {
+        if (groups.length === GROUPS_MAX) break;
+        groups.push((group = new Map()));
+      }
+      const key = name.toLowerCase();
+      values = group.get(key) ?? [];
+      group.set(key, values);
+      values.push(value.trim().slice(0, VALUE_MAX));
+    }
+  }
+  return groups;
+}
+
+/** Returns the first value of a field; undefined without one. */
+export function firstOf(fields: Fields | undefined, name: string): string | undefined {
+  return fields?.get(name)?.[0];
+}
+
+/** Returns all values of some fields. */
+export function allOf(fields: Fields | undefined, ...names: readonly string[]): string[] {
+  return names.flatMap((name) => fields?.get(name) ?? []);
 }

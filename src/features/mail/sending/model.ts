@@ -1,7 +1,7 @@
 import type { MailClass } from "../../../base/mail-address";
-import type { LoadThrottle } from "../../outgoing/load-throttle";
+import type { LoadThrottle } from "../../outgoing/sending-loop";
 import type { Templates } from "../templates";
-import type { RelayFigures } from "./relay-state";
+import type { RelayFigures } from "./relays";
 
 /** Sends mails while the server runs. */
 export interface MailSender {

@@ -1,11 +1,74 @@
-import type { TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
+import type { ConnectionOptions, TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import type { Timer } from "../../../base/clock";
+import type { Clock, Timer } from "../../../base/clock";
+import type { TlsMode } from "../../../base/config/mail";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
-import { noReply, parseReply, type RelayStage, type Reply, STAGE_NAMES } from "./reply";
-import { isHandshakeError, rejectionOf, type SmtpError, stageOf } from "./smtp-error";
-import type { MailEnvelope, SessionOptions } from "./session-options";
-import { Transcript } from "./transcript";
+
+/** Stages by the commands that begin them. Other lines belong to AUTH. */
+const STAGES: readonly [RegExp, RelayStage][] = [
+  [/^(?:EHLO|HELO) /, "ehlo"],
+  [/^STARTTLS$/, "starttls"],
+  [/^(?:MAIL FROM:|RSET$|QUIT$)/, "mail"],
+  [/^RCPT TO:/, "rcpt"],
+  [/^DATA$/, "data"],
+];
+
+/**
+ * Finds out to which command each reply belongs, also of commands that are sent without waiting
+ * (PIPELINING). Its logger is called by the SMTP library before it sends or interprets a line.
+ */
+class Transcript {
+  /** Stages whose replies are awaited, in order. */
+  readonly #awaited: RelayStage[] = ["greeting"];
+  #answered: RelayStage = "connect";
+
+  readonly logger: ReturnType<typeof createLogger>;
+
+  constructor(listener: {
+    /** Called before a command is sent. */
+    onCommand(): void;
+    onReply(stage: RelayStage, raw: string): void;
+  }) {
+    this.logger = createLogger({
+      client: (line) => {
+        // The end of an empty message; its reply is awaited already.
+        if (line === ".") return;
+        this.#awaited.push(STAGES.find(([pattern]) => pattern.test(line))?.[1] ?? "auth");
+        listener.onCommand();
+      },
+      server: (raw) => {
+        const stage = this.#awaited.shift() ?? this.#answered;
+        this.#answered = stage;
+        if (stage === "data" && raw.startsWith("3")) this.#awaited.unshift("message");
+        listener.onReply(stage, raw);
+      },
+    });
+  }
+
+  /** Stage that is waited for. */
+  get current(): RelayStage {
+    return this.#awaited[0] ?? this.#answered;
+  }
+
+  /** Stage of the last reply. */
+  get answered(): RelayStage {
+    return this.#answered;
+  }
+}
+
+/** Creates a logger that passes on the lines of client and server, and nothing else. */
+function createLogger(lines: Readonly<Record<string, (line: string) => void>>) {
+  const ignore = () => undefined;
+  return {
+    trace: ignore,
+    debug: ({ tnx = "" }: { tnx?: string }, text: unknown) => lines[tnx]?.(String(text)),
+    info: ignore,
+    warn: ignore,
+    error: ignore,
+    fatal: ignore,
+  };
+}
 
 const REPLY_TIMEOUT_MS = 30 * SECOND_MS;
 /** Limit of the reply to the end of DATA. */
@@ -220,4 +283,174 @@ export class SmtpSession {
     const stage = this.#transcript.current;
     return noReply(stage, `Timed out waiting for the relay (${STAGE_NAMES[stage]}).`);
   }
+}
+
+/** Sender and recipient as SMTP sees them. */
+export interface MailEnvelope {
+  from: string;
+  to: string;
+  /** Asks for reports about failures, with the headers only, if the relay offers DSN. */
+  dsn?: { envid: string } | undefined;
+}
+
+interface SessionOptions {
+  /** Connected socket; with TLS if the mode is `implicit`. */
+  socket: Socket;
+  tls: TlsMode;
+  tlsOptions: ConnectionOptions;
+  /** Name that EHLO sends. */
+  name: string;
+  clock: Clock;
+  redact: Redact;
+  /** Called with every reply. */
+  onReply?: ((reply: Reply) => void) | undefined;
+  /** Checks a connection that STARTTLS has encrypted, before anything is sent. A result ends the session. */
+  onSecure: (socket: TLSSocket) => Reply | undefined;
+  /** Called once, when nothing more can be sent. */
+  onEnd: () => void;
+  /** Converts an error of the TLS handshake to a sentence. */
+  handshakeError: (error: unknown) => string;
+}
+
+/** Error of the SMTP library. */
+interface SmtpError extends Error {
+  code?: string;
+  originalCode?: string;
+  command?: string;
+  response?: string;
+}
+
+const ERROR_STAGES: Readonly<Record<string, RelayStage>> = {
+  EHLO: "ehlo",
+  HELO: "ehlo",
+  STARTTLS: "starttls",
+  "MAIL FROM": "mail",
+  "RCPT TO": "rcpt",
+};
+
+/** Returns the stage of a refused command; undefined for other errors. */
+function stageOf({ command = "", code }: SmtpError): RelayStage | undefined {
+  if (command === "DATA") return code === "EMESSAGE" ? "message" : "data";
+  return command.startsWith("AUTH") ? "auth" : ERROR_STAGES[command];
+}
+
+function isHandshakeError({ code }: SmtpError, stage: RelayStage): boolean {
+  return code === "ETLS" || (code === "ESOCKET" && stage === "starttls");
+}
+
+/** Returns a reply that ended a command. A reply that rejects nothing was not expected, and counts as none. */
+function rejectionOf(reply: Reply): Reply {
+  if (reply.code !== null && reply.code >= 400) return reply;
+  return noReply(reply.stage, `The relay sent an unexpected reply: ${reply.text}`.slice(0, 500));
+}
+
+/** Step of an SMTP session. `message` is the reply to the end of DATA. */
+export type RelayStage =
+  "connect" | "greeting" | "ehlo" | "starttls" | "auth" | "mail" | "rcpt" | "data" | "message";
+
+/** Result of a step: a reply of the relay, or the reason for which there is none. */
+export interface Reply {
+  stage: RelayStage;
+  /** Null without a reply, such as after a time-out or a lost connection. */
+  code: number | null;
+  /** Enhanced status code (RFC 3463), such as `5.1.1`. */
+  enhanced: string | null;
+  /** The relay's own words without codes, or a sentence. At most 500 characters, without credentials. */
+  text: string;
+}
+
+/** Reason for which there is no connection to the relay. */
+export class RelayFault {
+  constructor(readonly reply: Reply) {}
+}
+
+/** Names of the stages as the relay's commands. */
+const STAGE_NAMES: Readonly<Record<RelayStage, string>> = {
+  connect: "connection",
+  greeting: "greeting",
+  ehlo: "EHLO",
+  starttls: "STARTTLS",
+  auth: "AUTH",
+  mail: "MAIL FROM",
+  rcpt: "RCPT TO",
+  data: "DATA",
+  message: "end of DATA",
+};
+
+/** Names of the steps of a connection, as people read them. */
+export const STEP_NAMES: Readonly<Record<RelayStage | "lookup" | "tls", string>> = {
+  ...STAGE_NAMES,
+  lookup: "Look-up",
+  connect: "Connection",
+  tls: "TLS",
+  greeting: "Greeting",
+  message: "End of DATA",
+};
+
+const TEXT_MAX = 500;
+
+/** Limit of characters of a reply that are read. */
+const READ_MAX = 10_000;
+
+const LINE = /^(\d{3})(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?=\s|$))?\s*(.*))?$/;
+
+/** Replaces text that must not be shown. */
+type Redact = (text: string) => string;
+
+/** Parses the lines of a reply. */
+function parseReply(stage: RelayStage, raw: string, redact: Redact): Reply {
+  const lines = raw.slice(0, READ_MAX).split(/\r?\n/);
+  let code: number | null = null;
+  let enhanced: string | null = null;
+  const texts: string[] = [];
+  for (const line of lines) {
+    const [, digits, status, text = ""] = LINE.exec(line) ?? [
+      undefined,
+      undefined,
+      undefined,
+      line,
+    ];
+    if (digits !== undefined) code = Number(digits);
+    enhanced ??= status ?? null;
+    texts.push(text);
+  }
+  return { stage, code, enhanced, text: cleanReply(redact(texts.join(" "))) };
+}
+
+/** Returns the result of a step without a reply. */
+export function noReply(stage: RelayStage, text: string): Reply {
+  return { stage, code: null, enhanced: null, text };
+}
+
+/** Returns a reply as the relay sent it: "550 5.1.1 No such user". */
+export function formatReply({ code, enhanced, text }: Pick<Reply, "code" | "enhanced" | "text">) {
+  return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
+}
+
+/** Returns a function that replaces credentials, also in the encodings in which they are sent. */
+export function redactCredentials(credentials: {
+  user?: string | undefined;
+  password?: string | undefined;
+}): Redact {
+  const { user = "", password = "" } = credentials;
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const secrets =
+    password === "" ? [] : [base64(`\0${user}\0${password}`), base64(password), password];
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+}
+
+/** Removes addresses from the words of a relay or an admin, for places without any such as the log. */
+export function withoutAddresses(text: string): string {
+  // Begins only at the start of a word: otherwise a long word without an @ would take quadratic time.
+  return text.replaceAll(/(?<![^\s<>])[^\s<>]+@[^\s<>]+/g, "…");
+}
+
+/** Makes text of a relay safe to show and to store on one line. */
+export function cleanReply(text: string): string {
+  return text
+    .normalize("NFC")
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim()
+    .slice(0, TEXT_MAX)
+    .toWellFormed();
 }

@@ -4,7 +4,7 @@
  */
 import { heapSize } from "bun:jsc";
 import { evaluate, type Progress, type Subject } from "./evaluate";
-import type { Assertion } from "./model";
+import type { Assertion } from "./assertions";
 import { createPatternCache } from "./pattern";
 
 /** A slice of work: assertions to evaluate in order until the slice is over. */

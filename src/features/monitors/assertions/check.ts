@@ -3,7 +3,7 @@ import type { StepRecorder } from "../../../egress/steps";
 import { charsetOf } from "../../../base/charset";
 import { evaluate, type Subject } from "./evaluate";
 import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator";
-import { type Assertion, isLengthOp } from "./model";
+import { type Assertion, isLengthOp } from "./assertions";
 import { describeAssertion, statusFailure } from "./words";
 
 /** A response to check by assertions. */

@@ -1,8 +1,14 @@
 import { decodeText, UNREAD_CHARSET } from "../../../base/charset";
 import { lengthOf, NOTHING, parseJsonPath, valueAt } from "./json-path";
-import { type Assertion, type Expected, isLengthOp, LENGTH_OPS, type Op } from "./model";
+import {
+  type Assertion,
+  type Expected,
+  isLengthOp,
+  LENGTH_OPS,
+  type Op,
+  parseStatusRange,
+} from "./assertions";
 import { parsePattern, PATTERN_LOOKS_AT, type ReadPattern } from "./pattern";
-import { parseStatusRange } from "./status-range";
 import { describeAssertion, describeFailure, type Failure, sizeInWords } from "./words";
 
 /** Parts of a response that assertions use. Plain data, so that it can be sent to a thread. */

@@ -2,7 +2,7 @@ import { hasFreeDescriptors } from "../../../base/descriptors";
 import type { Clock, Timer } from "../../../base/clock";
 import type { Slice, ThreadMessage } from "./assertion-thread";
 import type { Subject } from "./evaluate";
-import type { Assertion } from "./model";
+import type { Assertion } from "./assertions";
 import type { Failure } from "./words";
 
 /** Result of checking a response: `unknown` if this server could not find out. */

@@ -1,7 +1,7 @@
 import { nameOfExpiring } from "../../../egress/model";
 import { plural } from "../../../base/text";
 import { lengthOf, NOTHING } from "./json-path";
-import { type Assertion, isLengthOp, LENGTH_OPS, type Op } from "./model";
+import { type Assertion, isLengthOp, LENGTH_OPS, type Op } from "./assertions";
 
 const SHOULD: Readonly<Record<Exclude<Op, "exists" | keyof typeof LENGTH_OPS>, string>> = {
   eq: "be",

@@ -1,27 +1,22 @@
-import type { Ctx } from "../../../context";
-import { conflict, notFound } from "../../../base/errors";
-import type { StepRecorder } from "../../../egress/steps";
-import type { MonitorType } from "../../../base/status";
 import type { Timer } from "../../../base/clock";
-import { SHORT_TIMEOUT_MS } from "../bodies";
+import { conflict, notFound } from "../../../base/errors";
+import type { MonitorType } from "../../../base/status";
+import type { Ctx } from "../../../context";
+import { createEgress, type Egress } from "../../../egress/egress";
+import type { StepRecorder } from "../../../egress/steps";
 import { type CheckRow, findLiveness } from "../checks-store";
-import type { Heartbeat, Monitoring } from "../monitoring";
-import type { ProbeResult } from "../probe";
+import type { Heartbeat, Monitoring, ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
-import { CheckScheduler, WakeTimer } from "./check-scheduler";
+import { SHORT_TIMEOUT_MS } from "../wire";
 import type { MonitoringFigures } from "./figures";
-import { ANSWER_MAX_MS, CheckRunner } from "./check-runner";
-import { Dependencies } from "./dependencies";
-import { ResultProcessor } from "./result-processor";
-import { CheckQueue } from "./check-queue";
-import { startIncidentClock } from "./incident-clock";
-import { Liveness } from "./liveness";
-import type { Prober, ProberOptions } from "./prober";
-import { closing } from "./recorder";
-import { MonitorRegistry } from "./monitor-registry";
+import { startIncidentClock } from "./incidents";
 import { NetworkWatch } from "./network";
-import { hasDeadline, type ScheduledMonitor } from "./scheduled-monitor";
-import type { Stalls } from "./stalls";
+import { closing } from "./recorder";
+import { Dependencies, hasDeadline, MonitorRegistry, type ScheduledMonitor } from "./registry";
+import { ResultProcessor } from "./result-processor";
+import { ANSWER_MAX_MS, CheckRunner, Prober, type ProberOptions } from "./runner";
+import { CheckQueue, CheckScheduler, WakeTimer } from "./scheduler";
+import { Liveness, Stalls } from "./stalls";
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
@@ -333,4 +328,36 @@ export class Engine implements Monitoring {
       if (!isPaused && (job?.schedule || job?.runs.length)) this.#scheduler.first(scheduled);
     }
   }
+}
+
+/**
+ * The check engine: schedules and runs checks, evaluates their results and applies transitions. One
+ * timer starts all checks. Results wait in a queue and are evaluated in the transaction that writes
+ * them.
+ *
+ * Steps of a check: `check-scheduler.ts` sets its due time, `check-queue.ts` gives it a place,
+ * `check-runner.ts` runs it with `prober.ts`, and after a failure `dependencies.ts` asks for the checks of
+ * parents. If this process stood still meanwhile (`stalls.ts`), the check is repeated. `result-processor.ts`
+ * evaluates the result in memory, to schedule the next check, and passes it to `recorder.ts`. `record.ts` writes
+ * it, and evaluates it again by the database, which decides.
+ * `transitions.ts` writes the consequences of a new state.
+ */
+
+export type { FindProbe } from "./runner";
+export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
+
+interface MonitoringOptions extends ProberOptions {
+  /** True to repeat checks during which this process stood still. */
+  detectsStalls?: boolean;
+}
+
+/** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */
+export function createMonitoring(
+  ctx: Ctx,
+  egress: Egress = createEgress(ctx),
+  { detectsStalls = false, ...options }: MonitoringOptions = {},
+): Engine {
+  const stalls = new Stalls(ctx.clock);
+  const prober = new Prober(ctx, egress, { ...options, stalls });
+  return new Engine(ctx, prober, { stalls, detectsStalls, alarms: options.alarms });
 }

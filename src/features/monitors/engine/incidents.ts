@@ -1,9 +1,9 @@
+import type { Timer } from "../../../base/clock";
+import { badnessOf } from "../../../base/status";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import { badnessOf } from "../../../base/status";
-import { DAY_MS, MINUTE_MS } from "../../../base/time";
 import { listIncidentCausesOf } from "../../components/cause-store";
-import { asMarkdown, isAllclears } from "../../incidents/words";
 import {
   endOutages,
   hasRoomForOutages,
@@ -14,7 +14,7 @@ import {
   type Outage,
   reopenAutomatic,
 } from "../../incidents/automatic";
-import { findIncident } from "../../incidents/store";
+import { hasRoomForUpdate } from "../../incidents/changes";
 import {
   findLastWritten,
   findOpenOutage,
@@ -23,7 +23,8 @@ import {
   listOpenOutagesOf,
   listReopenable,
 } from "../../incidents/outage-store";
-import { hasRoomForUpdate } from "../../incidents/changes";
+import { findIncident } from "../../incidents/store";
+import { asMarkdown, hasDueWords, isAllclears, writeDueWords } from "../../incidents/words";
 import { findPage } from "../../pages/store";
 import { findOutageStart, listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { probeOf } from "../probes";
@@ -218,13 +219,13 @@ export function refreshOutages(
  * Lists the ids of monitors whose state was recorded without its incidents, after a failed write: those that are down
  * without an incident, and those that have recovered.
  */
-export function listMonitorsToRepair(reader: Reader): string[] {
+function listMonitorsToRepair(reader: Reader): string[] {
   const found = [...listRecoveredMonitors(reader, {}), ...listUnlinkedMonitors(reader, {})];
   return found.map(({ id }) => id);
 }
 
 /** Gives the outage of such a monitor its incidents, or ends it. */
-export function repairOutages(ctx: Ctx, tx: Tx, id: string): void {
+function repairOutages(ctx: Ctx, tx: Tx, id: string): void {
   const monitor = findMonitor(tx, { id });
   const evaluation = monitor && findMonitorState(tx, { monitorNum: monitor.num });
   if (!evaluation) return;
@@ -243,4 +244,61 @@ export function repairOutages(ctx: Ctx, tx: Tx, id: string): void {
 function bodyOf(monitor: MonitorRow, sentence: string, { publicMessage }: Failure): string {
   const isShown = publicMessage !== null && !probeOf(monitor.type).hasPrivateMessages;
   return isShown ? `${sentence} ${asMarkdown(publicMessage)}` : sentence;
+}
+
+/** Interval at which due updates are looked for. */
+const TICK_MS = SECOND_MS;
+/** Interval at which outages without incidents are looked for. */
+const REPAIR_MS = MINUTE_MS;
+
+/**
+ * Starts the clock that writes the due updates of incidents which Allclear opened. At the start and once a minute, it
+ * repairs outages that were recorded without their incidents. Failed writes are repeated at the next tick.
+ */
+export function startIncidentClock(ctx: Ctx): Timer {
+  let isRunning = false;
+  let isCancelled = false;
+  let isFailing = false;
+  /** Time of the next repair, on the monotonic clock. */
+  let repairAt = Number.NEGATIVE_INFINITY;
+
+  async function advance(): Promise<void> {
+    let hasMore = hasDueWords(ctx.db, ctx.clock.now());
+    while (hasMore && !isCancelled) hasMore = await ctx.db.write((tx) => writeDueWords(ctx, tx));
+    const now = ctx.clock.monotonic();
+    if (now < repairAt || isCancelled) return;
+    repairAt = now + REPAIR_MS;
+    for (const id of listMonitorsToRepair(ctx.db)) {
+      await ctx.db
+        .write((tx) => ctx.outbox.group(tx, () => repairOutages(ctx, tx, id)))
+        // One that cannot be repaired must not block the others.
+        .catch((error: unknown) =>
+          ctx.log.error({ err: error, monitor: id }, "an outage could not be given its incidents"),
+        );
+    }
+  }
+
+  async function tick(): Promise<void> {
+    if (isRunning || !ctx.isPrimary()) return;
+    isRunning = true;
+    try {
+      await advance();
+      isFailing = false;
+    } catch (error) {
+      // Logged once per series of failures, which can last for hours.
+      if (!isFailing) ctx.log.error({ err: error }, "updates of incidents could not be written");
+      isFailing = true;
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  void tick();
+  const timer = ctx.clock.every(TICK_MS, () => void tick());
+  return {
+    cancel() {
+      isCancelled = true;
+      timer.cancel();
+    },
+  };
 }

@@ -1,17 +1,14 @@
 import type { Ctx } from "../../../context";
 import { countHeldFailures, evaluateCheck } from "../rules";
 import { listMonitorsInMaintenance } from "../evaluation-store";
-import { listDueReminders } from "../reminder-store";
-import type { ProbeResult } from "../probe";
+import { listDueReminders } from "../store";
+import type { ProbeResult } from "../monitoring";
 import type { CheckRow } from "../checks-store";
-import type { Dependencies } from "./dependencies";
+import type { Dependencies, MonitorRegistry, ScheduledMonitor } from "./registry";
 import { CheckFigures } from "./figures";
-import { SERVER_OFFLINE, type Liveness } from "./liveness";
+import { type Liveness, SERVER_OFFLINE } from "./stalls";
 import { HELD } from "./network";
-import type { Entry, Recorded } from "./record";
-import { Recorder } from "./recorder";
-import type { MonitorRegistry } from "./monitor-registry";
-import type { ScheduledMonitor } from "./scheduled-monitor";
+import { type Entry, type Recorded, Recorder } from "./recorder";
 import type { SignalEntry } from "./signals";
 
 /** Failure that an earlier process held, and did not store. */

@@ -8,9 +8,9 @@ import {
   type TokenKey,
   touchToken,
   trimSignals,
-} from "../heartbeat-store";
+} from "../store";
 import type { Heartbeat, Report } from "../monitoring";
-import { endRuns, type Job, openRun } from "./job";
+import { endRuns, type Job, openRun } from "./registry";
 
 /** Number of signals that are kept of each monitor. */
 const SIGNALS_KEPT = 100;

@@ -1,35 +1,52 @@
+import { SYSTEM_ACTOR } from "../../../base/actor";
+import type { MonitorState } from "../../../base/status";
+import { DAY_MS, HOUR_MS, toIso, toIsoOrNull } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import type { EventType } from "../../../events/outbox";
-import { SYSTEM_ACTOR } from "../../../base/actor";
-import type { MonitorState } from "../../../base/status";
-import { toIso, toIsoOrNull } from "../../../base/time";
 import { endCauses, openCauses } from "../../components/statuses";
 import { touchPage } from "../../pages/pages";
-import { presentMonitor } from "../model";
-import { getMonitorRecord, type MonitorRecord, type AffectedComponent } from "../records";
-import type { Evaluation } from "../rules";
-import {
-  findLastKnown,
-  findOutageStart,
-  findOpenNoData,
-  findUnknownSince,
-} from "../evaluation-store";
-import { saveReminder } from "../reminder-store";
-import { listComponentsOfMonitors, type MonitorRow, saveEvaluation } from "../store";
+import { listReceivers } from "../../webhooks/enqueue";
 import {
   deleteSpan,
+  endNoData,
   endSpan,
+  findLiveness,
   findOpenSpan,
   findSpanBefore,
-  reopenSpan,
-  type SpanRow,
   insertSpan,
+  reopenSpan,
   rewriteSpan,
-  endNoData,
   saveNoData,
+  type SpanRow,
 } from "../checks-store";
-import { openIncidents, resolveIncidents } from "./incidents";
+import {
+  findLastKnown,
+  findOpenNoData,
+  findOutageStart,
+  findUnknownSince,
+} from "../evaluation-store";
+import type { SeenCertificate } from "../monitoring";
+import { type MonitorConfig, scheduleOf } from "../probes";
+import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "../records";
+import { type Evaluation, newEvaluation } from "../rules";
+import {
+  deleteCertificateWarnings,
+  findCertificateWarning,
+  findDueReminder,
+  findMonitorState,
+  insertCertificateWarning,
+  insertMonitorState,
+  listComponentsOfMonitors,
+  listMonitorStates,
+  type MonitorRow,
+  saveEvaluation,
+  saveReminder,
+  type StateRow,
+} from "../store";
+import { presentMonitor } from "../wire";
+import { leaveIncidents, openIncidents, refreshOutages, resolveIncidents } from "./incidents";
+import { SERVER_OFFLINE, SERVER_OFFLINE_MS } from "./stalls";
 
 /** A state that a monitor enters at `evaluation.since`, and the reason. */
 interface StateChange {
@@ -96,7 +113,7 @@ export function writeState(
  * Gives the components of a monitor the status of its state from `at` on (unix ms). A pending
  * monitor or one without data leaves the statuses unchanged.
  */
-export function applyCauses(
+function applyCauses(
   ctx: Ctx,
   tx: Tx,
   monitor: MonitorRow,
@@ -182,7 +199,7 @@ function outageOf({ downSince }: LastKnown, state: MonitorState, at: number) {
  * for receivers. To fit into an event, the configuration is left out first, then components, with
  * `truncated: true`.
  */
-export function dataOf(record: MonitorRecord): object {
+function dataOf(record: MonitorRecord): object {
   const components = record.components.map(({ id, name, status }) => ({ id, name, status }));
   const { notes: _notes, ...monitor } = presentMonitor(record);
   const whole = { ...monitor, components };
@@ -246,7 +263,7 @@ function dropHeldSpans(tx: Tx, newest: SpanRow, at: number): SpanRow {
  * component has no data while none of its running monitors has a known state. Components without
  * monitors are not affected.
  */
-export function refreshNoData(
+function refreshNoData(
   ctx: Ctx,
   tx: Tx,
   components: Iterable<{ id: string; pageId: string }>,
@@ -260,4 +277,220 @@ export function refreshNoData(
     else saveNoData(tx, { componentId, startedAt: Math.max(since, at), endedAt: null });
     touchPage(ctx, tx, pageId);
   }
+}
+
+/* Transitions by people and by commands. They send no event, and outages leave their incidents. */
+
+/** Starts the timeline of a new monitor, whose row exists, at `at` (unix ms). */
+export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
+  const state = monitor.paused ? "paused" : "pending";
+  insertMonitorState(tx, {
+    ...newEvaluation(state, at),
+    monitorNum: monitor.num,
+    heartbeatAt: null,
+    certificateExpiresAt: null,
+    rolledUntil: at - (at % HOUR_MS),
+    reminders: 0,
+    remindedAt: null,
+  });
+  recordState(tx, { monitorNum: monitor.num, state, at, message: null });
+}
+
+/**
+ * Pauses or resumes the checks of a monitor at `at` (unix ms); `paused` is also for a deleted one.
+ * The statuses of its components end. Its row is already changed. Its outage leaves its incidents, which other
+ * monitors or people resolve.
+ */
+export function applyManualTransition(
+  ctx: Ctx,
+  tx: Tx,
+  monitor: MonitorRow,
+  state: "paused" | "pending",
+  at: number,
+): void {
+  const before = findMonitorState(tx, { monitorNum: monitor.num });
+  if (!before || before.state === state) return;
+  const from = recordGap(ctx, tx, monitor, before, at);
+  const evaluation = newEvaluation(state, afterState(before, at));
+  writeState(ctx, tx, monitor, { from, evaluation, message: null });
+  if (state === "paused") leaveIncidents(ctx, tx, monitor, evaluation.since);
+}
+
+/**
+ * Pauses monitors without components at `at` (unix ms). Their rows are already paused. Without
+ * components there are no causes or times without data to end.
+ */
+export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: number): void {
+  const byNum = new Map(monitors.map((monitor) => [monitor.num, monitor]));
+  const seenAt = findLiveness(tx, {})?.at;
+  for (const before of listMonitorStates(tx, { nums: JSON.stringify([...byNum.keys()]) })) {
+    if (before.state === "paused") continue;
+    const { monitorNum } = before;
+    const gapAt = gapStart(byNum.get(monitorNum), before, seenAt, at);
+    if (gapAt !== undefined) {
+      recordState(tx, { monitorNum, state: "no_data", at: gapAt, message: SERVER_OFFLINE });
+    }
+    const evaluation = newEvaluation("paused", afterState(before, at));
+    saveEvaluation(tx, { ...evaluation, monitorNum });
+    recordState(tx, { monitorNum, state: "paused", at: evaluation.since, message: null });
+  }
+}
+
+/**
+ * Returns the time at which a monitor leaves a state (unix ms). It is later than the start of a known state,
+ * even if the clock was set back, since otherwise the timeline would lose that state.
+ */
+function afterState({ state, since }: Pick<StateRow, "state" | "since">, at: number): number {
+  const isKnown = state === "up" || state === "degraded" || state === "down";
+  return Math.max(at, isKnown ? since + 1 : since);
+}
+
+/** Records a time without data if no server has run for a while, which happens before a command. */
+function recordGap(
+  ctx: Ctx,
+  tx: Tx,
+  monitor: MonitorRow,
+  before: Pick<StateRow, "state" | "since">,
+  at: number,
+): MonitorState {
+  const { state } = before;
+  const startedAt = gapStart(monitor, before, findLiveness(tx, {})?.at, at);
+  if (startedAt === undefined) return state;
+  const evaluation = newEvaluation("no_data", startedAt);
+  const components = writeState(ctx, tx, monitor, {
+    from: state,
+    evaluation,
+    message: SERVER_OFFLINE,
+  });
+  for (const { id: componentId } of components) {
+    if (findOpenNoData(tx, { componentId })) continue;
+    saveNoData(tx, { componentId, startedAt, endedAt: at });
+  }
+  return "no_data";
+}
+
+/**
+ * Returns the start of the time in which no server has checked a monitor (unix ms); undefined if a
+ * server runs, and for a push monitor without a deadline, whose state only reports change.
+ */
+function gapStart(
+  monitor: MonitorRow | undefined,
+  { state, since }: Pick<StateRow, "state" | "since">,
+  seenAt: number | undefined,
+  at: number,
+): number | undefined {
+  if (state === "paused" || state === "no_data" || seenAt === undefined) return undefined;
+  if (monitor?.intervalSeconds === null && !scheduleOf(monitor.config as MonitorConfig)) {
+    return undefined;
+  }
+  const startedAt = Math.max(seenAt, since);
+  return at - startedAt <= SERVER_OFFLINE_MS ? undefined : startedAt;
+}
+
+/**
+ * Updates the component statuses of a changed monitor from `at` on (unix ms). `before` are its
+ * earlier components. A status that it keeps during `no_data` follows with the next known state.
+ */
+export function refreshAfterChange(
+  ctx: Ctx,
+  tx: Tx,
+  monitor: MonitorRow,
+  before: readonly AffectedComponent[],
+  at: number,
+): void {
+  const last = findMonitorState(tx, { monitorNum: monitor.num });
+  if (!last) return;
+  const now = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitor.id]) });
+  const { state } = last;
+  if (state === "down" || state === "unreachable" || state === "degraded") {
+    applyCauses(ctx, tx, monitor, now, state, Math.max(at, last.since));
+  }
+  refreshOutages(ctx, tx, monitor, { before, now }, Math.max(at, last.since));
+  refreshNoData(ctx, tx, [...before, ...now], at);
+}
+
+/** Recipient in the table of warnings that stands for an event, whichever endpoints it had. */
+const ANYONE = "";
+
+/** Days before the expiry at which an event is recorded, the last one first. */
+const STEPS = [1, 3, 7, 14] as const;
+
+/** Time after which no step of a certificate can be due again, since the first one is 14 days ahead. */
+const KEPT_MS = 30 * DAY_MS;
+
+/**
+ * Records that the certificate of a monitor's server, or one of its chain, expires soon. Each endpoint gets one event for each
+ * certificate and step, of the first monitor to which it subscribes, whatever other endpoints got before.
+ * Without any endpoint there is one event. After a time without checks only the nearest step is recorded.
+ * `at` is in unix ms.
+ */
+export function warnOfExpiry(
+  ctx: Ctx,
+  tx: Tx,
+  monitorId: string,
+  { host, fingerprint, expiresAt, intermediate = null }: SeenCertificate,
+  at: number,
+): void {
+  const step = stepAt(expiresAt - at);
+  if (step === undefined || fingerprint === "") return;
+  const subject = `certificate ${fingerprint}`;
+  /** Notes a recipient. Returns true if it was not noted for this step before. */
+  const isNew = (recipient: string): boolean => {
+    if (findCertificateWarning(tx, { subject, step, recipient })) return false;
+    insertCertificateWarning(tx, { subject, step, recipient, at });
+    return true;
+  };
+  // The further checks of the monitor end here.
+  if (!isNew(monitorId)) return;
+  deleteCertificateWarnings(tx, { before: at - KEPT_MS });
+  const record = getMonitorRecord(tx, monitorId);
+  const topic = {
+    type: "monitor.certificate_expiring",
+    pageId: pageIdOf(record),
+    subjectId: monitorId,
+  } as const;
+  const receivers = listReceivers(tx, topic).filter(isNew);
+  const isFirst = isNew(ANYONE);
+  if (!isFirst && receivers.length === 0) return;
+  ctx.outbox.record(tx, {
+    ...topic,
+    receivers,
+    data: {
+      monitor: dataOf(record),
+      host,
+      intermediate,
+      not_after: toIso(expiresAt),
+      days_left: Math.ceil((expiresAt - at) / DAY_MS),
+    },
+  });
+}
+
+/** Returns the step at a time before the expiry; undefined long before, and after it. */
+function stepAt(leftMs: number): number | undefined {
+  return leftMs > 0 ? STEPS.find((days) => leftMs <= days * DAY_MS) : undefined;
+}
+
+/**
+ * Records that a monitor is still down, if its reminder is due at `now` (unix ms). None is due during
+ * maintenance, without data or while the monitor is unreachable, since it is in another state then.
+ */
+export function recordReminder(
+  ctx: Ctx,
+  tx: Tx,
+  monitor: { id: string; num: number },
+  now: number,
+): void {
+  const { id, num: monitorNum } = monitor;
+  const due = findDueReminder(tx, { monitorNum, now });
+  if (!due) return;
+  const count = due.reminders + 1;
+  saveReminder(tx, { monitorNum, reminders: count, remindedAt: now });
+  const record = getMonitorRecord(tx, id);
+  const downSince = findOutageStart(tx, { monitorNum })?.startedAt ?? record.state.since;
+  ctx.outbox.record(tx, {
+    type: "monitor.reminder",
+    pageId: pageIdOf(record),
+    subjectId: id,
+    data: { monitor: dataOf(record), down_since: toIso(downSince), count },
+  });
 }

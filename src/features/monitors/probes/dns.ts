@@ -5,7 +5,7 @@ import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
 import { OneOf } from "../../../base/schema";
 import { oneLine } from "../../../base/text";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { elapsedMs, failed, mergeFields } from "./fields";
 
 const DEFAULT_TYPE: DnsRecordType = "A";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LineText } from "../../../base/texts";
 import { Text } from "../../../base/schema";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { mergeFields } from "./fields";
 
 const DockerConfig = Type.Object(

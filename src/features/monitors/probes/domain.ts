@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { parseHost } from "../../../egress/policy";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { mergeFields } from "./fields";
 import { includedRdapList, type RdapList, rdapBaseOf, topLevelOf } from "./rdap-list";
 

@@ -15,7 +15,7 @@ import { DAY_MS } from "../../../base/time";
 import { certificateSentence } from "../assertions/words";
 import { certificatesProblem } from "./client-certificate";
 import type { Uses } from "./secrets";
-import type { ProbeContext, ProbeResult, SeenCertificate } from "../probe";
+import type { ProbeContext, ProbeResult, SeenCertificate } from "../monitoring";
 
 /* Shared parts of several types' configs. */
 

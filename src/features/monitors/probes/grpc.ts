@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { headerError } from "../../../egress/request";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import {
   HostText,
   PortNumber,

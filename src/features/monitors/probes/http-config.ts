@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Nullable, OneOf, Text } from "../../../base/schema";
-import { type Assertion, AssertionBody } from "../assertions/model";
-import { validateAssertions } from "../assertions/validate";
+import { type Assertion, AssertionBody, validateAssertions } from "../assertions/assertions";
 import {
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,

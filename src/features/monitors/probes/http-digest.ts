@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { HttpAnswer } from "../../../egress/model";
 import { HttpUserName } from "./fields";
-import { secretPart } from "./secret-parts";
+import { secretPart } from "./secrets";
 
 /** Credentials of Digest sign-in (RFC 7616). */
 export interface Digest {

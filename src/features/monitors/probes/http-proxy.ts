@@ -3,7 +3,7 @@ import type { Proxy } from "../../../egress/model";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Nullable } from "../../../base/schema";
 import { HttpUserName } from "./fields";
-import { secretPart } from "./secret-parts";
+import { secretPart } from "./secrets";
 import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";
 
 /** HTTP proxy of the checks of a monitor. */

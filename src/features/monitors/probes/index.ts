@@ -1,5 +1,5 @@
 import type { MonitorType } from "../../../base/status";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { dnsProbe } from "./dns";
 import { dockerProbe } from "./docker";
 import { domainProbe } from "./domain";
@@ -19,7 +19,7 @@ import { unsupportedProbe } from "./unsupported";
 import { websocketProbe } from "./websocket";
 
 export { graceSecondsOf, meaningInBody, occurrencesOf, scheduleOf } from "./push";
-export { withNullableParts } from "./secret-parts";
+export { withNullableParts } from "./secrets";
 export { storedField } from "./secrets";
 export { originOf } from "./unsupported";
 

@@ -1,9 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
-import { type Assertion, AssertionBody } from "../assertions/model";
-import { validateAssertions } from "../assertions/validate";
-import type { Probe } from "../probe";
+import { type Assertion, AssertionBody, validateAssertions } from "../assertions/assertions";
+import type { Probe } from "../monitoring";
 import {
   AllowPlainPassword,
   HostText,

@@ -1,4 +1,4 @@
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { type DatabaseConfig, databaseParts } from "./databases";
 
 const { completed, parts } = databaseParts(3306);

@@ -1,8 +1,16 @@
 import { Type } from "@sinclair/typebox";
+import { LRUCache } from "lru-cache";
 import { type FieldError, pointer } from "../../../base/errors";
+import { sha256Hex } from "../../../base/hash";
 import { Nullable, OneOf, Text } from "../../../base/schema";
-import { secretPart } from "./secret-parts";
-import { HTTP_SCHEMES, Url, urlError } from "./urls";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
+import { readBody } from "../../../egress/body";
+import type { Egress } from "../../../egress/egress";
+import { Fault, type Proxy, type TlsRules } from "../../../egress/model";
+import { headerError } from "../../../egress/request";
+import type { ProbeContext } from "../monitoring";
+import { secretPart } from "./secrets";
+import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";
 
 const AUTHS = ["basic", "body"] as const;
 
@@ -87,4 +95,169 @@ export function presentOAuth2(settings: OAuth2) {
 export function validateOAuth2({ token_url }: OAuth2): FieldError[] {
   const detail = urlError(token_url, HTTP_SCHEMES, "use client_id and client_secret");
   return detail === undefined ? [] : [{ pointer: pointer("oauth2", "token_url"), detail }];
+}
+
+type Settings = ReturnType<typeof completedOAuth2> &
+  TlsRules & {
+    verifyTls: boolean;
+    proxy: Proxy | undefined;
+  };
+
+/** An access token. Times are on the monotonic clock. */
+interface Token {
+  value: string;
+  usableUntil: number;
+}
+
+const TOKENS_MAX = 1_000;
+/** Tokens without a stated lifetime are kept for this time. */
+const UNKNOWN_LIFETIME_MS = HOUR_MS;
+const EARLY_MS = MINUTE_MS;
+const ANSWER_MAX_BYTES = 64 * 1024;
+const LONGEST_TOKEN = 16_384;
+
+/** Tokens by a hash of their settings, so that changed settings never use an earlier token. */
+const tokensOf = new WeakMap<Egress, LRUCache<string, Token>>();
+
+/**
+ * Sends a request with an access token, which is kept until a minute before its end. If a kept token is
+ * rejected, the request is sent again with a new one. Returns a `Fault` if no token can be fetched; its
+ * message contains nothing of the token or the settings.
+ */
+export async function sendWithToken<Sent>(
+  settings: Settings,
+  {
+    egress,
+    clock,
+    signal,
+    steps,
+    contact,
+  }: Pick<ProbeContext, "egress" | "clock" | "signal" | "steps" | "contact">,
+  {
+    send,
+    isRejected,
+  }: { send: (token: string) => Promise<Sent>; isRejected: (sent: Sent) => boolean },
+): Promise<{ sent: Sent } | Fault> {
+  const tokens = tokensOf.get(egress) ?? new LRUCache<string, Token>({ max: TOKENS_MAX });
+  tokensOf.set(egress, tokens);
+  const key = sha256Hex(JSON.stringify(settings));
+  const kept = tokens.get(key);
+  if (kept && clock.monotonic() < kept.usableUntil) {
+    steps?.add("token", true, "kept from an earlier check");
+    const sent = await send(kept.value);
+    if (!isRejected(sent)) return { sent };
+    // Another check may have fetched a new one meanwhile.
+    if (tokens.get(key) === kept) tokens.delete(key);
+  }
+  const requestedAt = clock.monotonic();
+  steps?.begin("token");
+  const fetched = await fetchToken(settings, egress, { signal, contact });
+  if (fetched instanceof Fault) {
+    const { kind, message, certificate } = fetched;
+    steps?.fail(message);
+    return new Fault(kind, `Fetching the access token: ${message}`, certificate);
+  }
+  steps?.end();
+  const sent = await send(fetched.value);
+  const usableUntil = requestedAt + fetched.lifetimeMs - EARLY_MS;
+  if (!isRejected(sent) && clock.monotonic() < usableUntil) {
+    tokens.set(key, { value: fetched.value, usableUntil });
+  }
+  return { sent };
+}
+
+async function fetchToken(
+  settings: Settings,
+  egress: Egress,
+  { signal, contact }: Pick<ProbeContext, "signal" | "contact">,
+): Promise<{ value: string; lifetimeMs: number } | Fault> {
+  const url = parseUrl(settings.token_url);
+  if (!url) return new Fault("refused", "The address is not a URL.");
+  const answer = await egress.request({
+    url,
+    method: "POST",
+    ...messageOf(settings),
+    verifyTls: settings.verifyTls,
+    ca: settings.ca,
+    tlsMin: settings.tlsMin,
+    proxy: settings.proxy,
+    maxBodyBytes: ANSWER_MAX_BYTES,
+    policy: "monitor",
+    signal,
+    contact,
+  });
+  if (answer instanceof Fault) return answer;
+  const body = await readBody(answer, ANSWER_MAX_BYTES);
+  if (body instanceof Fault) return body;
+  const document = parseObject(body.bytes);
+  if (answer.status !== 200) {
+    return new Fault("protocol", `The status is ${answer.status}${reasonIn(document)}.`);
+  }
+  return tokenIn(document);
+}
+
+/** Returns headers and body of a token request. */
+function messageOf({ client_id, client_secret, scopes, audience, auth }: Settings) {
+  const form = new URLSearchParams({ grant_type: "client_credentials" });
+  if (scopes.length > 0) form.set("scope", scopes.join(" "));
+  if (audience !== null) form.set("audience", audience);
+  const headers: Record<string, string> = {
+    Accept: "application/json",
+    "Content-Type": "application/x-www-form-urlencoded",
+  };
+  if (auth === "basic") {
+    // Encoded as RFC 6749 (2.3.1) demands.
+    const credentials = `${formEncoded(client_id)}:${formEncoded(client_secret)}`;
+    headers["Authorization"] = `Basic ${Buffer.from(credentials).toString("base64")}`;
+  } else {
+    form.set("client_id", client_id);
+    if (client_secret !== "") form.set("client_secret", client_secret);
+  }
+  return { headers, body: form.toString() };
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
+}
+
+function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Error codes of RFC 6749, which are safe to repeat. */
+const REASONS: ReadonlySet<unknown> = new Set([
+  "invalid_request",
+  "invalid_client",
+  "invalid_grant",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "invalid_scope",
+]);
+
+function reasonIn({ error }: Readonly<Record<string, unknown>>): string {
+  return REASONS.has(error) ? ` (${String(error)})` : "";
+}
+
+function tokenIn(
+  document: Readonly<Record<string, unknown>>,
+): { value: string; lifetimeMs: number } | Fault {
+  const { access_token: value, token_type: type = "Bearer", expires_in: expiresIn } = document;
+  if (typeof value !== "string" || value === "") {
+    return new Fault("protocol", "The answer has no access token.");
+  }
+  if (value.length > LONGEST_TOKEN || headerError("Authorization", value) !== undefined) {
+    return new Fault("protocol", "The access token cannot be sent in a header.");
+  }
+  if (typeof type !== "string" || type.toLowerCase() !== "bearer") {
+    return new Fault("protocol", "The access token is not a bearer token.");
+  }
+  // Some servers send the number as text.
+  const seconds = typeof expiresIn === "string" ? Number(expiresIn) : expiresIn;
+  const isKnown = typeof seconds === "number" && seconds >= 0;
+  return { value, lifetimeMs: isKnown ? seconds * SECOND_MS : UNKNOWN_LIFETIME_MS };
 }

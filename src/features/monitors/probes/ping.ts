@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Fault } from "../../../egress/model";
 import { canSendEcho } from "../../../egress/echo";
-import type { Probe, ProbeResult } from "../probe";
+import type { Probe, ProbeResult } from "../monitoring";
 import { elapsedMs, failed, HostText, validateHostField, mergeFields } from "./fields";
 
 const PingConfig = Type.Object(

@@ -5,7 +5,7 @@ import { LineText } from "../../../base/texts";
 import { OneOf, Text } from "../../../base/schema";
 import { plural } from "../../../base/text";
 import { isTimeZone } from "../../pages/rules";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import type { Meaning } from "../signal-text";
 import { mergeFields } from "./fields";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { OneOf } from "../../../base/schema";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import {
   AllowPlainPassword,
   HostText,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { HostText, mergeFields, portField, serverTarget, validateHostField } from "./fields";
 
 const DEFAULT_PORT = 22;

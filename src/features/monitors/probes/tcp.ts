@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { formatHost } from "../../../base/config/parse";
 import { Fault } from "../../../egress/model";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { elapsedMs, failed, HostText, validateHostField, mergeFields, PortNumber } from "./fields";
 
 const TcpConfig = Type.Object(

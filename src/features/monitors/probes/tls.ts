@@ -3,7 +3,7 @@ import { formatHost } from "../../../base/config/parse";
 import { Fault } from "../../../egress/model";
 import { DAY_MS } from "../../../base/time";
 import { certificateSentence } from "../assertions/words";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import { ConnectToBody, validateConnectTo } from "./connect-to";
 import {
   DEFAULT_TLS_MIN,

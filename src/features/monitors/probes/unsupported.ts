@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PRODUCTS } from "../../../base/import-report";
 import { LineText } from "../../../base/texts";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 
 /** Names of products from which monitors are imported. Others are shown as they are stored. */
 const SOURCES: Readonly<Record<string, string>> = PRODUCTS;

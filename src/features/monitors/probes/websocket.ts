@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Text } from "../../../base/schema";
-import type { Probe } from "../probe";
+import type { Probe } from "../monitoring";
 import {
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,

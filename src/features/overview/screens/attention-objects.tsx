@@ -1,7 +1,6 @@
-import { UnreachableThrough } from "../../../admin/monitors/state";
-import { latencyInWords, targetOf } from "../../../admin/monitors/words";
-import { describeFailure } from "../../../admin/webhooks/failure-words";
-import { type DeliveryTrouble, readDeliveryTroubles } from "../../../admin/webhooks/read";
+import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/screens/words";
+import { describeFailure } from "../../webhooks/screens/delivery";
+import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
 import { roleAllows } from "../../../base/actor";
 import { EXPIRES_SOON_MS } from "../../../base/secrets";
 import {

@@ -17,12 +17,12 @@ import {
 import { Icon } from "../../../ui/icons";
 import { listOpenCausesOf } from "../../components/cause-store";
 import { listFailingWithoutIncident } from "../../incidents/outage-store";
-import { SERVER_OFFLINE } from "../../monitors/engine/liveness";
+import { SERVER_OFFLINE } from "../../monitors/engine/stalls";
 import {
   findLongestGap,
   listOpenIncidentsOfMonitors,
   listTroubledMonitors,
-} from "../../monitors/trouble-store";
+} from "../../monitors/store";
 import {
   certificateRows,
   componentRows,

@@ -1,5 +1,5 @@
-import { NEW_MONITOR_PATH } from "../../../admin/monitors/monitor-paths";
-import { NEW_WEBHOOK_PATH } from "../../../admin/webhooks/webhook-paths";
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
+import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
 import { type Role, roleAllows } from "../../../base/actor";
 import type { Reader } from "../../../db/statements";
 import { ButtonLink, PostButton } from "../../../ui/buttons";

@@ -4,7 +4,7 @@ import {
   HeldNotices,
   NOTHING_HELD,
   readHeldMailings,
-} from "../../../admin/mailings/notices";
+} from "../../mailings/screens/list";
 import { type Role, roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
@@ -21,8 +21,7 @@ import { PageHead } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import type { Alarm } from "../../alarms/alarms";
 import { ReportLink } from "../../incidents/screens/list";
-import { findRelayRecord, type RelayRecord } from "../../mail/relay-record";
-import { mailReadiness } from "../../mail/settings";
+import { findRelayRecord, mailReadiness, type RelayRecord } from "../../mail/settings";
 import { PLAN_PATH } from "../../maintenance/screens/maintenance-paths";
 import { listCrowdedPages } from "../../subscribers/sign-up";
 import { countSubscribers } from "../../subscribers/store";

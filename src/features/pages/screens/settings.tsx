@@ -1,4 +1,4 @@
-import { subscribersOfPagePath } from "../../../admin/subscribers/subscriber-paths";
+import { subscribersOfPagePath } from "../../subscribers/screens/read";
 import { roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";

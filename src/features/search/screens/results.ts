@@ -1,7 +1,7 @@
-import { NEW_MONITOR_PATH } from "../../../admin/monitors/monitor-paths";
-import { targetOf } from "../../../admin/monitors/words";
-import { IMPORT_PATH } from "../../../admin/subscribers/subscriber-paths";
-import { NEW_WEBHOOK_PATH } from "../../../admin/webhooks/webhook-paths";
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
+import { targetOf } from "../../monitors/screens/words";
+import { IMPORT_PATH } from "../../subscribers/screens/read";
+import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
 import { type Role, roleAllows } from "../../../base/actor";
 import { stepsUntil, WHOLE_TURN } from "../../../base/in-slices";
 import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { ComponentChildren } from "preact";
-import { ReadinessState } from "../../../admin/mail/cards";
+import { ReadinessState } from "../../mail/screens/mail";
 import { MAIL_OPTION_NAMES } from "../../../base/config/mail";
 import { type OptionName, setterOf } from "../../../base/config/options";
 import { formatNetwork } from "../../../base/config/parse";

@@ -1,5 +1,5 @@
 import { webhookPath } from "../../../ui/frame/paths";
-import { toneOfDelivery } from "../../../admin/webhooks/deliveries";
+import { toneOfDelivery } from "../../webhooks/screens/delivery";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import type { SubscriberEvent } from "../../../base/mail-address";
@@ -13,8 +13,8 @@ import { Shape } from "../../../ui/blocks";
 import { RelativeTime } from "../../../ui/times";
 import { findMailHold } from "../../mail/hold";
 import { mailReadiness } from "../../mail/settings";
-import { type Audience, countAudience, countAudienceOf } from "../../mailings/audience";
-import { mailingsLeft } from "../../mailings/record";
+import { type Audience, countAudience, countAudienceOf } from "../../mailings/lists";
+import { mailingsLeft } from "../../mailings/mailings";
 import type { PageRow } from "../../pages/store";
 import { webhookName } from "../../webhooks/changes";
 import { isDisabledByPerson } from "../../webhooks/declared";

@@ -7,21 +7,28 @@ import type { WebhookFormat } from "../../../base/webhook";
 import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../base/charset";
 import { parseJson } from "../../../base/text";
 import { SECOND_MS } from "../../../base/time";
-import { attemptOnce } from "../../outgoing/attempt-once";
-import { QueueChanges } from "../../outgoing/queue-changes";
+import { attemptOnce, QueueChanges } from "../../outgoing/waiting-rows";
 import { type DeliveryRow, findForTry } from "../delivery-store";
 import { FORMATS } from "../formats";
 import type { Message } from "../formats/format";
 import { canRetry, refusalOf } from "../rules";
 import { closeGroup, groupOf, type Member, membersOf, needsGroup, overtakenAmong } from "./groups";
-import { supersedeDeliveries } from "./group-store";
+import { supersedeDeliveries } from "../gathering-store";
 import { secretsInForce, signatureHeaders } from "../secrets";
 import type { WebhookRow } from "../store";
-import { createMailAttempt } from "../alerts/attempt";
-import { clean } from "../formats/clean";
-import { secretsIn, blanked, withoutBeginning } from "./blanking";
-import type { NoTry, TryResult } from "./try-result";
-import { type Outgoing, outgoingOf, type ReadHeadline, writeMessage } from "./message";
+import { createMailAttempt } from "../alerts/alerts";
+import { clean } from "../formats/markup";
+import {
+  blanked,
+  type NoTry,
+  type Outgoing,
+  outgoingOf,
+  type ReadHeadline,
+  secretsIn,
+  type TryResult,
+  withoutBeginning,
+  writeMessage,
+} from "./message";
 
 /** Maximum size of a stored response, in bytes. */
 const ANSWER_BYTES_MAX = 20 * 1024;

@@ -1,20 +1,133 @@
-import type { Ctx } from "../../../context";
-import { createEgress, type Egress } from "../../../egress/egress";
 import { lazy } from "../../../base/lazy";
 import { MINUTE_MS, SECOND_MS } from "../../../base/time";
-import { Backoff, monotonicWallClock } from "../../outgoing/timing";
-import { createLoadThrottle, type LoadThrottle } from "../../outgoing/load-throttle";
-import { SendingLoop } from "../../outgoing/sending-loop";
-import { AwaitedMails } from "../alerts/awaited-mails";
-import { hasBatches } from "../delivery-store";
-import { isSuccess } from "../rules";
-import { isPutOff, type NoTry, type TryResult } from "./try-result";
-import type { Slot } from "./destination";
-import { QueueCleanup } from "./queue-cleanup";
-import { type DelivererFigures, TryCounts } from "./figures";
-import type { ReadHeadline } from "./message";
-import { type Begun, DeliveryQueue } from "./delivery-queue";
+import { GROUP_SECONDS } from "../../../base/webhook";
+import type { Ctx } from "../../../context";
+import type { Tx } from "../../../db/statements";
+import { createEgress, type Egress } from "../../../egress/egress";
+import {
+  Backoff,
+  createLoadThrottle,
+  type LoadThrottle,
+  monotonicWallClock,
+  SendingLoop,
+} from "../../outgoing/sending-loop";
+import { QueueChanges } from "../../outgoing/waiting-rows";
+import { AwaitedMails } from "../alerts/alerts";
+import {
+  cancelDelivery,
+  cancelPending,
+  capDueTimesAfter,
+  deleteUntried,
+  hasBatches,
+} from "../delivery-store";
+import { writeBatchedDeliveries } from "../enqueue";
+import { isSuccess, LONGEST_WAIT_MS } from "../rules";
+import { type Begun, DeliveryQueue, type Slot } from "./delivery-queue";
+import { isPutOff, type NoTry, type ReadHeadline, type TryResult } from "./message";
 import { createRecorder, type Pause, type Recorder } from "./recorder";
+
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
+
+/** Cleans up the delivery queue. Failed writes are logged and found again by the next scan. */
+class QueueCleanup {
+  readonly #ctx: Ctx;
+  readonly #beingCancelled = new Set<string>();
+  #isWritingBatches = false;
+  #hasNewBatches = false;
+  readonly #changes: QueueChanges;
+
+  constructor(
+    ctx: Ctx,
+    /** Called after each write. */
+    ended: () => void,
+  ) {
+    this.#ctx = ctx;
+    this.#changes = new QueueChanges(ctx, "the delivery queue could not be cleaned up", ended);
+  }
+
+  get underWay(): number {
+    return this.#changes.underWay;
+  }
+
+  stop(): void {
+    this.#changes.stop();
+  }
+
+  /** Cancels the pending deliveries of a disabled endpoint, some per transaction. */
+  async cancelAll(webhookId: string): Promise<void> {
+    if (this.#beingCancelled.has(webhookId)) return;
+    this.#beingCancelled.add(webhookId);
+    const cancelSome = (tx: Tx) =>
+      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_PER_BATCH });
+    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
+    this.#beingCancelled.delete(webhookId);
+  }
+
+  /** Writes batched deliveries as rows, some per transaction. */
+  async writeBatches(): Promise<void> {
+    this.#hasNewBatches = true;
+    if (this.#isWritingBatches) return;
+    this.#isWritingBatches = true;
+    const writeSome = (tx: Tx) => writeBatchedDeliveries(this.#ctx, tx);
+    while (this.#hasNewBatches) {
+      // Reset before the transaction, so that a batch added meanwhile causes another pass.
+      this.#hasNewBatches = false;
+      await this.#changes.repeat(async () => (await this.#changes.run(writeSome)) === true);
+    }
+    this.#isWritingBatches = false;
+  }
+
+  /**
+   * Makes deliveries due whose due time is later than any delay allows, which happens if the clock
+   * was set back. Returns true if there were any.
+   */
+  async capDueTimes(now: number): Promise<boolean> {
+    const latest = now + LONGEST_WAIT_MS;
+    const gatheredUntil = now + GROUP_SECONDS.max * SECOND_MS;
+    const capSome = (tx: Tx) =>
+      capDueTimesAfter(tx, { now, gatheredUntil, latest, limit: ROWS_PER_BATCH });
+    return (await this.#changes.runAll(ROWS_PER_BATCH, capSome)) > 0;
+  }
+
+  /**
+   * Discards a delivery without a message: deletes it, or cancels it if it had attempts. Returns
+   * true on success.
+   */
+  async discardDelivery(id: string): Promise<boolean> {
+    const discardDelivery = (tx: Tx) =>
+      deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.#ctx.clock.now() }) > 0;
+    return (await this.#changes.run(discardDelivery)) !== undefined;
+  }
+}
+
+/** Load and counters of the deliverer. */
+export interface DelivererFigures {
+  /** Attempts in progress. */
+  underWay: number;
+  /** Attempts that ended since the start, by endpoint. */
+  tries: ReadonlyMap<string, EndedTries>;
+}
+
+/** Outcomes of attempts. A refused one is repeated after a pause and uses up no retry. */
+export const TRY_OUTCOMES = ["succeeded", "failed", "refused"] as const;
+type TryOutcome = (typeof TRY_OUTCOMES)[number];
+
+type EndedTries = Record<TryOutcome, number>;
+
+/** Counts ended attempts by endpoint. */
+class TryCounts {
+  readonly #counts = new Map<string, EndedTries>();
+
+  get byEndpoint(): ReadonlyMap<string, EndedTries> {
+    return this.#counts;
+  }
+
+  add(webhookId: string, outcome: TryOutcome): void {
+    const before = this.#counts.get(webhookId) ?? { succeeded: 0, failed: 0, refused: 0 };
+    this.#counts.set(webhookId, { ...before, [outcome]: before[outcome] + 1 });
+  }
+}
 
 /** Runs deliveries while the server runs. */
 export interface Deliverer {

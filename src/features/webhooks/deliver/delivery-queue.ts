@@ -1,10 +1,15 @@
-import type { Ctx } from "../../../context";
+import type { Clock } from "../../../base/clock";
 import { outgoingShare } from "../../../base/descriptors";
+import { sha256Hex } from "../../../base/hash";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
+import { isForPeople, type WebhookFormat } from "../../../base/webhook";
+import type { Ctx } from "../../../context";
+import { Backoff } from "../../outgoing/sending-loop";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
-import { findLiveWebhook, findPause, listLiveWebhooks } from "../store";
+import { FORMATS } from "../formats";
+import type { Limit } from "../formats/format";
 import { pauseLeft } from "../rules";
-import { Destination, destinationKey, type Slot } from "./destination";
-import { type Due, EndpointQueue } from "./endpoint-queue";
+import { findLiveWebhook, findPause, listLiveWebhooks } from "../store";
 
 /** Maximum number of concurrent attempts, to one endpoint and in all. */
 export const PER_ENDPOINT_MAX = 8;
@@ -297,4 +302,298 @@ function waitOf({ target }: EndpointQueue): number {
  */
 function isWorthSearching(queue: EndpointQueue): boolean {
   return queue.waiting < HELD_MAX && queue.waiting + PAGE <= queue.searchedTo && !queue.hasNext();
+}
+
+/** Properties of a due delivery that the queue needs. */
+export interface Due {
+  id: string;
+  subjectId: string;
+  /** True if there was no attempt since it was queued. */
+  isFirst: boolean;
+  /** True for messages for people about monitors. */
+  isOrdered: boolean;
+}
+
+/**
+ * Deliveries to one endpoint. It holds one page of due deliveries; the rest stays in the database.
+ * First attempts of one subject run in sequence, in the order of their events. So do all attempts of messages about
+ * monitors, each after the result of the one before it was recorded: it can make the next one superfluous.
+ */
+export class EndpointQueue {
+  /** In the order in which they were queued. */
+  #waiting: Due[] = [];
+  /**
+   * Ids of deliveries that wait, run, or have an unrecorded result; the database still shows them
+   * as due.
+   */
+  readonly #claimed = new Set<string>();
+  readonly #busySubjects = new Set<string>();
+  /** Ids of deliveries that wait for `release` and keep their subject until then. */
+  readonly #held = new Set<string>();
+  #underWay = 0;
+  /** Id of the message about monitors that runs or has an unrecorded result. */
+  #ordered: string | undefined;
+  /** True if the database may have further due deliveries. */
+  hasMore = true;
+  /**
+   * Number of waiting deliveries at the last read, so that the database is not read after each one.
+   */
+  searchedTo = Number.POSITIVE_INFINITY;
+  /** Format and destination of the endpoint, from the last read; undefined destination for e-mail. */
+  target: { format: WebhookFormat; destination: Destination | undefined } | undefined;
+  /** True if the endpoint may have changed since the last read. */
+  isOutdated = true;
+  /** Known time of the next delivery that is not due yet (steady ms). */
+  nextDueAt = Number.POSITIVE_INFINITY;
+
+  constructor(readonly webhookId: string) {}
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  get claimed(): number {
+    return this.#claimed.size;
+  }
+
+  /** Adds due deliveries that are not in the queue yet. */
+  claim(due: readonly Due[]): void {
+    const added = due.filter(({ id }) => !this.#claimed.has(id));
+    if (added.length === 0) return;
+    for (const { id } of added) this.#claimed.add(id);
+    this.#wait(added);
+  }
+
+  /** Returns true if a waiting delivery can start. */
+  hasNext(): boolean {
+    return this.#indexOfNext() !== -1;
+  }
+
+  /** Starts the next delivery; undefined if none waits or all wait for their subjects. */
+  begin(): Due | undefined {
+    const index = this.#indexOfNext();
+    const [due] = index === -1 ? [] : this.#waiting.splice(index, 1);
+    if (!due) return undefined;
+    this.#underWay += 1;
+    if (due.isFirst) this.#busySubjects.add(due.subjectId);
+    if (due.isOrdered) this.#ordered = due.id;
+    return due;
+  }
+
+  /** Ends an attempt. The delivery stays in the queue until its result is recorded. */
+  end({ subjectId, isFirst }: Due): void {
+    this.#underWay -= 1;
+    if (isFirst) this.#busySubjects.delete(subjectId);
+  }
+
+  /**
+   * Ends an attempt that does not count. Later deliveries of its subject wait until it is released.
+   */
+  hold({ id }: Due): void {
+    this.#underWay -= 1;
+    this.#held.add(id);
+  }
+
+  /**
+   * Lets a held delivery wait again. Removes any other one; the database decides if it is due
+   * again.
+   */
+  release(due: Due): void {
+    if (this.#ordered === due.id) this.#ordered = undefined;
+    if (!this.#held.delete(due.id)) {
+      this.#claimed.delete(due.id);
+      return;
+    }
+    if (due.isFirst) this.#busySubjects.delete(due.subjectId);
+    this.#wait([due]);
+  }
+
+  /**
+   * Lets later deliveries start before one that is held or whose result is lost, as after a failed attempt: those about
+   * monitors, and those of its subject.
+   */
+  giveUpPlace(due: Due): void {
+    if (this.#ordered === due.id) this.#ordered = undefined;
+    if (!due.isFirst || !this.#held.has(due.id)) return;
+    this.#busySubjects.delete(due.subjectId);
+    due.isFirst = false;
+  }
+
+  /** Removes waiting deliveries. Running ones continue. */
+  clear(): void {
+    for (const { id } of this.#waiting) this.#claimed.delete(id);
+    this.#waiting = [];
+  }
+
+  #wait(due: readonly Due[]): void {
+    this.#waiting.push(...due);
+    // Ids sort by the time of queueing; due times depend on the number of attempts.
+    this.#waiting.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  #indexOfNext(): number {
+    // Subjects with an earlier first attempt that waits for another message about monitors.
+    const waiting = new Set<string>();
+    return this.#waiting.findIndex(({ isFirst, isOrdered, subjectId }) => {
+      if (isFirst && (this.#busySubjects.has(subjectId) || waiting.has(subjectId))) return false;
+      if (!isOrdered || this.#ordered === undefined) return true;
+      if (isFirst) waiting.add(subjectId);
+      return false;
+    });
+  }
+}
+
+/** Pause after a refusal without a time: doubles. */
+const UNNAMED_PAUSE_MS = { first: 5 * SECOND_MS, longest: MINUTE_MS };
+
+/**
+ * Time added to the intervals of a limit, since messages do not arrive exactly at the intervals at which they start.
+ */
+const MARGIN_MS = 50;
+
+/** Time for which a message keeps the next one back, so that messages arrive in order. */
+const PATIENCE_MS = SECOND_MS;
+
+/** Time after a pause in which messages of all formats follow each other. */
+const CAREFUL_MS = MINUTE_MS;
+
+/** Time without a refusal after which the next one begins a new series. Longer than any pause. */
+const BREAK_MS = HOUR_MS;
+
+/** Number of starts that are kept: at least as many as any limit counts. */
+const STARTS_MAX = 60;
+
+/** Endpoint as its destination is found. */
+interface Addressee {
+  format: WebhookFormat;
+  url: string;
+  settings: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Returns the digest by which a destination is known: that of the URL without its fragment, or of what the format
+ * names. Undefined for e-mail. Logs and screens must not show it, since short URLs can be guessed from it.
+ */
+export function destinationKey({ format, url, settings }: Addressee): string | undefined {
+  const target = URL.parse(url);
+  if (format === "email" || !target) return undefined;
+  target.hash = "";
+  return sha256Hex(FORMATS[format].destination?.(target, settings) ?? target.href);
+}
+
+/** A message under way to a destination. */
+export interface Slot {
+  destination: Destination;
+  format: WebhookFormat;
+  startedAt: number;
+}
+
+/** Pace and pause of a receiver, which all its endpoints share. Times are monotonic, in ms. */
+export class Destination {
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** Times of the last requests, the last one at the end. */
+  readonly #starts: number[] = [];
+  /** Times at which limits of bursts are as if unused. */
+  readonly #unusedAt = new Map<Limit, number>();
+  readonly #backoff = new Backoff(UNNAMED_PAUSE_MS.first, UNNAMED_PAUSE_MS.longest);
+  #underWay = 0;
+  #pausedUntil: number;
+  #refusedAt = Number.NEGATIVE_INFINITY;
+  /** Start of the refusals without a success or a break; undefined after a success. */
+  #refusingSince: number | undefined;
+
+  /** `pausedMs` is the rest of a pause that an earlier process has recorded; 0 without one. */
+  constructor(
+    readonly key: string,
+    clock: Pick<Clock, "monotonic">,
+    pausedMs: number,
+  ) {
+    this.#clock = clock;
+    this.#pausedUntil = pausedMs > 0 ? clock.monotonic() + pausedMs : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Returns the wait in ms before a message of a format may start; 0 if it may start now. */
+  waitMs(format: WebhookFormat): number {
+    const now = this.#clock.monotonic();
+    const waits = FORMATS[format].pace.map((limit) => this.#freeAt(limit) - now);
+    const isCareful = isForPeople(format) || now - this.#pausedUntil < CAREFUL_MS;
+    if (isCareful && this.#underWay > 0) {
+      waits.push((this.#starts.at(-1) ?? now) + PATIENCE_MS - now);
+    }
+    return Math.max(0, this.#pausedUntil - now, ...waits);
+  }
+
+  /** Counts a message of a format that starts. */
+  begin(format: WebhookFormat): Slot {
+    const startedAt = this.#clock.monotonic();
+    this.#underWay += 1;
+    this.#starts.push(startedAt);
+    if (this.#starts.length > STARTS_MAX) this.#starts.shift();
+    for (const { limit, everyMs } of burstsOf(format)) {
+      const unusedAt = Math.max(startedAt, this.#unusedAt.get(limit) ?? startedAt);
+      this.#unusedAt.set(limit, unusedAt + everyMs);
+    }
+    return { destination: this, format, startedAt };
+  }
+
+  /**
+   * Counts the end of an attempt, whose request and answer took `latencyMs` together. One without a request
+   * (undefined) does not count as started.
+   */
+  end({ format, startedAt }: Slot, latencyMs: number | undefined): void {
+    this.#underWay -= 1;
+    const index = this.#starts.lastIndexOf(startedAt);
+    if (latencyMs !== undefined) {
+      // The request can be much later than the start, such as the first one of a process.
+      const sentAt = Math.max(startedAt, this.#clock.monotonic() - latencyMs);
+      if (index !== -1) this.#starts[index] = sentAt;
+      return;
+    }
+    if (index !== -1) this.#starts.splice(index, 1);
+    for (const { limit, everyMs } of burstsOf(format)) {
+      this.#unusedAt.set(limit, (this.#unusedAt.get(limit) ?? startedAt) - everyMs);
+    }
+  }
+
+  /** Ends the doubling of pauses and the series of refusals. */
+  succeed(): void {
+    this.#backoff.reset();
+    this.#refusingSince = undefined;
+  }
+
+  /** Time in ms for which this process has seen nothing but refusals, with breaks of at most an hour; 0 without any. */
+  get refusingMs(): number {
+    return this.#refusingSince === undefined ? 0 : this.#refusedAt - this.#refusingSince;
+  }
+
+  /** Begins or prolongs a pause for a refusal, by the time that it names. Returns its rest in whole ms. */
+  refuse(namedMs: number | undefined): number {
+    const now = this.#clock.monotonic();
+    if (now - this.#refusedAt > BREAK_MS) this.#refusingSince = undefined;
+    this.#refusingSince ??= now;
+    this.#refusedAt = now;
+    const pauseMs = namedMs ?? this.#backoff.nextWaitMs(now);
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
+    return Math.ceil(this.#pausedUntil - now);
+  }
+
+  #freeAt(limit: Limit): number {
+    if ("burst" in limit) {
+      const unusedAt = this.#unusedAt.get(limit) ?? Number.NEGATIVE_INFINITY;
+      return unusedAt - (limit.burst - 1) * (limit.everyMs + MARGIN_MS);
+    }
+    const first = this.#starts.at(-limit.count);
+    return first === undefined ? Number.NEGATIVE_INFINITY : first + limit.inMs + MARGIN_MS;
+  }
+}
+
+/** Lists the limits of bursts of a format, with the intervals that are kept after a burst. */
+function burstsOf(format: WebhookFormat): { limit: Limit; everyMs: number }[] {
+  return FORMATS[format].pace.flatMap((limit) =>
+    "burst" in limit ? [{ limit, everyMs: limit.everyMs + MARGIN_MS }] : [],
+  );
 }

@@ -5,8 +5,6 @@ import { isForPeople } from "../../../base/webhook";
 import { SECOND_MS } from "../../../base/time";
 import type { DeliveryRow } from "../delivery-store";
 import { DOWN_EVENTS } from "../gathering";
-import { saveBurst } from "../gathering-store";
-import type { WebhookRow } from "../store";
 import {
   findNewerDelivered,
   insertGroup,
@@ -14,8 +12,10 @@ import {
   listGathering,
   listMembers,
   listOvertaken,
+  saveBurst,
   separateDeliveries,
-} from "./group-store";
+} from "../gathering-store";
+import type { WebhookRow } from "../store";
 
 /** Maximum number of deliveries of one group, so that its message is written in some milliseconds. */
 const MEMBERS_MAX = 500;

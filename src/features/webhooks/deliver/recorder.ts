@@ -13,10 +13,10 @@ import {
   setDeliveryProgress,
   type TryRow,
 } from "../delivery-store";
-import { clipTo } from "../formats/clean";
+import { clipTo } from "../formats/markup";
 import { canRetry, classifyAttempt, classifyRefusal, isSuccess } from "../rules";
 import { findWebhook, setFailingSince, setPause, updateWebhookRow } from "../store";
-import { isPutOff, type TryResult } from "./try-result";
+import { isPutOff, type TryResult } from "./message";
 
 /** An ended attempt of a delivery. */
 interface EndedAttempt {

@@ -2,9 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
-import { fitted, fittedMessage, paragraph } from "./blocks";
-import { clipTo } from "./clean";
-import { MARKDOWN, writeBlocks } from "./markup";
+import { clipTo, fitted, fittedMessage, MARKDOWN, paragraph, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "../../../base/status";
 

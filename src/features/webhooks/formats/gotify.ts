@@ -3,7 +3,7 @@ import { type FieldError, pointer } from "../../../base/errors";
 import { Text } from "../../../base/schema";
 import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
-import { writeBlocks, MARKDOWN } from "./markup";
+import { MARKDOWN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
 import type { Tone } from "../../../base/status";
 

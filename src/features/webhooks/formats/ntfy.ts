@@ -3,9 +3,7 @@ import { type FieldError, pointer } from "../../../base/errors";
 import { Text } from "../../../base/schema";
 import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
-import { fittedMessage } from "./blocks";
-import { clipTo } from "./clean";
-import { writeBlocks, PLAIN } from "./markup";
+import { clipTo, fittedMessage, PLAIN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
 import type { Tone } from "../../../base/status";
 

@@ -2,8 +2,15 @@ import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
-import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
-import { type Dialect, writeBlocks, withoutMentions } from "./markup";
+import {
+  type Block,
+  type Dialect,
+  fitted,
+  fittedMessage,
+  paragraph,
+  withoutMentions,
+  writeBlocks,
+} from "./markup";
 import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "../../../base/status";
 

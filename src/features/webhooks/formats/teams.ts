@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
-import { type Block, bold, fittedMessage, paragraph, type Span } from "./blocks";
+import { type Block, bold, fittedMessage, paragraph, type Span } from "./markup";
 import { buildNotification } from "./notification";
 import type { Tone } from "../../../base/status";
 

@@ -4,8 +4,15 @@ import type { Tone } from "../../../base/status";
 import { Text } from "../../../base/schema";
 import { MINUTE_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
-import { type Block, fitted, fittedMessage, paragraph } from "./blocks";
-import { type Dialect, writeBlocks, withoutMentions } from "./markup";
+import {
+  type Block,
+  type Dialect,
+  fitted,
+  fittedMessage,
+  paragraph,
+  withoutMentions,
+  writeBlocks,
+} from "./markup";
 import { buildNotification } from "./notification";
 
 /** Telegram's Bot API: core.telegram.org/bots/api#sendmessage. */

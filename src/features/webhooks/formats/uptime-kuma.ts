@@ -6,9 +6,8 @@ import type { RecordedEvent } from "../../../events/outbox";
 import { Text } from "../../../base/schema";
 import { parseJson } from "../../../base/text";
 import { parseInstant, SECOND_MS, toIso } from "../../../base/time";
-import { type Block, fittedMessage, paragraph } from "./blocks";
+import { type Block, fittedMessage, paragraph, PLAIN, writeBlocks } from "./markup";
 import { type Format, jsonMessage } from "./format";
-import { PLAIN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
 import { type Data, recordOf, textOf } from "./reading";
 

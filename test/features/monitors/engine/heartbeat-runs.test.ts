@@ -5,8 +5,7 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../../../src/features/monitors/update";
-import { listRuns, listSignals } from "../../../../src/features/monitors/heartbeat-store";
-import { findMonitor } from "../../../../src/features/monitors/store";
+import { findMonitor, listRuns, listSignals } from "../../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { type EngineSite, openEngineSite } from "../../../support/engine-site";

@@ -3,7 +3,7 @@ import { addMaintenanceUpdate } from "../../../../src/features/maintenance/maint
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { removePage } from "../../../../src/features/pages/pages";
-import type { ProbeResult } from "../../../../src/features/monitors/probe";
+import type { ProbeResult } from "../../../../src/features/monitors/monitoring";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";

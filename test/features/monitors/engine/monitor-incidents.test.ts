@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor } from "../../../../src/features/monitors/create";
+import { createMonitor } from "../../../../src/features/monitors/monitors";
 import { updateMonitor } from "../../../../src/features/monitors/update";
 import { applyTransition } from "../../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../../src/features/monitors/rules";

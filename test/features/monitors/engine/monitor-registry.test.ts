@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { MonitorRegistry } from "../../../../src/features/monitors/engine/monitor-registry";
+import { MonitorRegistry } from "../../../../src/features/monitors/engine/registry";
 import { type MonitorRow, updateMonitorRow } from "../../../../src/features/monitors/store";
 import { openMonitorStore } from "../../../support/monitor-store";
 

@@ -3,7 +3,7 @@ import { addMaintenanceUpdate } from "../../../../src/features/maintenance/maint
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
-import { pauseUnwatching } from "../../../../src/features/monitors/engine/manual-transitions";
+import { pauseUnwatching } from "../../../../src/features/monitors/engine/transitions";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";

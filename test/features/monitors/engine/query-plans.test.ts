@@ -1,10 +1,7 @@
 import { expect, test } from "bun:test";
 import { findFailingParent } from "../../../../src/features/monitors/dependency-store";
 import * as evaluation from "../../../../src/features/monitors/evaluation-store";
-import {
-  findDueReminder,
-  listDueReminders,
-} from "../../../../src/features/monitors/reminder-store";
+import { findDueReminder, listDueReminders } from "../../../../src/features/monitors/store";
 import { openMonitorStore, planOf, statementsOf } from "../../../support/monitor-store";
 
 test("the engine's statements for batches and transitions scan no table", async () => {

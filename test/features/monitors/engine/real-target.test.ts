@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMonitoring } from "../../../../src/features/monitors/engine";
+import { createMonitoring } from "../../../../src/features/monitors/engine/engine";
 import { createTestApp } from "../../../support/app";
 
 test("the server's monitoring checks a real target over HTTP", async () => {

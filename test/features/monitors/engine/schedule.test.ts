@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSchedule } from "../../../../src/features/monitors/engine/check-scheduler";
+import { createSchedule } from "../../../../src/features/monitors/engine/scheduler";
 import { createIdFactory } from "../../../../src/base/ids";
 import { systemRandom } from "../../../../src/base/hash";
 import { HOUR_MS, MINUTE_MS } from "../../../../src/base/time";

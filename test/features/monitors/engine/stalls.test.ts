@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { StepRecorder } from "../../../../src/egress/steps";
-import { createMonitoring } from "../../../../src/features/monitors/engine";
-import type { CreateMonitorBody } from "../../../../src/features/monitors/bodies";
-import { Connectivity } from "../../../../src/features/monitors/engine/connectivity";
-import type { Engine } from "../../../../src/features/monitors/engine/engine";
+import { createMonitoring, type Engine } from "../../../../src/features/monitors/engine/engine";
+import type { CreateMonitorBody } from "../../../../src/features/monitors/wire";
+import { Connectivity } from "../../../../src/features/monitors/engine/network";
 import { Stalls } from "../../../../src/features/monitors/engine/stalls";
-import type { ProbeContext, ProbeResult } from "../../../../src/features/monitors/probe";
+import type { ProbeContext, ProbeResult } from "../../../../src/features/monitors/monitoring";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";
 import { createTestClock, settle } from "../../../support/clock";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitoring } from "../../../../src/features/monitors/engine";
+import { createMonitoring } from "../../../../src/features/monitors/engine/engine";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";
 

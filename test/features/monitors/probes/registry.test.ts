@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "@sinclair/typebox";
 import { schemaErrors } from "../../../../src/base/validation";
-import { changeSchemaOf } from "../../../../src/features/monitors/bodies";
+import { changeSchemaOf } from "../../../../src/features/monitors/wire";
 import {
   declareConfig,
   declaredConfigSchema,

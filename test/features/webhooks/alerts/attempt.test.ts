@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { createMailAttempt } from "../../../../src/features/webhooks/alerts/attempt";
-import { AwaitedMails } from "../../../../src/features/webhooks/alerts/awaited-mails";
-import type { Begun } from "../../../../src/features/webhooks/deliver/delivery-queue";
-import { EndpointQueue } from "../../../../src/features/webhooks/deliver/endpoint-queue";
+import { AwaitedMails, createMailAttempt } from "../../../../src/features/webhooks/alerts/alerts";
+import {
+  type Begun,
+  EndpointQueue,
+} from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { findForTry } from "../../../../src/features/webhooks/delivery-store";
 import { createAlertSite } from "../../../support/alert-site";
 import { startMailboxes } from "../../../support/scripted-mailboxes";

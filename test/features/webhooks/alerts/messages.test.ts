@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { EVENTS, type EventType, type RecordedEvent } from "../../../../src/events/outbox";
-import { renderLetter } from "../../../../src/features/mail/letter/render";
+import { renderLetter } from "../../../../src/features/mail/letter/letter";
 import { toMessage } from "../../../../src/features/mail/compose";
-import { alertLetter, alertSubject } from "../../../../src/features/webhooks/formats/email-letter";
+import { alertLetter, alertSubject } from "../../../../src/features/webhooks/formats/email";
 import { buildNotification } from "../../../../src/features/webhooks/formats/notification";
 import { parseMails } from "../../../support/parsed-mail";
 import { collectEvents } from "../../../support/webhook-events";

@@ -3,7 +3,7 @@ import {
   blanked,
   secretsIn,
   withoutBeginning,
-} from "../../../../src/features/webhooks/deliver/blanking";
+} from "../../../../src/features/webhooks/deliver/message";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { redeliver } from "../../../../src/features/webhooks/deliveries";
-import { updateWebhook } from "../../../../src/features/webhooks/update";
+import { updateWebhook } from "../../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createDeliverySite } from "../../../support/delivery-site";

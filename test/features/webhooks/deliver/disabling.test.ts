@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/update";
+import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/webhooks";
 import { getWebhookRecord } from "../../../../src/features/webhooks/records";
 import { redeliverFailed, sendTestEvent } from "../../../../src/features/webhooks/deliveries";
-import type { UpdateWebhookBody } from "../../../../src/features/webhooks/bodies";
+import type { UpdateWebhookBody } from "../../../../src/features/webhooks/wire";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";

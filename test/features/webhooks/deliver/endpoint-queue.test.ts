@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Due, EndpointQueue } from "../../../../src/features/webhooks/deliver/endpoint-queue";
+import { type Due, EndpointQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
 
 const first = (id: string, subjectId = id): Due => ({
   id,

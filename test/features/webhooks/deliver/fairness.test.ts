@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import {
-  PER_ENDPOINT_MAX,
   CONCURRENT_MAX,
   FairShare,
+  PER_ENDPOINT_MAX,
 } from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";

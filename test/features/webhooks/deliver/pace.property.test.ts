@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import type { Egress } from "../../../../src/egress/egress";
 import type { HttpAnswer } from "../../../../src/egress/model";
-import { updateWebhook } from "../../../../src/features/webhooks/update";
+import { updateWebhook } from "../../../../src/features/webhooks/webhooks";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestClock } from "../../../support/clock";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import type { WebhookFormat } from "../../../../src/base/webhook";
-import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/update";
+import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/webhooks";
 import { getWebhookRecord } from "../../../../src/features/webhooks/records";
-import { presentWebhook } from "../../../../src/features/webhooks/model";
+import { presentWebhook } from "../../../../src/features/webhooks/wire";
 import { redeliver, sendTestEvent } from "../../../../src/features/webhooks/deliveries";
-import { DeliveryQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
-import { Destination, destinationKey } from "../../../../src/features/webhooks/deliver/destination";
+import {
+  DeliveryQueue,
+  Destination,
+  destinationKey,
+} from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { setPause } from "../../../../src/features/webhooks/store";
 import type { Clock } from "../../../../src/base/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { unavailable } from "../../../../src/base/errors";
-import type { TryResult } from "../../../../src/features/webhooks/deliver/try-result";
+import type { TryResult } from "../../../../src/features/webhooks/deliver/message";
 import { createRecorder } from "../../../../src/features/webhooks/deliver/recorder";
 import { SECOND_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";

@@ -3,7 +3,7 @@ import { Fault, timedOut, UNREADABLE } from "../../../../egress/model";
 import type { HandedSocket } from "../../../../egress/handed-socket";
 import type { OpenSocket } from "../../../../egress/socket";
 import type { StepName, StepRecorder } from "../../../../egress/steps";
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import {
   elapsedMs,
   expiryWarning,

@@ -1,7 +1,7 @@
 import { Fault } from "../../../../egress/model";
 import { readBody } from "../../../../egress/body";
 import { oneLine, parseJson } from "../../../../base/text";
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import { elapsedMs, failed, seen } from "../fields";
 
 /** Part of a container's state as Docker describes it. */

@@ -2,7 +2,7 @@ import { connect } from "node:http2";
 import { formatHost } from "../../../../base/config/parse";
 import { foreignStreamGuard } from "../../../../egress/request";
 import { VERSION } from "../../../../version";
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedGrpcConfig } from "../grpc";
 import { givenValues } from "../secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";

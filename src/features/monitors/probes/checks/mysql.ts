@@ -1,5 +1,5 @@
 import { type AuthPlugin, authPlugins, type Connection, createConnection } from "mysql2";
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
 import type { TlsMode } from "../fields";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";

@@ -1,4 +1,4 @@
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedRedisConfig } from "../redis";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
 

@@ -1,5 +1,5 @@
 import type { StepName } from "../../../../egress/steps";
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedSmtpConfig } from "../smtp";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 

@@ -1,5 +1,5 @@
 import { VERSION } from "../../../../version";
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import { CheckFailure, checkServer } from "./conversation";
 
 /** Lines that a server may send before its identification (RFC 4253, 4.2). */

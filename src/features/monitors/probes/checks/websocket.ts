@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import WebSocket from "ws";
-import type { ProbeContext, ProbeResult } from "../../probe";
+import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedWebSocketConfig } from "../websocket";
 import { givenValues } from "../secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";

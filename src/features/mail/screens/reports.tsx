@@ -1,0 +1,370 @@
+import { notFound } from "../../../base/errors";
+import { parseStoredAddress } from "../../../base/mail-address";
+import { toIso } from "../../../base/time";
+import type { Form } from "../../../http/form-body";
+import { Card, CodeBlock, EmptyState, Facts, Notice, Secret } from "../../../ui/blocks";
+import { ButtonLink } from "../../../ui/buttons";
+import { Actions, DialogForm, TextArea } from "../../../ui/form";
+import { FormFields } from "../../../ui/forms/fields";
+import { defineForm, type Field } from "../../../ui/forms/form";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { GENERAL_PATH, MAIL_PATH } from "../../../ui/frame/paths";
+import type { Screen } from "../../../ui/frame/render";
+import { Cell, Row, RowLink, Table } from "../../../ui/list";
+import { PageHead, Pagination } from "../../../ui/navigation";
+import type { Area } from "../../../ui/screens/area";
+import { shownBefore } from "../../../ui/screens/form-screen";
+import { RelativeTime } from "../../../ui/times";
+import { NoOlder } from "../../timeline/screens/list";
+import { findReportToken, makeReportToken, revokeReportToken } from "../reports/reports";
+import { findReport, listUnmatched, type ReportRow } from "../reports/store";
+import {
+  getSuppressed,
+  type ListedSuppression,
+  listSuppressed,
+  suppressionsOfAddress,
+  undoSuppression,
+} from "../suppressions";
+import {
+  LISTED_REASONS,
+  MAIL_REPORTS_PATH,
+  MAIL_REVOKE_PATH,
+  MAIL_TOKEN_PATH,
+  reportPath,
+  SuppressionList,
+  SUPPRESSIONS_PATH,
+  undoPath,
+  UndoText,
+} from "./suppressions";
+
+/** Words of a person who had declined, for an admin who ends that. Other suppressions need none. */
+const requestField: Field<string, string, ListedSuppression> = {
+  label: "The person’s request",
+  initial: "",
+  read: (sent, name) => sent.text(name),
+  toBody: (typed) => typed,
+  fromStored: (text) => text,
+  Input: ({ name, value, errors, context }) =>
+    context.undo === "request" ? (
+      <TextArea
+        label="The person’s request"
+        hint="In the person’s own words. It is kept in the activity."
+        name={name}
+        value={value}
+        rows={3}
+        error={errors[name]}
+      />
+    ) : null,
+};
+
+/** Returns the name of the action that ends a suppression. */
+function endTitle(reason: string): string {
+  return reason === "blocked" ? "Unblock address" : "End suppression";
+}
+
+const UNDO_FORM = defineForm<{ request: string }, ListedSuppression>()({ request: requestField });
+const TOKEN_FORM = defineForm<object, { hasToken: boolean }>()({});
+
+/** Adds the screens about what came back: reports, suppressed addresses, and the token for reports. */
+export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ctx">): void {
+  const now = () => ctx.clock.now();
+
+  area.screen("/reports", "List reports that belong to no mail", ({ query }) => {
+    const before = query["before"] || "~";
+    const rows = listUnmatched(ctx.db, { before, limit: REPORTS_SHOWN + 1 });
+    const list = {
+      reports: rows.slice(0, REPORTS_SHOWN),
+      hasMore: rows.length > REPORTS_SHOWN,
+      isContinued: query["before"] !== undefined,
+      now: now(),
+    };
+    return { title: "Unmatched reports", children: <ReportList {...list} /> };
+  });
+
+  area.screen("/reports/:id", "Show a report", ({ params }) => {
+    const report = findReport(ctx.db, { id: params.id });
+    if (!report || report.mailId !== null) throw notFound("report");
+    return { title: "Report", children: <ReportDetail report={report} now={now()} /> };
+  });
+
+  area.screen("/suppressions", "List suppressed addresses", ({ query }) => {
+    const reason = LISTED_REASONS.find((one) => one === query["reason"]) ?? "bounced";
+    const before = readPosition(query["before"]);
+    const list = listSuppressed(ctx.db, reason, before, now());
+    const props = { ...list, reason, isContinued: before !== undefined, now: now() };
+    return { title: "Suppressed addresses", children: <SuppressionList {...props} /> };
+  });
+
+  area.form("/suppressions/:reason/:mark", {
+    showSummary: "Show the form for ending a suppression",
+    summary: "End a suppression",
+    form: UNDO_FORM,
+    load: (reader, { params }) =>
+      getSuppressed(reader, { addressHmac: params.mark, reason: params.reason }, now()),
+    show: (state, { params }) => ({
+      title: endTitle(params.reason),
+      children: (
+        <DialogForm
+          title={endTitle(params.reason)}
+          action={undoPath({ reason: params.reason, addressHmac: params.mark })}
+          hidden={state.hidden}
+          button={endTitle(params.reason)}
+          cancelHref={SUPPRESSIONS_PATH}
+        >
+          <UndoText suppression={state.context} />
+          <FormFields form={UNDO_FORM} state={state} />
+        </DialogForm>
+      ),
+    }),
+    submit(tx, { request }, actor, { params }) {
+      const { mark, reason } = params;
+      undoSuppression(ctx, tx, { addressHmac: mark, reason, request }, actor);
+      return reason;
+    },
+    done: (reason) => ({
+      path: `${SUPPRESSIONS_PATH}?reason=${reason}`,
+      text: "The address can get mail again.",
+    }),
+  });
+
+  area.secretForm("/token", {
+    showSummary: "Show the confirmation for making the token for reports",
+    summary: "Make the token for reports",
+    form: TOKEN_FORM,
+    load: (reader) => ({ hasToken: findReportToken(reader) !== undefined }),
+    show: ({ context, hidden }) => ({
+      title: context.hasToken ? "Replace token" : "Create token",
+      children: <MakeToken {...context} hidden={hidden} />,
+    }),
+    create: (tx, _body, actor) => ({ made: makeReportToken(ctx, tx, actor), subjectId: "mail" }),
+    reveal(reveal) {
+      if ("shownBefore" in reveal) {
+        const mail = { href: MAIL_PATH, label: "Mail settings" };
+        return shownBefore({
+          secret: "token",
+          ifLost: "replace it",
+          object: { href: MAIL_PATH, label: "Open mail settings" },
+          list: mail,
+        });
+      }
+      const page = { token: reveal.revealed, baseUrl: ctx.baseUrl };
+      return {
+        title: "Token for reports",
+        isSecret: true,
+        children: <RevealedReportToken {...page} />,
+      };
+    },
+  });
+
+  area.confirmation("/token/revoke", {
+    showSummary: "Show the confirmation for revoking the token for reports",
+    summary: "Revoke the token for reports",
+    show: () =>
+      findReportToken(ctx.db)
+        ? { title: "Revoke token", children: <RevokeToken /> }
+        : { path: MAIL_PATH },
+    run: (tx, _at, actor) => revokeReportToken(ctx, tx, actor),
+    done: (isChanged) => ({
+      path: MAIL_PATH,
+      text: isChanged ? "The token was revoked." : undefined,
+    }),
+  });
+}
+
+/** Returns the screen with the suppressions of the address that was typed. */
+export function foundAddress(ctx: AdminDependencies["ctx"], sent: Form): Screen {
+  const address = sent.text("address").trim();
+  const parsed = parseStoredAddress(address, { allowUtf8Local: true });
+  const error = "error" in parsed ? `The address ${parsed.error}.` : undefined;
+  const now = ctx.clock.now();
+  const props = {
+    suppressed: error === undefined ? suppressionsOfAddress(ctx.db, address, now) : [],
+    search: { address, error },
+    reason: undefined,
+    hasMore: false,
+    isContinued: false,
+    now,
+  };
+  const status = error === undefined ? 200 : 422;
+  return { title: "Suppressed addresses", status, children: <SuppressionList {...props} /> };
+}
+
+/** Reads the position in the list of suppressions: time and mark of the last one before. */
+function readPosition(text = ""): { at: number; addressHmac: string } | undefined {
+  const [, at = "", addressHmac = ""] = /^(\d{1,15})\.([\w-]{43})$/.exec(text) ?? [];
+  return at === "" ? undefined : { at: Number(at), addressHmac };
+}
+
+/** Number of reports on one part of the list. */
+const REPORTS_SHOWN = 50;
+
+const KIND_LABELS: Readonly<Record<ReportRow["kind"], string>> = {
+  hard: "Address does not exist",
+  soft: "Not delivered",
+  complaint: "Complaint",
+  other: "Not understood",
+};
+
+const CRUMBS = [
+  { href: GENERAL_PATH, label: "General" },
+  { href: MAIL_PATH, label: "Mail settings" },
+];
+
+const COLUMNS = [
+  { label: "Subject" },
+  { label: "Kind" },
+  { label: "Status" },
+  { label: "Received" },
+];
+
+type UnmatchedReport = ReturnType<typeof listUnmatched>[number];
+
+interface ReportListProps {
+  reports: readonly UnmatchedReport[];
+  hasMore: boolean;
+  isContinued: boolean;
+  now: number;
+}
+
+/** Reports of the last 30 days that belong to no mail, newest first. */
+function ReportList({ reports, hasMore, isContinued, now }: ReportListProps) {
+  return (
+    <>
+      <PageHead title="Unmatched reports" crumbs={CRUMBS}>
+        Reports that name no mail of this server. They change nothing, and are kept for 30 days.
+      </PageHead>
+      {reports.length > 0 ? (
+        <Table columns={COLUMNS} caption="Unmatched reports">
+          {reports.map((report) => (
+            <ReportLine key={report.id} report={report} now={now} />
+          ))}
+        </Table>
+      ) : isContinued ? (
+        <NoOlder what="reports" newest={MAIL_REPORTS_PATH} />
+      ) : (
+        <EmptyState title="No unmatched reports">
+          A bounce or a complaint appears here if it names no mail of this server. All others change
+          the state of their mail.
+        </EmptyState>
+      )}
+      <Pagination
+        newestHref={isContinued ? MAIL_REPORTS_PATH : undefined}
+        olderHref={hasMore ? `${MAIL_REPORTS_PATH}?before=${reports.at(-1)?.id ?? ""}` : undefined}
+      />
+    </>
+  );
+}
+
+function ReportLine({ report, now }: { report: UnmatchedReport; now: number }) {
+  return (
+    <Row>
+      <Cell>
+        <RowLink href={reportPath(report.id)}>{subjectOf(report.beginning)}</RowLink>
+      </Cell>
+      <Cell label="Kind">{KIND_LABELS[report.kind]}</Cell>
+      <Cell label="Status">{report.status ?? <span class="quiet-text">None</span>}</Cell>
+      <Cell label="Received">
+        <RelativeTime at={toIso(report.at)} now={now} />
+      </Cell>
+    </Row>
+  );
+}
+
+/** Report in the clear, up to 20 KB. */
+function ReportDetail({ report, now }: { report: ReportRow; now: number }) {
+  const crumbs = [...CRUMBS, { href: MAIL_REPORTS_PATH, label: "Unmatched reports" }];
+  return (
+    <>
+      <PageHead title={subjectOf(report.excerpt)} crumbs={crumbs} />
+      <Card title="Report">
+        <Facts
+          items={[
+            { label: "Kind", value: KIND_LABELS[report.kind] },
+            { label: "Status", value: report.status ?? "None" },
+            { label: "Received", value: <RelativeTime at={toIso(report.at)} now={now} /> },
+          ]}
+        />
+      </Card>
+      <Card title="Text">
+        <CodeBlock text={report.excerpt} copyLabel="Copy report" />
+      </Card>
+    </>
+  );
+}
+
+/** Returns the subject line of a message; its kind for another one. */
+function subjectOf(excerpt: string): string {
+  const subject = /^Subject:[ \t]*(\S.*)$/im.exec(excerpt)?.[1]?.trim().slice(0, 120);
+  return subject ?? (excerpt.startsWith("{") ? "Report of a service" : "Message without a subject");
+}
+
+/** Screen that shows the token for reports once, with a command that uses it. */
+function RevealedReportToken({ token, baseUrl }: { token: string; baseUrl: string }) {
+  const url = `${baseUrl}/api/v1/mail/bounces/${token}`;
+  const curl = `curl -fsS -H "Content-Type: message/rfc822" --data-binary @- ${url} < bounce.eml`;
+  return (
+    <>
+      <PageHead title="Token for reports" crumbs={[{ href: MAIL_PATH, label: "Mail settings" }]} />
+      <Notice tone="degraded" title="This address is shown only once">
+        Copy the address before you leave this page, since Allclear stores only a hash of its token.
+        If you lose it, replace the token.
+      </Notice>
+      <Card title="Address for reports">
+        <Secret text={url} copyLabel="Copy address" />
+        <p class="muted">
+          Bounces and complaints are sent here as they come by mail, or by a provider as JSON. The
+          token grants nothing else.
+        </p>
+      </Card>
+      <Card title="Command">
+        <CodeBlock text={curl} copyLabel="Copy command" isSecret />
+        <p class="muted">
+          On the machine of Allclear, a mail server can run <code>allclear mail bounce</code>{" "}
+          instead, without a token.
+        </p>
+      </Card>
+      <Actions>
+        <ButtonLink href={MAIL_PATH}>I have stored it</ButtonLink>
+      </Actions>
+    </>
+  );
+}
+
+/** Asks before the token is made or replaced. */
+function MakeToken(props: { hasToken: boolean; hidden: Readonly<Record<string, string>> }) {
+  const { hasToken, hidden } = props;
+  const title = hasToken ? "Replace token" : "Create token";
+  return (
+    <DialogForm
+      title={title}
+      action={MAIL_TOKEN_PATH}
+      hidden={hidden}
+      button={title}
+      isDanger={hasToken}
+      cancelHref={MAIL_PATH}
+    >
+      <p>
+        {hasToken
+          ? "Reports with the current token are refused at once. Give the new one to your mail server or provider."
+          : "A mail server or a provider reports bounces and complaints with the token. It grants nothing else, and is shown once."}
+      </p>
+    </DialogForm>
+  );
+}
+
+/** Asks before the token is revoked. */
+function RevokeToken() {
+  return (
+    <DialogForm
+      title="Revoke token"
+      action={MAIL_REVOKE_PATH}
+      button="Revoke token"
+      isDanger
+      cancelHref={MAIL_PATH}
+    >
+      <p>
+        Reports by HTTP are refused at once. <code>allclear mail bounce</code> still works.
+      </p>
+    </DialogForm>
+  );
+}

@@ -1,0 +1,837 @@
+import { Fragment } from "preact";
+import { type Role, roleAllows } from "../../../base/actor";
+import { PRODUCTS } from "../../../base/import-report";
+import { percent, sum } from "../../../base/numbers";
+import { EXPIRES_SOON_MS } from "../../../base/secrets";
+import {
+  IMPACT_TONES,
+  MONITOR_TONES,
+  type MonitorState,
+  type OpenIncident,
+  STATUS_TONES,
+  type Tone,
+} from "../../../base/status";
+import { plural } from "../../../base/text";
+import { DAY_MS, SECOND_MS, toIso } from "../../../base/time";
+import type { Step, StepName } from "../../../egress/steps";
+import { INCIDENT_WORDS } from "../../../public/words";
+import {
+  CheckLabel,
+  Chip,
+  Columns,
+  Facts,
+  MONITOR_WORDS,
+  MonitorLabel,
+  Notice,
+  Shape,
+  State,
+  STATUS_WORDS,
+  StepBar,
+} from "../../../ui/blocks";
+import { ButtonLink, PostButton } from "../../../ui/buttons";
+import { DetailCard, DetailRow, HeadFact, HeadFacts, MoreMenu, Numbers } from "../../../ui/detail";
+import {
+  componentPath,
+  incidentPath,
+  monitorPath,
+  MONITORS_PATH,
+  webhookPath,
+} from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
+import { DenseRow, DenseTable, FigureCell, TextCell } from "../../../ui/list";
+import { PageHead, Tabs } from "../../../ui/navigation";
+import { type TimeBand, TimeChart, type TimePoint } from "../../../ui/time-chart";
+import { RelativeTime, shortDay } from "../../../ui/times";
+import type { Span } from "../../components/history";
+import { ReportLink } from "../../incidents/screens/list";
+import { presetOf } from "../../incidents/screens/paths";
+import { webhookName } from "../../webhooks/changes";
+import type { CheckRow } from "../checks-store";
+import { originOf } from "../probes";
+import { type StateTimes, uptimeOf } from "../records";
+import { Commands, OpenRuns, Signals, Tokens } from "./job";
+import { cloneMonitorPath, pathsOfMonitor } from "./paths";
+import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, spanName, zoomQuery } from "./range";
+import { TYPE_FORMS } from "./types";
+import type { ListedTrouble, MonitorView } from "./view";
+import {
+  inRange,
+  intervalInWords,
+  LastResult,
+  latencyInWords,
+  Since,
+  Tags,
+  targetOf,
+  timeInWords,
+  typeInWords,
+  UnreachableThrough,
+} from "./words";
+
+/** Screen of one monitor: current state, history, related objects and configuration. */
+export function MonitorDetail(props: {
+  view: MonitorView;
+  /** Time of the next check in unix ms, if one is planned. */
+  nextCheckAt: number | undefined;
+  role: Role;
+  /** Public address of the server. */
+  baseUrl: string;
+  now: number;
+}) {
+  const { view, nextCheckAt, role, baseUrl, now } = props;
+  const { job } = view;
+  const { row } = view.record;
+  const isAdmin = roleAllows(role, "admin");
+  const { edit } = pathsOfMonitor(row.id);
+  const isUnsupported = row.type === "unsupported";
+  const measured = TYPE_FORMS[row.type].isPush ? "Job duration" : "Response time";
+  return (
+    <>
+      <PageHead
+        title={row.name}
+        crumbs={[{ href: MONITORS_PATH, label: "Monitors" }, { label: row.name }]}
+        actions={<MonitorActions view={view} role={role} />}
+      >
+        <div id="monitor-state" data-live="">
+          <Now view={view} nextCheckAt={nextCheckAt} now={now} />
+        </div>
+      </PageHead>
+      {isUnsupported ? <UnsupportedNotice config={row.config} /> : null}
+      <Figures view={view} now={now} />
+      <DetailCard title={measured} liveId="monitor-chart" end={<Ranges view={view} />}>
+        <LatencyChart name={measured} view={view} />
+      </DetailCard>
+      <Columns
+        aside={
+          <>
+            <AffectedComponents view={view} {...(isAdmin ? { editPath: edit } : {})} />
+            <OwnIncidents view={view} now={now} />
+            <Dependencies view={view} />
+            {isAdmin && !isUnsupported ? <Notified view={view} editPath={edit} /> : null}
+            {job ? <Tokens id={row.id} tokens={job.tokens} canEnd={isAdmin} now={now} /> : null}
+            <MonitorFacts view={view} now={now} />
+          </>
+        }
+      >
+        <Troubles view={view} now={now} />
+        {job ? <OpenRuns job={job} now={now} /> : null}
+        {job ? <Signals job={job} now={now} /> : null}
+        {isUnsupported && view.checks.length === 0 ? null : (
+          <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />
+        )}
+        {job ? <Commands baseUrl={baseUrl} /> : null}
+      </Columns>
+    </>
+  );
+}
+
+function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
+  if (!roleAllows(role, "editor")) return null;
+  const report = <ReportLink {...presetOf(view.record)} />;
+  if (!roleAllows(role, "admin")) return report;
+  const { id, type, paused } = view.record.row;
+  const paths = pathsOfMonitor(id);
+  const { isPush } = TYPE_FORMS[type];
+  const isUnsupported = type === "unsupported";
+  const query = rangeQuery(view.range);
+  return (
+    <>
+      {isPush || paused ? null : (
+        <PostButton action={`${paths.check}${query}`}>
+          <Icon name="refresh-cw" />
+          Check now
+        </PostButton>
+      )}
+      {isUnsupported ? null : (
+        <PostButton action={`${paused ? paths.resume : paths.pause}${query}`}>
+          <Icon name={paused ? "play" : "pause"} />
+          {paused ? "Resume" : "Pause"}
+        </PostButton>
+      )}
+      <ButtonLink href={paths.edit}>
+        <Icon name="pencil" />
+        Edit
+      </ButtonLink>
+      <MoreMenu label="More actions">
+        {report}
+        {isUnsupported ? null : (
+          <ButtonLink href={cloneMonitorPath({ id, type })}>
+            <Icon name="copy" />
+            Clone
+          </ButtonLink>
+        )}
+        {isPush ? (
+          <ButtonLink href={paths.rotate} dialog>
+            Rotate token
+          </ButtonLink>
+        ) : null}
+        <ButtonLink href={paths.delete} kind="danger" dialog>
+          Delete
+        </ButtonLink>
+      </MoreMenu>
+    </>
+  );
+}
+
+/** Current state of a monitor, its target, interval and certificate. */
+function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: number }) {
+  const { view, nextCheckAt, now } = props;
+  const { row, state } = view.record;
+  const { certificateExpiresAt: end } = state;
+  return (
+    <HeadFacts>
+      <span>
+        <MonitorLabel state={state.state} /> <UnreachableThrough record={view.record} />
+        <Since at={state.since} now={now} />
+      </span>
+      <HeadFact icon="globe">
+        {typeInWords(row)} · {targetOf(row)}
+      </HeadFact>
+      {row.type === "unsupported" ? null : (
+        <HeadFact icon="clock">
+          {intervalInWords(row)}
+          {nextCheckAt === undefined ? null : (
+            <>
+              , next check <RelativeTime at={toIso(Math.max(now, nextCheckAt))} now={now} />
+            </>
+          )}
+        </HeadFact>
+      )}
+      {end === null ? null : (
+        <HeadFact icon="lock">
+          Certificate {end <= now ? "expired" : "expires"}{" "}
+          <RelativeTime
+            at={toIso(end)}
+            now={now}
+            {...(end - now < EXPIRES_SOON_MS ? { tone: end <= now ? "major" : "degraded" } : {})}
+          />
+        </HeadFact>
+      )}
+    </HeadFacts>
+  );
+}
+
+function Ranges({ view }: { view: MonitorView }) {
+  const { home } = pathsOfMonitor(view.record.row.id);
+  const { range } = view;
+  return (
+    <>
+      {range.isZoomed ? (
+        <span class="detail-zoom">
+          {range.label} ·{" "}
+          <a href={`${home}?range=${range.name}`}>Back to {rangeLabel(range.name)}</a>
+        </span>
+      ) : null}
+      <Tabs
+        label="Range"
+        items={RANGE_NAMES.map((name) => ({
+          href: `${home}?range=${name}`,
+          label: rangeLabel(name),
+          isCurrent: name === range.name && !range.isZoomed,
+        }))}
+      />
+    </>
+  );
+}
+
+function Figures({ view, now }: { view: MonitorView; now: number }) {
+  const { times, total, outageCount, cutAt, range, record } = view;
+  // Uptime of only a part of the range would be misleading.
+  const isCut = cutAt !== undefined;
+  const latency = (ms: number | null) => (ms === null ? "–" : latencyInWords(ms));
+  const last = range.isZoomed ? "in this time" : range.label;
+  return (
+    <Numbers
+      label={`Figures, ${range.label}`}
+      liveId="monitor-figures"
+      items={[
+        {
+          label: "Now",
+          value: latency(record.lastCheck?.latencyMs ?? null),
+          note: <LastResult check={record.lastCheck} now={now} />,
+        },
+        { label: "Median", value: latency(total.p50Ms), note: last },
+        { label: "95th percentile", value: latency(total.p95Ms), note: last },
+        {
+          label: "Uptime",
+          value: isCut ? "–" : percent(uptimeOf(times), 3),
+          note: isCut
+            ? "too many changes"
+            : times.down === 0
+              ? last
+              : `${timeInWords(times.down)} down`,
+        },
+        {
+          label: "Outages",
+          value: `${outageCount.toLocaleString("en")}${isCut ? " or more" : ""}`,
+          note: last,
+        },
+        {
+          label: "Failed checks",
+          value: total.failures.toLocaleString("en"),
+          note: `of ${total.checks.toLocaleString("en")}`,
+        },
+      ]}
+    />
+  );
+}
+
+const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
+  never: "Opens no incident",
+  draft: "Writes a draft",
+  automatic: "Publishes an incident",
+};
+
+/** Notes with their line breaks. */
+function Notes({ text }: { text: string }) {
+  return (
+    <>
+      {text.split("\n").map((line, index) => (
+        <Fragment key={index}>
+          {index === 0 ? null : <br />}
+          {line}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+/** Configuration of a monitor, without secrets. */
+function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
+  const { row } = view.record;
+  return (
+    <DetailCard title="Configuration" liveId="monitor-configuration" isFlush>
+      <Facts
+        items={[
+          { label: typeInWords(row), value: targetOf(row), isWide: true },
+          ...(row.type === "unsupported" ? [] : checkFacts(view, now)),
+          ...(row.group === null
+            ? []
+            : [{ label: "Group", value: <Tags group={row.group} tags={[]} />, isWide: true }]),
+          ...(row.tags.length === 0
+            ? []
+            : [{ label: "Tags", value: <Tags group={null} tags={row.tags} />, isWide: true }]),
+          ...(row.notes === null
+            ? []
+            : [{ label: "Notes", value: <Notes text={row.notes} />, isWide: true }]),
+          ...(view.origin === undefined
+            ? []
+            : [
+                {
+                  label: "Imported from",
+                  value: `${PRODUCTS[view.origin.kind]} (${view.origin.name})`,
+                  isWide: true,
+                },
+              ]),
+          { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
+          { label: "Reference", value: <code>{row.ref}</code> },
+          { label: "Id", value: <code>{row.id}</code>, isWide: true },
+        ]}
+      />
+    </DetailCard>
+  );
+}
+
+/** Facts about the checks of a monitor and their effect. */
+function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
+  const { isPush } = TYPE_FORMS[row.type];
+  return [
+    { label: isPush ? "Expected" : "Checked", value: intervalInWords(row) },
+    ...(isPush
+      ? [
+          {
+            label: "Last heartbeat",
+            value:
+              state.heartbeatAt === null ? (
+                <span class="quiet-text">None yet</span>
+              ) : (
+                <RelativeTime at={toIso(state.heartbeatAt)} now={now} />
+              ),
+          },
+          ...(job?.dueAt === undefined
+            ? []
+            : [
+                {
+                  label: "Next call due",
+                  value: <RelativeTime at={toIso(job.dueAt)} now={now} />,
+                },
+              ]),
+        ]
+      : [
+          { label: "Timeout", value: latencyInWords(row.timeoutMs) },
+          {
+            label: "Checked again after",
+            value: timeInWords(row.retryIntervalSeconds * SECOND_MS),
+          },
+        ]),
+    { label: "Down after", value: `${plural(row.failureThreshold, "failure")} in a row` },
+    {
+      label: "Up after",
+      value:
+        row.successThreshold === 1 ? "1 success" : `${row.successThreshold} successes in a row`,
+    },
+    ...(row.degradedAfterMs === null
+      ? []
+      : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
+    { label: "Incidents", value: INCIDENTS[row.openIncident] },
+    { label: "Component status while down", value: STATUS_WORDS[row.onDown] },
+    ...(row.reminderSeconds === 0
+      ? []
+      : [
+          {
+            label: "Reminder while down",
+            value: `every ${timeInWords(row.reminderSeconds * SECOND_MS)}`,
+          },
+        ]),
+    ...(row.inverted ? [{ label: "Result", value: "Inverted" }] : []),
+  ];
+}
+
+const TROUBLE_COLUMNS = [
+  { label: "First failure" },
+  { label: "Started" },
+  { label: "Duration", isNumeric: true },
+  { label: "Incident" },
+];
+
+const TROUBLE_WORDS = { down: "Down", degraded: "Slow", unreachable: "Unreachable" } as const;
+
+/** Outages and slow times of a monitor, newest first, each with a link that zooms into it. */
+function Troubles({ view, now }: { view: MonitorView; now: number }) {
+  const { troubles, troubleCount, range, cutAt } = view;
+  const earlier = troubleCount - troubles.length;
+  return (
+    <DetailCard title="Outages and slow times" liveId="monitor-outages" count={range.label} isTable>
+      {troubles.length === 0 ? (
+        <p class="muted detail-body">No outages or slow times {inRange(range)}.</p>
+      ) : (
+        <DenseTable columns={TROUBLE_COLUMNS} caption={`Outages and slow times, ${range.label}`}>
+          {troubles.map((trouble) => (
+            <TroubleRow key={trouble.startedAt} trouble={trouble} view={view} now={now} />
+          ))}
+        </DenseTable>
+      )}
+      {earlier > 0 || cutAt !== undefined ? (
+        <p class="muted detail-body">
+          {cutAt === undefined ? earlier.toLocaleString("en") : "Many"} earlier entries are not
+          listed.
+        </p>
+      ) : null}
+    </DetailCard>
+  );
+}
+
+function TroubleRow(props: { trouble: ListedTrouble; view: MonitorView; now: number }) {
+  const { trouble, view, now } = props;
+  const { state, startedAt, endedAt, durationMs, message, incident } = trouble;
+  const zoom = zoomQuery(view.range, { from: startedAt, to: endedAt ?? now }, now);
+  return (
+    <DenseRow>
+      <TextCell>
+        <State tone={MONITOR_TONES[state]}>{TROUBLE_WORDS[state]}</State>
+        {message === null ? null : <span class="note">{message}</span>}
+      </TextCell>
+      <TextCell isBars>
+        <a href={`${monitorPath(view.record.row.id)}${zoom}`} title="Show it in the chart">
+          <RelativeTime at={toIso(startedAt)} now={now} />
+        </a>
+      </TextCell>
+      <FigureCell>
+        {timeInWords(durationMs)}
+        {endedAt === null ? " so far" : null}
+      </FigureCell>
+      <TextCell isMiddle>
+        {incident ? (
+          <a href={incidentPath(incident.id)}>{incident.name}</a>
+        ) : (
+          <span class="quiet-text">None</span>
+        )}
+      </TextCell>
+    </DenseRow>
+  );
+}
+
+const CHECK_COLUMNS = [
+  { label: "Result" },
+  { label: "Time (UTC)" },
+  { label: "Duration", isNumeric: true },
+];
+
+interface LastChecksProps {
+  checks: readonly CheckRow[];
+  /** Response time above which a result is slow, in ms; null for none. */
+  slowAboveMs: number | null;
+  now: number;
+}
+
+/** Results of the last checks, newest first. */
+function LastChecks({ checks, slowAboveMs, now }: LastChecksProps) {
+  return (
+    <DetailCard title="Last results" liveId="monitor-results" isTable>
+      {checks.length === 0 ? (
+        <p class="muted detail-body">No recent results. They appear here after the next check.</p>
+      ) : (
+        <DenseTable columns={CHECK_COLUMNS} caption="Last results">
+          {checks.map(({ at, outcome, latencyMs, message }) => (
+            <DenseRow key={at}>
+              <TextCell>
+                {outcome === "ok" && slowAboveMs !== null && (latencyMs ?? 0) > slowAboveMs ? (
+                  <State tone="degraded">Slow</State>
+                ) : (
+                  <CheckLabel outcome={outcome} />
+                )}
+                {message === null ? null : <span class="note">{message}</span>}
+              </TextCell>
+              <TextCell isBars>
+                {toIso(at).slice(11, 19)} · <RelativeTime at={toIso(at)} now={now} />
+              </TextCell>
+              <FigureCell>{latencyMs === null ? "–" : latencyInWords(latencyMs)}</FigureCell>
+            </DenseRow>
+          ))}
+        </DenseTable>
+      )}
+    </DetailCard>
+  );
+}
+
+/** States drawn as bands, with the names of their tones. */
+const BANDS = [
+  { state: "down", tone: "major", name: "Outage" },
+  { state: "degraded", tone: "degraded", name: "Slow" },
+  { state: "maintenance", tone: "maint", name: "Maintenance" },
+] as const;
+
+/** Chart of response times or job durations over a range, with outages and slow times. */
+function LatencyChart({ name, view }: { name: string; view: MonitorView }) {
+  const { range, latency, total, spans, stepTimes, record } = view;
+  const first = range.steps[0]?.from ?? range.span.from;
+  const points = range.steps.map((step, index): TimePoint => {
+    const { checks = 0, failures = 0, p50Ms = null, p95Ms = null } = latency[index] ?? {};
+    return {
+      ...step,
+      name: stepName(step),
+      median: p50Ms,
+      p95: p95Ms,
+      tone: toneOf(stepTimes[index], checks, failures),
+      failed:
+        failures > 0
+          ? `${failures.toLocaleString("en")} of ${checks.toLocaleString("en")}`
+          : undefined,
+    };
+  });
+  const bands = spans.flatMap(({ state, startedAt, endedAt }): TimeBand[] => {
+    const isShown = BANDS.some((band) => band.state === state);
+    return isShown && (endedAt ?? range.span.to) > first
+      ? [{ from: startedAt, to: endedAt ?? range.span.to, tone: MONITOR_TONES[state] }]
+      : [];
+  });
+  if (total.checks === 0 && bands.length === 0) {
+    return (
+      <p class="muted">
+        No {name.toLowerCase()} was measured {inRange(range)}.
+      </p>
+    );
+  }
+  const { degradedAfterMs } = record.row;
+  return (
+    <TimeChart
+      name={name}
+      from={first}
+      to={range.span.to}
+      points={points}
+      bands={bands}
+      bandNames={BANDS}
+      marks={view.incidents
+        .filter(({ startedAt }) => startedAt >= first && startedAt < range.span.to)
+        .map(({ startedAt }) => startedAt)}
+      markName="Incident opened"
+      threshold={
+        degradedAfterMs === null
+          ? undefined
+          : { value: degradedAfterMs, name: `Slow above ${latencyInWords(degradedAfterMs)}` }
+      }
+      ticks={ticksOf(range, first)}
+      write={latencyInWords}
+    />
+  );
+}
+
+/** Returns the tone of a step: that of failed checks, else of slow times, maintenance or good checks. */
+function toneOf(times: StateTimes | undefined, checks: number, failures: number): Tone {
+  if (failures > 0 || (times?.down ?? 0) > 0) return "major";
+  if ((times?.degraded ?? 0) > 0) return "degraded";
+  if ((times?.maintenance ?? 0) > 0) return "maint";
+  return checks > 0 ? "ok" : "none";
+}
+
+/** Returns round times for the labels below a chart, except near its ends. */
+function ticksOf({ span, tickMs }: Range, first: number): { at: number; label: string }[] {
+  const margin = (span.to - first) / 50;
+  const ticks: { at: number; label: string }[] = [];
+  for (
+    let at = Math.ceil((first + margin) / tickMs) * tickMs;
+    at < span.to - margin;
+    at += tickMs
+  ) {
+    const iso = toIso(at);
+    const label = tickMs < DAY_MS ? iso.slice(11, 16) : shortDay(iso).slice(0, -5);
+    ticks.push({ at, label });
+  }
+  return ticks;
+}
+
+/** Returns a step as text: "21 Nov 2026, 14:00–14:30 UTC", or dates for whole days. */
+function stepName({ from, to }: Span): string {
+  const begin = toIso(from);
+  if (from % DAY_MS === 0 && to - from > DAY_MS) {
+    return `${shortDay(begin)} – ${shortDay(toIso(to - 1))}`;
+  }
+  const isDay = from % DAY_MS === 0 && (to - from) % DAY_MS === 0;
+  return isDay ? shortDay(begin) : spanName({ from, to });
+}
+
+/** Maximum numbers of incidents, and of dependent monitors, in their cards. */
+const INCIDENTS_SHOWN = 10;
+const DEPENDENTS_SHOWN = 10;
+
+/** Components whose status a monitor sets. */
+function AffectedComponents({ view, editPath }: { view: MonitorView; editPath?: string }) {
+  const { components, record } = view;
+  return (
+    <DetailCard
+      title="Affects"
+      liveId="monitor-components"
+      end={editPath === undefined ? undefined : <a href={editPath}>Change</a>}
+      isFlush
+    >
+      {components.length === 0 ? (
+        <p class="muted detail-body">This monitor sets the status of no component.</p>
+      ) : (
+        <ul>
+          {components.map(({ id, name, status, ownStatus }) => (
+            <DetailRow
+              key={id}
+              shape={<Shape tone={STATUS_TONES[status]} />}
+              href={componentPath(id)}
+              title={name}
+              note={
+                <>
+                  {STATUS_WORDS[status]}.{" "}
+                  {ownStatus === undefined
+                    ? `While the monitor is down: ${STATUS_WORDS[record.row.onDown].toLowerCase()}.`
+                    : `Set by this monitor: ${STATUS_WORDS[ownStatus].toLowerCase()}.`}
+                </>
+              }
+            />
+          ))}
+        </ul>
+      )}
+    </DetailCard>
+  );
+}
+
+/** Monitors on which a monitor depends, and those that depend on it. Renders nothing without any. */
+function Dependencies({ view }: { view: MonitorView }) {
+  const { dependents, record } = view;
+  return (
+    <>
+      <MonitorCard title="Depends on" liveId="monitor-parents" monitors={record.parents} />
+      <MonitorCard
+        title="Monitors that depend on it"
+        liveId="monitor-dependents"
+        monitors={dependents}
+      />
+    </>
+  );
+}
+
+interface MonitorCardProps {
+  title: string;
+  liveId: string;
+  monitors: readonly { id: string; name: string; state: MonitorState }[];
+}
+
+function MonitorCard({ title, liveId, monitors }: MonitorCardProps) {
+  if (monitors.length === 0) return null;
+  const more = monitors.length - DEPENDENTS_SHOWN;
+  return (
+    <DetailCard title={title} liveId={liveId} isFlush>
+      <ul>
+        {monitors.slice(0, DEPENDENTS_SHOWN).map(({ id, name, state }) => (
+          <DetailRow
+            key={id}
+            shape={<Shape tone={MONITOR_TONES[state]} isPaused={state === "paused"} />}
+            href={monitorPath(id)}
+            title={name}
+            note={MONITOR_WORDS[state]}
+          />
+        ))}
+      </ul>
+      {more > 0 ? (
+        <p class="muted detail-body">{more.toLocaleString("en")} more are not listed.</p>
+      ) : null}
+    </DetailCard>
+  );
+}
+
+/** Incidents to which outages of a monitor belong, newest first. Those of the present outage say so. */
+function OwnIncidents({ view, now }: { view: MonitorView; now: number }) {
+  const { incidents, present, record } = view;
+  const deleted = present.filter(({ isDeleted }) => isDeleted === 1);
+  if (incidents.length + deleted.length === 0 && record.row.openIncident === "never") return null;
+  const current = new Set(present.map(({ incidentId }) => incidentId));
+  return (
+    <DetailCard title="Incidents of this monitor" liveId="monitor-incidents" isFlush>
+      {incidents.length + deleted.length === 0 ? (
+        <p class="muted detail-body">None yet.</p>
+      ) : (
+        <ul>
+          {deleted.map(({ incidentId, incidentName }) => (
+            <DetailRow
+              key={incidentId}
+              shape={<Shape tone="none" />}
+              title={incidentName}
+              note="Deleted during the present outage"
+            />
+          ))}
+          {incidents
+            .slice(0, INCIDENTS_SHOWN)
+            .map(({ id, name, status, impact, draft, startedAt }) => (
+              <DetailRow
+                key={id}
+                shape={<Shape tone={IMPACT_TONES[impact]} />}
+                href={incidentPath(id)}
+                title={name}
+                note={
+                  <>
+                    {INCIDENT_WORDS[status]} · started{" "}
+                    <RelativeTime at={toIso(startedAt)} now={now} />
+                    {!current.has(id)
+                      ? null
+                      : status === "resolved"
+                        ? " · resolved during the present outage"
+                        : " · has the present outage"}
+                  </>
+                }
+                end={draft ? <Chip tone="none">Draft</Chip> : undefined}
+              />
+            ))}
+        </ul>
+      )}
+    </DetailCard>
+  );
+}
+
+/** Webhooks that get messages about a monitor, for roles that may open and change them. */
+function Notified({ view, editPath }: { view: MonitorView; editPath: string }) {
+  return (
+    <DetailCard
+      title="Notified"
+      liveId="monitor-notified"
+      end={view.canSelectWebhooks ? <a href={editPath}>Change</a> : undefined}
+      isFlush
+    >
+      {view.webhooks.length === 0 ? (
+        <p class="muted detail-body">No webhook gets messages about this monitor.</p>
+      ) : (
+        <ul>
+          {view.webhooks.map((webhook) => (
+            <DetailRow
+              key={webhook.id}
+              shape={isFailing(webhook) ? <Shape tone="partial" /> : <Icon name="webhook" />}
+              href={webhookPath(webhook.id)}
+              title={webhookName(webhook)}
+              note={`Webhook${stateOf(webhook)}`}
+            />
+          ))}
+        </ul>
+      )}
+    </DetailCard>
+  );
+}
+
+type NotifiedWebhook = MonitorView["webhooks"][number];
+
+/** A receiver that asked for a pause has failed no message. */
+function isFailing({ enabled, failingSince, pausedUntil }: NotifiedWebhook): boolean {
+  return enabled && failingSince !== null && pausedUntil === null;
+}
+
+function stateOf(webhook: NotifiedWebhook): string {
+  if (!webhook.enabled) return " · disabled";
+  if (webhook.pausedUntil !== null) return " · paused by the receiver";
+  return isFailing(webhook) ? " · failing" : "";
+}
+
+const COLUMNS = [
+  { label: "Step" },
+  { label: "Course", isSecondary: true },
+  { label: "Duration", isNumeric: true },
+];
+
+const STEP_WORDS: Readonly<Record<StepName, string>> = {
+  look_up: "Look-up",
+  connect: "Connection",
+  proxy: "Proxy",
+  starttls: "Start of TLS",
+  tls: "TLS",
+  token: "Access token",
+  greeting: "Greeting",
+  sign_in: "Sign-in",
+  command: "Command",
+  upgrade: "Upgrade",
+  query: "Query",
+  request: "Request",
+  body: "Body",
+  message: "Message",
+  close: "Close",
+  ping: "Echo request",
+  assertion: "Condition",
+  evaluation: "Evaluation",
+};
+
+/** Steps of one check with their times; nothing without steps. */
+export function CheckSteps({ steps }: { steps: readonly Step[] }) {
+  if (steps.length === 0) return null;
+  const totalMs = sum(steps.map(({ durationMs }) => durationMs));
+  const percentOf = (ms: number) => (totalMs === 0 ? 0 : Math.round((ms / totalMs) * 1_000) / 10);
+  return (
+    <DetailCard title="Steps of the check" liveId="check-steps" isStill isTable>
+      <DenseTable columns={COLUMNS} caption="Steps of the check">
+        {steps.map(({ name, isOk, durationMs, detail }, index) => {
+          const before = sum(steps.slice(0, index).map((step) => step.durationMs));
+          const tone = isOk ? "ok" : "major";
+          return (
+            <DenseRow key={index}>
+              <TextCell>
+                <State tone={tone}>
+                  {STEP_WORDS[name]}
+                  {isOk ? null : " failed"}
+                </State>
+                {detail === null ? null : <span class="note">{detail}</span>}
+              </TextCell>
+              <TextCell isSecondary>
+                {durationMs === 0 ? null : (
+                  <StepBar tone={tone} start={percentOf(before)} share={percentOf(durationMs)} />
+                )}
+              </TextCell>
+              <FigureCell>{durationMs === 0 ? "–" : latencyInWords(durationMs)}</FigureCell>
+            </DenseRow>
+          );
+        })}
+      </DenseTable>
+    </DetailCard>
+  );
+}
+
+/** Says that this version cannot check a monitor, and what people can do. */
+function UnsupportedNotice({ config }: { config: Readonly<Record<string, unknown>> }) {
+  const { type, source } = originOf(config);
+  return (
+    <Notice tone="degraded" title="This version cannot check this monitor">
+      <p>
+        It was imported from {source}, where its type is {type}. Keep it with its history and its
+        settings until a later version can check it, or delete it.
+      </p>
+    </Notice>
+  );
+}

@@ -1,0 +1,572 @@
+import type { ComponentChildren } from "preact";
+import { type Role, roleAllows } from "../../../base/actor";
+import { percent, sum } from "../../../base/numbers";
+import { EXPIRES_SOON_MS } from "../../../base/secrets";
+import {
+  MONITOR_STATES,
+  MONITOR_TONES,
+  MONITOR_TYPES,
+  type MonitorState,
+  type MonitorType,
+  type Tone,
+} from "../../../base/status";
+import { plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
+import type { Reader } from "../../../db/statements";
+import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { labelAmong } from "../../../ui/frame/page-choice";
+import { componentPath, monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
+import { HalfHourBars } from "../../../ui/half-hour-bars";
+import { Icon } from "../../../ui/icons";
+import {
+  BulkBar,
+  DenseRow,
+  DenseTable,
+  FigureCell,
+  FilterSelect,
+  ListCard,
+  ListToolbar,
+  NameCell,
+  PickCell,
+  TextCell,
+} from "../../../ui/list";
+import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
+import { RelativeTime } from "../../../ui/times";
+import {
+  listPath,
+  type ListQuery,
+  NoMatch,
+  readListQuery,
+  readSearch,
+} from "../../timeline/screens/list";
+import {
+  countMonitorsMatching,
+  listMonitorsInOrder,
+  type ListOrder,
+  type PeriodState,
+  placeOf,
+  type RecentTimes,
+  recentTimesOf,
+} from "../overview";
+import { listMonitorGroups, listMonitorTags, WORST_FIRST } from "../overview-store";
+import type { MonitorRecord } from "../records";
+import { NEW_MONITOR_PATH, SELECTED_MONITORS_PATH } from "./paths";
+import { TYPE_FORMS } from "./types";
+import {
+  intervalInWords,
+  latencyInWords,
+  Since,
+  Tags,
+  targetOf,
+  typeInWords,
+  typeLabel,
+  UnreachableThrough,
+} from "./words";
+
+const PICK_COLUMN = { label: "Select", isHidden: true };
+
+const ORDER_WORDS = { state: "worst first", name: "by name" } as const;
+
+/** Returns the first column, whose link changes the order. */
+function nameColumn(list: MonitorListing) {
+  const isByName = list.order === "name";
+  return {
+    label: `Monitor, ${ORDER_WORDS[list.order]}`,
+    sort: {
+      order: isByName ? ("ascending" as const) : ("other" as const),
+      href: filteredPath(list, { sort: isByName ? undefined : "name" }),
+    },
+  };
+}
+
+/** `/admin/monitors`: monitors with state, last 24 hours and figures, worst first. */
+export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
+  const { list, role, now } = props;
+  const { records } = list;
+  const canChange = roleAllows(role, "admin");
+  if (!list.hasAny) {
+    return (
+      <>
+        <PageHead title="Monitors" />
+        <NoMonitors canCreate={canChange} />
+      </>
+    );
+  }
+  const rows = (
+    <DenseTable
+      columns={[...(canChange ? [PICK_COLUMN] : []), nameColumn(list), ...COLUMNS]}
+      caption={`Monitors, ${ORDER_WORDS[list.order]}`}
+      liveId="monitor-rows"
+    >
+      {records.map((record) => (
+        <MonitorRow
+          key={record.row.id}
+          record={record}
+          recent={list.recent.get(record.row.num)}
+          canPick={canChange}
+          now={now}
+        />
+      ))}
+    </DenseTable>
+  );
+  return (
+    <>
+      <PageHead title="Monitors" actions={canChange ? <CreateLink /> : undefined} />
+      <StateTabs list={list} />
+      <ListCard>
+        <MonitorToolbar list={list} />
+        {records.length === 0 ? (
+          <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
+        ) : canChange ? (
+          <SelectionForm list={list}>{rows}</SelectionForm>
+        ) : (
+          <div>{rows}</div>
+        )}
+        <Pagination
+          newestHref={list.before === undefined ? undefined : filteredPath(list)}
+          olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
+        />
+      </ListCard>
+    </>
+  );
+}
+
+function CreateLink() {
+  return (
+    <ButtonLink href={NEW_MONITOR_PATH} kind="primary">
+      <Icon name="plus" />
+      Create monitor
+    </ButtonLink>
+  );
+}
+
+/** Form around the rows, whose buttons act on the selected monitors. */
+function SelectionForm(props: { list: MonitorListing; children: ComponentChildren }) {
+  const { before, records } = props.list;
+  const total = countOf(props.list, props.list.state);
+  const action = filteredPath(props.list, { before }).replace(
+    MONITORS_PATH,
+    SELECTED_MONITORS_PATH,
+  );
+  return (
+    <form method="post" action={action}>
+      <BulkBar
+        label="Actions for the selected monitors"
+        all={total > records.length ? { name: "all", count: total } : undefined}
+      >
+        {/* Enter presses the first button, so it must be harmless. */}
+        <Button name="intent" value="check">
+          <Icon name="refresh-cw" />
+          Check now
+        </Button>
+        <Button name="intent" value="pause">
+          <Icon name="pause" />
+          Pause
+        </Button>
+        <Button name="intent" value="resume">
+          <Icon name="play" />
+          Resume
+        </Button>
+        <Button name="intent" value="tag">
+          <Icon name="tag" />
+          Tag
+        </Button>
+        <Button kind="danger" name="intent" value="delete">
+          Delete
+        </Button>
+      </BulkBar>
+      {props.children}
+    </form>
+  );
+}
+
+function NoMonitors({ canCreate }: { canCreate: boolean }) {
+  return (
+    <EmptyState title="No monitors yet" action={canCreate ? <CreateLink /> : undefined}>
+      A monitor checks a website, a port, a certificate, a DNS record or a host, or waits for a job
+      to call. A failing monitor changes the status of its components, and opens an incident if you
+      want.
+    </EmptyState>
+  );
+}
+
+/** Maximum numbers of components and tags named in a row. Further ones are counted. */
+const COMPONENTS_NAMED = 2;
+const TAGS_SHOWN = 3;
+
+/** Columns of the list of monitors after the first. */
+const COLUMNS = [
+  { label: "Component", isSecondary: true },
+  { label: "Last 24 hours" },
+  { label: "24 h", isNumeric: true },
+  { label: "30 days", isNumeric: true, isSecondary: true },
+  { label: "Response", isNumeric: true },
+  { label: "Checked", isNumeric: true, isSecondary: true },
+];
+
+interface RowProps {
+  record: MonitorRecord;
+  recent: RecentTimes | undefined;
+  /** True if the row has a checkbox. */
+  canPick: boolean;
+  now: number;
+}
+
+/** Row of a monitor. */
+function MonitorRow({ record, recent, canPick, now }: RowProps) {
+  const { row, state, components, lastCheck } = record;
+  return (
+    <DenseRow>
+      {canPick ? <PickCell name="id" value={row.id} label={`Select ${row.name}`} /> : null}
+      <NameCell
+        shape={<StateShape state={state.state} />}
+        href={monitorPath(row.id)}
+        name={row.name}
+        state={<RowState record={record} now={now} />}
+        note={<RowNote record={record} now={now} />}
+        tags={<Tags group={row.group} tags={row.tags} max={TAGS_SHOWN} />}
+      />
+      <TextCell isSecondary>
+        <ComponentLinks components={components} />
+      </TextCell>
+      <TextCell isBars>
+        <LastDay name={row.name} recent={recent} />
+      </TextCell>
+      <FigureCell isMiddle>{percent(recent?.dayUptime ?? null, 2)}</FigureCell>
+      <FigureCell isSecondary>{percent(recent?.monthUptime ?? null, 2)}</FigureCell>
+      <FigureCell>
+        {lastCheck?.latencyMs === undefined || lastCheck.latencyMs === null
+          ? "–"
+          : latencyInWords(lastCheck.latencyMs)}
+      </FigureCell>
+      <FigureCell isSecondary>
+        <span class="quiet-text">
+          {lastCheck ? <RelativeTime at={toIso(lastCheck.at)} now={now} /> : "–"}
+        </span>
+      </FigureCell>
+    </DenseRow>
+  );
+}
+
+/** State after the name. “Up” is written only for screen readers, since the shape shows it. */
+function RowState({ record, now }: { record: MonitorRecord; now: number }) {
+  const { state } = record;
+  if (state.state === "up") return <span class="visually-hidden">, {MONITOR_WORDS.up}</span>;
+  return (
+    <>
+      <span class={`state t-${MONITOR_TONES[state.state]}`}>{MONITOR_WORDS[state.state]}</span>{" "}
+      <span class="note-inline">
+        <UnreachableThrough record={record} />
+        <Since at={state.since} now={now} />
+      </span>
+    </>
+  );
+}
+
+/** Expiry of a certificate that expires soon, else the interval of a job's heartbeats, else type and target. */
+function RowNote({ record: { row, state }, now }: { record: MonitorRecord; now: number }) {
+  const { certificateExpiresAt: end, heartbeatAt } = state;
+  if (end !== null && end - now < EXPIRES_SOON_MS) {
+    return (
+      <span class={`state t-${end <= now ? "major" : "degraded"}`}>
+        Certificate {end <= now ? "expired" : "expires"} <RelativeTime at={toIso(end)} now={now} />
+      </span>
+    );
+  }
+  if (TYPE_FORMS[row.type].isPush) {
+    return (
+      <>
+        {typeLabel(row.type)} {intervalInWords(row)},{" "}
+        {heartbeatAt === null ? (
+          "none yet"
+        ) : (
+          <>
+            last <RelativeTime at={toIso(heartbeatAt)} now={now} />
+          </>
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      {typeInWords(row)} · {targetOf(row)}
+    </>
+  );
+}
+
+function ComponentLinks({ components }: Pick<MonitorRecord, "components">) {
+  if (components.length === 0) return <span class="quiet-text">None</span>;
+  const more = components.length - COMPONENTS_NAMED;
+  return (
+    <ul class="plain-list">
+      {components.slice(0, COMPONENTS_NAMED).map(({ id, name }) => (
+        <li key={id}>
+          <a href={componentPath(id)}>{name}</a>
+        </li>
+      ))}
+      {more > 0 ? <li class="quiet-text">and {more} more</li> : null}
+    </ul>
+  );
+}
+
+const PERIOD_TONES: Readonly<Record<PeriodState, Tone>> = {
+  unknown: "none",
+  ok: "ok",
+  maintenance: "maint",
+  slow: "degraded",
+  failed: "major",
+};
+
+interface LastDayProps {
+  /** Name of the monitor. */
+  name: string;
+  recent: RecentTimes | undefined;
+}
+
+/** Last 24 hours of a monitor as bars of half an hour. */
+export function LastDay({ name, recent }: LastDayProps) {
+  const periods = recent?.periods ?? Array.from({ length: 48 }, () => "unknown" as const);
+  return (
+    <HalfHourBars
+      tones={periods.map((period) => PERIOD_TONES[period])}
+      label={`The last 24 hours of ${name}: ${describe(periods)}`}
+    />
+  );
+}
+
+const PERIOD_WORDS = [
+  { state: "failed", word: "down" },
+  { state: "slow", word: "slow" },
+  { state: "maintenance", word: "in maintenance" },
+  { state: "unknown", word: "unknown" },
+] as const;
+
+/** Returns periods as text: "down in 2 half hours, slow in 1 half hour", or "up". */
+function describe(periods: readonly PeriodState[]): string {
+  const texts = PERIOD_WORDS.flatMap(({ state, word }) => {
+    const count = periods.filter((period) => period === state).length;
+    return count === 0 ? [] : [`${word} in ${plural(count, "half hour")}`];
+  });
+  return texts.length === 0 ? "up" : texts.join(", ");
+}
+
+/** Tabs by state with counts. States without a monitor are left out. */
+function StateTabs({ list }: { list: MonitorListing }) {
+  const shown = WORST_FIRST.filter((state) => list.counts.has(state) || list.state === state);
+  return (
+    <div id="monitor-states" data-live="">
+      <Tabs
+        label="State"
+        items={[
+          {
+            href: filteredPath(list, { state: undefined }),
+            label: "All",
+            count: countOf(list, undefined),
+            isCurrent: list.state === undefined,
+          },
+          ...shown.map((state) => ({
+            href: filteredPath(list, { state }),
+            label: MONITOR_WORDS[state],
+            shape: <StateShape state={state} />,
+            count: countOf(list, state),
+            isCurrent: list.state === state,
+          })),
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Shape of a monitor's state. The caller also shows the state as text. */
+export function StateShape({ state }: { state: MonitorState }) {
+  return <Shape tone={MONITOR_TONES[state]} isPaused={state === "paused"} />;
+}
+
+/** Search and filters of the list. */
+function MonitorToolbar({ list }: { list: MonitorListing }) {
+  const { pages, page, state, type, tag, group, search, order } = list;
+  const folded = tag?.toLowerCase();
+  const offered = list.tags.find((each) => each.toLowerCase() === folded);
+  const tags = tag === undefined || offered !== undefined ? list.tags : [tag, ...list.tags];
+  const groups =
+    group === undefined || list.groups.includes(group) ? list.groups : [group, ...list.groups];
+  const isFiltered =
+    search !== "" || [page, type, tag, group].some((filter) => filter !== undefined);
+  return (
+    <ListToolbar
+      action={MONITORS_PATH}
+      search={{
+        value: search,
+        label: "Search by name, address or component",
+        placeholder: "Name, address or component",
+      }}
+      hidden={{
+        ...(state === undefined ? {} : { state }),
+        ...(order === "name" ? { sort: order } : {}),
+      }}
+      clearHref={
+        isFiltered
+          ? filteredPath(list, {
+              q: undefined,
+              page: undefined,
+              type: undefined,
+              tag: undefined,
+              group: undefined,
+            })
+          : undefined
+      }
+      count={plural(countOf(list, state), "monitor")}
+    >
+      <FilterSelect
+        label="Type"
+        name="type"
+        options={[
+          { value: "", label: "Every type" },
+          ...MONITOR_TYPES.map((value) => ({ value, label: typeLabel(value) })),
+        ]}
+        value={type ?? ""}
+      />
+      {groups.length === 0 ? null : (
+        <FilterSelect
+          label="Group"
+          name="group"
+          options={[
+            { value: "", label: "Every group" },
+            ...groups.map((value) => ({ value, label: value })),
+          ]}
+          value={group ?? ""}
+        />
+      )}
+      {tags.length === 0 ? null : (
+        <FilterSelect
+          label="Tag"
+          name="tag"
+          options={[
+            { value: "", label: "Every tag" },
+            ...tags.map((value) => ({ value, label: value })),
+          ]}
+          value={offered ?? tag ?? ""}
+        />
+      )}
+      {pages.length < 2 ? null : (
+        <FilterSelect
+          label="Page"
+          name="page"
+          options={[
+            { value: "", label: "Every page" },
+            ...pages.map((each) => ({ value: each.slug, label: labelAmong(pages, each) })),
+          ]}
+          value={page?.slug ?? ""}
+        />
+      )}
+    </ListToolbar>
+  );
+}
+
+/**
+ * Returns the path of the list with the same filters, except changed ones. Without `before` it
+ * starts with the first monitor.
+ */
+export function filteredPath(
+  { search, page, state, type, tag, group, order }: MonitorListing,
+  changed: Parameters<typeof listPath>[1] = {},
+): string {
+  const sort = order === "name" ? order : undefined;
+  return listPath(MONITORS_PATH, {
+    q: search,
+    page: page?.slug,
+    state,
+    type,
+    tag,
+    group,
+    sort,
+    ...changed,
+  });
+}
+
+const PAGE_SIZE = 25;
+/** Maximum number of tags and of groups that filters offer. The chips of monitors filter by any. */
+const OFFERED_MAX = 200;
+
+/** Content of one screen of the list of monitors. */
+interface MonitorListing extends ListQuery {
+  state: MonitorState | undefined;
+  type: MonitorType | undefined;
+  tag: string | undefined;
+  /** Tags to choose from. */
+  tags: readonly string[];
+  group: string | undefined;
+  /** Groups to choose from. */
+  groups: readonly string[];
+  search: string;
+  order: ListOrder;
+  records: readonly MonitorRecord[];
+  /** Last 24 hours and 30 days by `num` of the monitor. */
+  recent: ReadonlyMap<number, RecentTimes>;
+  /** Number of monitors in each state that match the other filters. */
+  counts: ReadonlyMap<MonitorState, number>;
+  /** True if the installation has a monitor. */
+  hasAny: boolean;
+  /** Place of the last monitor if more follow. */
+  nextBefore: string | undefined;
+}
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Lists the ids of the monitors that match a query, at most `limit`. */
+export function listMatchingIds(reader: Reader, query: Query, limit: number): string[] {
+  const { filters, state } = readFilters(reader, query);
+  return listMonitorsInOrder(reader, { ...filters, state, limit }).map(({ row }) => row.id);
+}
+
+function readFilters(reader: Reader, query: Query) {
+  const list = readListQuery(reader, query);
+  const state = MONITOR_STATES.find((name) => name === query["state"]);
+  const type = MONITOR_TYPES.find((name) => name === query["type"]);
+  const tag = readSearch(query, "tag") || undefined;
+  const group = readSearch(query, "group") || undefined;
+  const search = readSearch(query);
+  const named = search === "" ? undefined : search;
+  const filters = { pageId: list.page?.id, type, tag, group, search: named };
+  return { list, state, type, tag, group, search, filters };
+}
+
+/** Reads the monitors for a query, worst first or by name. Invalid parameters are ignored. */
+export function readMonitorList(reader: Reader, query: Query, now: number): MonitorListing {
+  const { list, state, type, tag, group, search, filters } = readFilters(reader, query);
+  const { before } = list;
+  const order: ListOrder = query["sort"] === "name" ? "name" : "state";
+  const rows = listMonitorsInOrder(reader, {
+    ...filters,
+    state,
+    order,
+    after: before,
+    limit: PAGE_SIZE + 1,
+  });
+  const records = rows.slice(0, PAGE_SIZE);
+  const last = records.at(-1);
+  const nums = records.map(({ row }) => row.num);
+  const counts = countMonitorsMatching(reader, filters);
+  return {
+    ...list,
+    state,
+    type,
+    tag,
+    tags: listMonitorTags(reader, { limit: OFFERED_MAX }).map((row) => row.tag),
+    group,
+    groups: listMonitorGroups(reader, { limit: OFFERED_MAX }).map((row) => row.group),
+    search,
+    order,
+    records,
+    recent: recentTimesOf(reader, nums, now),
+    counts,
+    hasAny: counts.size > 0 || countMonitorsMatching(reader, {}).size > 0,
+    nextBefore: last && rows.length > PAGE_SIZE ? placeOf(last) : undefined,
+  };
+}
+
+/** Returns the number of monitors that match the filters, in all states or in one. */
+function countOf({ counts }: MonitorListing, state: MonitorState | undefined): number {
+  return state === undefined ? sum([...counts.values()]) : (counts.get(state) ?? 0);
+}

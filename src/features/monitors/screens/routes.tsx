@@ -1,0 +1,177 @@
+import { SECOND_MS, toIso } from "../../../base/time";
+import { StepRecorder } from "../../../egress/steps";
+import { seeOther } from "../../../http/answers";
+import { formBody } from "../../../http/form-body";
+import { session } from "../../../http/operation";
+import { sessionOf } from "../../../http/request-context";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
+import { deletedText } from "../../../ui/screens/action-routes";
+import { createArea } from "../../../ui/screens/area";
+import { screenOperation, ShowInstead } from "../../../ui/screens/routes";
+import { listWebhooksOnlyFor } from "../../webhooks/monitors";
+import { getMonitorRecord } from "../records";
+import { retentionOf } from "../rollup";
+import { endToken, rotateToken, tokensOf } from "../tokens";
+import { deleteMonitor, pauseMonitor, resumeMonitor } from "../update";
+import { CheckSteps, MonitorDetail } from "./detail";
+import {
+  addMonitorForms,
+  DeleteMonitor,
+  EndToken,
+  requireActiveCheck,
+  ROTATE_FORM,
+  RotateToken,
+} from "./form-routes";
+import { MonitorList, readMonitorList } from "./list";
+import { rangeQuery, readRange } from "./range";
+import { addSelectionRoutes } from "./selection";
+import { showToken } from "./token";
+import { readMonitorView } from "./view";
+import { latencyInWords } from "./words";
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** `/admin/monitors`: every role may read, admins change monitors. */
+export function monitorAdminRoutes(deps: AdminDependencies) {
+  const { ctx, flashes, monitoring } = deps;
+  const area = createArea(deps, MONITORS_PATH, "viewer");
+
+  const retention = retentionOf(ctx.config);
+  const rangeOf = (query: Query, intervalMs?: number) =>
+    readRange(query, ctx.clock.now(), retention, intervalMs);
+  /** Returns the path of a monitor's screen with the range of the query. */
+  const homeOf = (id: string, query: Query) => `${monitorPath(id)}${rangeQuery(rangeOf(query))}`;
+
+  area.screen("", "List the monitors", ({ query, requestContext }) => {
+    const now = ctx.clock.now();
+    const list = readMonitorList(ctx.db, query, now);
+    const { role } = sessionOf(requestContext).user;
+    return { title: "Monitors", children: <MonitorList list={list} role={role} now={now} /> };
+  });
+
+  addMonitorForms(area, deps);
+
+  area.screen("/:id", "Show a monitor", ({ params, query, requestContext }) => {
+    const now = ctx.clock.now();
+    const { row } = getMonitorRecord(ctx.db, params.id);
+    const range = rangeOf(query, (row.intervalSeconds ?? 0) * SECOND_MS);
+    const view = readMonitorView(ctx.db, params.id, range, now);
+    const nextCheckAt = monitoring.nextCheckAt(row.id);
+    const { role } = sessionOf(requestContext).user;
+    return {
+      title: row.name,
+      children: <MonitorDetail {...{ view, nextCheckAt, role, baseUrl: ctx.baseUrl, now }} />,
+    };
+  });
+
+  area.action("/:id/pause", {
+    summary: "Pause a monitor",
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      const { version } = getMonitorRecord(tx, id).row;
+      return pauseMonitor(ctx, tx, id, actor).row.version !== version;
+    },
+    done: (isChanged, { params, query }) => ({
+      path: homeOf(params.id, query),
+      text: isChanged
+        ? "The monitor was paused. Statuses set by the monitor have ended."
+        : undefined,
+    }),
+  });
+
+  area.action("/:id/resume", {
+    summary: "Resume a monitor",
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      const { version } = getMonitorRecord(tx, id).row;
+      return resumeMonitor(ctx, tx, id, actor).row.version !== version;
+    },
+    done: (isChanged, { params, query }) => ({
+      path: homeOf(params.id, query),
+      text: isChanged ? "The monitor was resumed." : undefined,
+    }),
+  });
+
+  area.deletion("/:id/delete", {
+    showSummary: "Show the confirmation for deleting a monitor",
+    summary: "Delete a monitor",
+    role: "admin",
+    show({ params }) {
+      const record = getMonitorRecord(ctx.db, params.id);
+      const title = `Delete “${record.row.name}”`;
+      const webhooks = listWebhooksOnlyFor(ctx.db, new Set([record.row.id]));
+      return { title, children: <DeleteMonitor {...{ title, record, webhooks }} /> };
+    },
+    remove(tx, { params: { id } }, actor) {
+      const { name } = getMonitorRecord(tx, id).row;
+      deleteMonitor(ctx, tx, id, actor);
+      return { name, subjectId: id };
+    },
+    done: (_, name) => ({ path: MONITORS_PATH, text: deletedText("monitor", name) }),
+  });
+
+  area.secretForm("/:id/rotate", {
+    showSummary: "Show the confirmation for rotating a push monitor's token",
+    summary: "Rotate a push monitor's token",
+    role: "admin",
+    form: ROTATE_FORM,
+    load(reader, { params, sent }) {
+      const record = getMonitorRecord(reader, params.id);
+      // A submitted form is rejected by the service, with the reason.
+      if (record.row.type !== "push" && sent === undefined) {
+        throw new ShowInstead({ path: monitorPath(params.id) });
+      }
+      return { record };
+    },
+    show(state) {
+      const title = `Rotate the token of “${state.context.record.row.name}”`;
+      return { title, children: <RotateToken title={title} state={state} /> };
+    },
+    create: (tx, _, actor, { params: { id } }) => ({
+      made: rotateToken(ctx, tx, id, actor),
+      subjectId: id,
+    }),
+    reveal: (reveal) => showToken(ctx, reveal, "Your new address"),
+  });
+
+  area.confirmation("/:id/tokens/:key/end", {
+    showSummary: "Show the confirmation for ending a token of a push monitor",
+    summary: "End a token of a push monitor",
+    role: "admin",
+    show({ params }) {
+      const { row } = getMonitorRecord(ctx.db, params.id);
+      const token = tokensOf(ctx.db, row.id).find(({ key }) => key === params.key);
+      // It was ended meanwhile.
+      if (!token) return { path: monitorPath(row.id) };
+      const title = `End a token of “${row.name}”`;
+      return { title, children: <EndToken title={title} id={row.id} token={token} /> };
+    },
+    run: (tx, { params: { id, key } }, actor) => endToken(ctx, tx, id, key, actor),
+    done: (_, { params }) => ({ path: monitorPath(params.id), text: "The token was ended." }),
+  });
+
+  return addSelectionRoutes(area, deps).post(
+    "/:id/check",
+    async ({ requestContext, params, query }) => {
+      const { row } = getMonitorRecord(ctx.db, params.id);
+      requireActiveCheck(row);
+      const recorder = new StepRecorder(ctx.clock);
+      const { outcome, latencyMs, message, at } = await monitoring.checkNow(row.id, recorder);
+      const took = latencyMs === null ? "" : ` The response took ${latencyInWords(latencyMs)}.`;
+      const reason = message === null ? "" : ` ${message}`;
+      const time = `${toIso(at).slice(11, 19)} UTC`;
+      const text = {
+        ok: `The check at ${time} succeeded.${took}${reason}`,
+        failed: `The check at ${time} failed.${reason}${took}`,
+        unknown: `The server could not perform the check at ${time}.${reason}${took}`,
+      }[outcome];
+      const tone = outcome === "ok" ? "ok" : "major";
+      const { steps } = recorder;
+      const details = steps.length === 0 ? undefined : <CheckSteps steps={steps} />;
+      flashes.put(sessionOf(requestContext).id, { tone, text, details });
+      return seeOther(homeOf(row.id, query));
+    },
+    { ...formBody(), ...screenOperation("Check a monitor now", session("admin")) },
+  );
+}

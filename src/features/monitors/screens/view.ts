@@ -1,0 +1,212 @@
+import type { ComponentStatus } from "../../../base/status";
+import { SECOND_MS } from "../../../base/time";
+import { ANY_EVENT, matchesMonitor } from "../../../base/webhook";
+import type { Reader } from "../../../db/statements";
+import { listOpenCausesOfSource } from "../../components/cause-store";
+import { findComponent } from "../../components/store";
+import { findSourceOf } from "../../imports/store";
+import { listIncidentsOfOutage } from "../../incidents/outage-store";
+import { listSelectiveWebhooks } from "../../webhooks/monitors";
+import { findPausedUntil } from "../../webhooks/records";
+import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
+import { type CheckRow, listChecksBefore, listNewestSpans } from "../checks-store";
+import { listDependents } from "../dependency-store";
+import { pageIdOf } from "../engine/transitions";
+import { type LatencyFigures, latencyOfEach } from "../latency";
+import { WORST_FIRST } from "../overview-store";
+import { graceSecondsOf, occurrencesOf } from "../probes";
+import {
+  getMonitorRecord,
+  type MonitorRecord,
+  type StateSpan,
+  type StateTimes,
+  timesByInterval,
+  timesByState,
+  type Trouble,
+  troublesOf,
+} from "../records";
+import { listIncidentsOfMonitor, listRuns, listSignals, type SignalRow } from "../store";
+import { type MonitorToken, tokensOf } from "../tokens";
+import type { Range } from "./range";
+
+const CHECKS_SHOWN = 15;
+const SIGNALS_SHOWN = 15;
+const TROUBLES_SHOWN = 20;
+const INCIDENTS_READ = 50;
+/**
+ * Maximum number of changes of state that are read, newest first: 10,000 take 7 ms. A monitor that
+ * changes at each check may have 500,000 in a month.
+ */
+const SPANS_MAX = 10_000;
+
+/** Component whose status a monitor sets. */
+interface MonitoredComponent {
+  id: string;
+  name: string;
+  /** Current status of the component. */
+  status: ComponentStatus;
+  /** Status that the monitor gives the component now. */
+  ownStatus: ComponentStatus | undefined;
+}
+
+type OwnIncident = ReturnType<typeof listIncidentsOfMonitor>[number];
+
+/** Outage, slow or unreachable time with the incident that the monitor had open. */
+export interface ListedTrouble extends Trouble {
+  incident: OwnIncident | undefined;
+}
+
+/** Signals, open runs and tokens of the job of a push monitor. */
+export interface JobView {
+  /** Last signals, newest first. */
+  signals: readonly SignalRow[];
+  /** Open runs, newest first; late after the grace period. */
+  runs: readonly { rid: string; startedAt: number; isLate: boolean }[];
+  tokens: readonly MonitorToken[];
+  /** Time of the schedule after the last report, or after the creation, in unix ms; undefined without one. */
+  dueAt: number | undefined;
+}
+
+/** One monitor with the related data that its screen shows. */
+export interface MonitorView {
+  record: MonitorRecord;
+  range: Range;
+  components: readonly MonitoredComponent[];
+  /** Timeline within the range, oldest first. */
+  spans: readonly StateSpan[];
+  /** Start of the timeline if there are too many changes to read them all. */
+  cutAt: number | undefined;
+  /** Time in each state within the range, and within each of its steps. */
+  times: StateTimes;
+  stepTimes: readonly StateTimes[];
+  /** Listed outages, slow and unreachable times within the range, newest first; `troubleCount` counts all. */
+  troubles: readonly ListedTrouble[];
+  troubleCount: number;
+  outageCount: number;
+  /** Figures for each step of the range. `total` covers the whole range. */
+  latency: readonly LatencyFigures[];
+  total: LatencyFigures;
+  /** Last results, newest first. */
+  checks: readonly CheckRow[];
+  /** Undefined for types other than push. */
+  job: JobView | undefined;
+  /** Incidents to which outages of the monitor belong, newest first. */
+  incidents: readonly OwnIncident[];
+  /** Incidents of the present outage; resolved and deleted ones if that happened by hand. */
+  present: ReturnType<typeof listIncidentsOfOutage>;
+  /** Monitors that depend on this one, the worst state first. */
+  dependents: ReturnType<typeof listDependents>;
+  /** Webhooks that get messages about this monitor. */
+  webhooks: readonly (WebhookRow & { pausedUntil: number | null })[];
+  /** Source from which the monitor was imported; undefined for others. */
+  origin: ReturnType<typeof findSourceOf>;
+  /** True if there are webhooks for selected monitors, which the form of the monitor offers. */
+  canSelectWebhooks: boolean;
+}
+
+/** Reads a monitor for its screen. Throws `not_found`. */
+export function readMonitorView(
+  reader: Reader,
+  id: string,
+  range: Range,
+  now: number,
+): MonitorView {
+  const record = getMonitorRecord(reader, id);
+  const { num } = record.row;
+  const read = listNewestSpans(reader, {
+    monitorNum: num,
+    ...range.span,
+    limit: SPANS_MAX + 1,
+  }).toReversed();
+  const isCut = read.length > SPANS_MAX;
+  const spans = isCut ? read.slice(1) : read;
+  const troubles = troublesOf(spans, range.span, now).toReversed();
+  const incidents = listIncidentsOfMonitor(reader, { monitorId: id, limit: INCIDENTS_READ });
+  const { each, total } = latencyOfEach(reader, [num], range.steps);
+  return {
+    record,
+    range,
+    components: readMonitoredComponents(reader, record),
+    spans,
+    cutAt: isCut ? spans[0]?.startedAt : undefined,
+    times: timesByState(spans, range.span),
+    stepTimes: timesByInterval(spans, range.steps),
+    troubles: troubles.slice(0, TROUBLES_SHOWN).map((trouble) => ({
+      ...trouble,
+      incident: incidents.find((incident) => isDuring(incident, trouble)),
+    })),
+    troubleCount: troubles.length,
+    outageCount: troubles.filter(({ state }) => state === "down").length,
+    latency: each[0] ?? [],
+    total,
+    checks: listChecksBefore(reader, {
+      monitorNum: num,
+      before: Number.MAX_SAFE_INTEGER,
+      limit: CHECKS_SHOWN,
+    }),
+    job: record.row.type === "push" ? readJob(reader, record, now) : undefined,
+    incidents,
+    present: listIncidentsOfOutage(reader, { monitorId: id }),
+    dependents: listDependents(reader, { parentId: id }).sort(
+      (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
+    ),
+    webhooks: listAllWebhooks(reader, {})
+      .filter((webhook) => notifies(webhook, record))
+      .map((row) => ({ ...row, pausedUntil: findPausedUntil(reader, row, now) })),
+    origin: record.row.managedBy === "import" ? findSourceOf(reader, { id }) : undefined,
+    canSelectWebhooks: listSelectiveWebhooks(reader).length > 0,
+  };
+}
+
+function readJob(reader: Reader, { row, state }: MonitorRecord, now: number): JobView {
+  const { id, num, config, createdAt } = row;
+  const graceMs = graceSecondsOf(config) * SECOND_MS;
+  return {
+    signals: listSignals(reader, { monitorNum: num, limit: SIGNALS_SHOWN }),
+    runs: listRuns(reader, { monitorNum: num }).map(({ rid, startedAt }) => ({
+      rid,
+      startedAt,
+      isLate: startedAt + graceMs <= now,
+    })),
+    tokens: tokensOf(reader, id),
+    dueAt: occurrencesOf(config)?.next(state.heartbeatAt ?? createdAt),
+  };
+}
+
+/** Returns true if an incident was open during an outage. Slow times open none. */
+function isDuring({ startedAt, resolvedAt }: OwnIncident, trouble: Trouble): boolean {
+  return (
+    trouble.state === "down" &&
+    startedAt <= (trouble.endedAt ?? Number.POSITIVE_INFINITY) &&
+    (resolvedAt ?? Number.POSITIVE_INFINITY) > trouble.startedAt
+  );
+}
+
+/** Returns true if a webhook gets messages about a monitor, or about the incidents that it opens. */
+function notifies({ events, pageId, monitors }: WebhookRow, record: MonitorRecord): boolean {
+  const { row, components } = record;
+  const receives = (kind: string) =>
+    events.some((event) => event === ANY_EVENT || event.startsWith(kind));
+  const isOfPage = pageId === null || pageIdOf(record) === pageId;
+  if (isOfPage && receives("monitor.") && matchesMonitor(monitors, row.id)) return true;
+  const opensIncidents =
+    row.openIncident !== "never" &&
+    components.some((component) => pageId === null || component.pageId === pageId);
+  return opensIncidents && receives("incident.");
+}
+
+function readMonitoredComponents(
+  reader: Reader,
+  { row, components }: MonitorRecord,
+): MonitoredComponent[] {
+  const statuses = new Map(
+    listOpenCausesOfSource(reader, { source: "monitor", sourceId: row.id }).map((cause) => [
+      cause.componentId,
+      cause.status,
+    ]),
+  );
+  return components.flatMap(({ id, name }) => {
+    const component = findComponent(reader, { id });
+    return component ? [{ id, name, status: component.status, ownStatus: statuses.get(id) }] : [];
+  });
+}

@@ -1,0 +1,615 @@
+import { maskAddress } from "../../../base/mail-address";
+import { percent } from "../../../base/numbers";
+import { plural } from "../../../base/text";
+import { SECOND_MS, toIso } from "../../../base/time";
+import { ANY_EVENT, type DeliveryStatus, isForPeople } from "../../../base/webhook";
+import type { Ctx } from "../../../context";
+import {
+  Card,
+  Chip,
+  Chips,
+  CodeBlock,
+  Facts,
+  Notice,
+  Secret,
+  Section,
+  State,
+} from "../../../ui/blocks";
+import { ButtonLink, PostButton } from "../../../ui/buttons";
+import { MoreMenu } from "../../../ui/detail";
+import { Actions } from "../../../ui/form";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { monitorPath, pagePath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import type { Screen } from "../../../ui/frame/render";
+import { Icon } from "../../../ui/icons";
+import { CellNote, OneLine } from "../../../ui/list";
+import { PageHead } from "../../../ui/navigation";
+import type { Area } from "../../../ui/screens/area";
+import { RelativeTime, SecondTime, secondTime } from "../../../ui/times";
+import { ManagedByFile } from "../../components/screens/forms";
+import { describeQuestion, type Question } from "../alerts/confirmation";
+import { webhookName } from "../changes";
+import { type DeliveryRecord, getDelivery } from "../deliveries";
+import { FORMATS } from "../formats";
+import type { Backlog, Failure } from "../health";
+import { recipientOf } from "../recipient";
+import type { WebhookRecord } from "../records";
+import type { WebhookRow } from "../store";
+import { requestConfirmation } from "../webhooks";
+import { presentWebhook } from "../wire";
+import { adviceFor, DeliveryList, describeFailure, reasonOf } from "./delivery";
+import { javaScriptSnippet, settingsOf, shellSnippet } from "./forms";
+import { pathsOfWebhook, type WebhookView } from "./read";
+
+interface WebhookDetailProps {
+  view: WebhookView;
+  /**
+   * Identifies this rendering of the test button, so that a repeated click sends one test event.
+   */
+  formToken: string;
+  /** Unix ms. */
+  now: number;
+}
+
+/** One endpoint: settings, health and deliveries. */
+export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
+  const { question } = view;
+  const { row } = view.record;
+  const paths = pathsOfWebhook(row.id);
+  const isMail = row.format === "email";
+  const isOpen = row.enabled && !question;
+  return (
+    <>
+      <PageHead
+        title={webhookName(row)}
+        crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]}
+        actions={
+          <>
+            {isOpen ? (
+              <PostButton action={paths.test} name="form" value={formToken}>
+                Send test event
+              </PostButton>
+            ) : null}
+            <ButtonLink href={paths.edit}>
+              <Icon name="pencil" />
+              Edit
+            </ButtonLink>
+            <MoreMenu label="More actions">
+              {isMail ? null : (
+                <ButtonLink href={paths.rotate} dialog>
+                  Rotate secret
+                </ButtonLink>
+              )}
+              {row.enabled ? (
+                <ButtonLink href={paths.disable} dialog>
+                  Disable
+                </ButtonLink>
+              ) : null}
+              <ButtonLink href={paths.delete} kind="danger" dialog>
+                Delete
+              </ButtonLink>
+            </MoreMenu>
+          </>
+        }
+      />
+      {row.enabled ? (
+        <>
+          {view.record.pausedUntil === null ? (
+            <FailingNotice row={row} failure={view.failure} backlog={view.backlog} now={now} />
+          ) : (
+            <PausedNotice record={view.record} backlog={view.backlog} />
+          )}
+          <NoMonitorsNotice row={row} />
+        </>
+      ) : (
+        <DisabledNotice row={row} now={now} />
+      )}
+      {question ? <UnconfirmedNotice row={row} question={question} now={now} /> : null}
+      {row.managedBy === "apply" ? <ManagedByFile what="webhook" /> : null}
+      <Card>
+        <WebhookFacts view={view} now={now} />
+      </Card>
+      <Section
+        title="Deliveries"
+        actions={
+          isOpen ? (
+            <ButtonLink href={paths.redeliver} dialog>
+              Redeliver failed deliveries
+            </ButtonLink>
+          ) : undefined
+        }
+      >
+        <DeliveryList view={view} now={now} />
+      </Section>
+    </>
+  );
+}
+
+/** Settings and health of an endpoint, without secrets. */
+function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
+  const { record, page, backlog, failure } = view;
+  const { row, successRate, confirmedAt } = record;
+  const isMail = row.format === "email";
+  const { url, settings: shown, secret_settings: secrets } = presentWebhook(record);
+  const settings = new Map(Object.entries(shown));
+  const isEverything = row.events.includes(ANY_EVENT);
+  return (
+    <Facts
+      items={[
+        { label: "State", value: <WebhookState record={record} /> },
+        { label: "Succeeded, last 24 hours", value: <SuccessRate rate={successRate} /> },
+        { label: "Pending", value: <Waiting backlog={backlog} now={now} /> },
+        { label: "Last error", value: <LastError failure={failure} now={now} /> },
+        isMail
+          ? { label: "Address", value: <bdi>{recipientOf(url)}</bdi>, isWide: true }
+          : { label: "URL", value: <code>{url}</code>, isWide: true },
+        { label: "Format", value: FORMATS[row.format].label },
+        ...settingsOf(row.format)
+          .filter(({ name }) => settings.has(name) || secrets.includes(name))
+          .map(({ name, label, isSecret }) => ({
+            label,
+            value: isSecret ? "Set, not shown" : String(settings.get(name)),
+          })),
+        {
+          label: "Page",
+          value: page === null ? "All pages" : <a href={pagePath(page.id)}>{page.name}</a>,
+        },
+        {
+          label: "Events",
+          isWide: true,
+          value: isEverything ? (
+            "All events, including future types"
+          ) : (
+            <EventChips events={row.events} />
+          ),
+        },
+        { label: "Monitors", value: <Monitors view={view} />, isWide: true },
+        ...(isForPeople(row.format)
+          ? [{ label: "Messages about monitors", value: gatheringText(row.groupSeconds) }]
+          : []),
+        isMail
+          ? { label: "Confirmed", value: <Confirmed at={confirmedAt} now={now} /> }
+          : { label: "Signing secret", value: <SecretInForce view={view} now={now} /> },
+        { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
+        { label: "Changed", value: <RelativeTime at={toIso(row.updatedAt)} now={now} /> },
+        { label: "Id", value: <code>{row.id}</code>, isWide: true },
+      ]}
+    />
+  );
+}
+
+function gatheringText(seconds: number): string {
+  return seconds === 0 ? "Each by itself" : `Gathered for ${seconds} s`;
+}
+
+function Confirmed({ at, now }: { at: number | null; now: number }) {
+  return at === null ? <>Not yet</> : <RelativeTime at={toIso(at)} now={now} />;
+}
+
+/** Maximum number of monitors listed by name. */
+const MONITORS_SHOWN = 20;
+
+/** Monitors whose events are sent. */
+function Monitors({ view: { monitors, page } }: { view: WebhookView }) {
+  if (monitors === null) return <>All monitors, including new ones</>;
+  if (monitors.length === 0) return <>None</>;
+  const outside = monitors.filter(({ isOutside }) => isOutside);
+  return (
+    <>
+      <MonitorChips monitors={monitors.filter(({ isOutside }) => !isOutside)} />
+      {outside.length === 0 ? null : (
+        <CellNote>
+          Not sent, since their events are not of the page {page?.name}:{" "}
+          <MonitorChips monitors={outside} />
+        </CellNote>
+      )}
+    </>
+  );
+}
+
+function MonitorChips({ monitors }: { monitors: readonly { id: string; name: string }[] }) {
+  const more = monitors.length - MONITORS_SHOWN;
+  return (
+    <Chips>
+      {monitors.slice(0, MONITORS_SHOWN).map(({ id, name }) => (
+        <a key={id} class="chip" href={monitorPath(id)}>
+          {name}
+        </a>
+      ))}
+      {more > 0 ? <span class="note-inline">and {more.toLocaleString("en")} more</span> : null}
+    </Chips>
+  );
+}
+
+function EventChips({ events }: { events: readonly string[] }) {
+  return (
+    <Chips>
+      {events.map((type) => (
+        <Chip key={type} isCode>
+          {type}
+        </Chip>
+      ))}
+    </Chips>
+  );
+}
+
+function SecretInForce({ view: { record }, now }: { view: WebhookView; now: number }) {
+  const { previousSecret, previousSecretEndsAt: endsAt } = record.row;
+  if (previousSecret === null || endsAt === null || endsAt <= now) return <>1 active secret</>;
+  return (
+    <>
+      2 active secrets; the old one stops <RelativeTime at={toIso(endsAt)} now={now} />
+    </>
+  );
+}
+
+/** State of an endpoint: enabled, paused, failing, not confirmed, without monitors or disabled. */
+export function WebhookState({ record }: { record: WebhookRecord }) {
+  const { row, confirmedAt, pausedUntil } = record;
+  if (!row.enabled) {
+    return row.disabledReason === null ? (
+      <State tone="none" isPaused>
+        Disabled
+      </State>
+    ) : (
+      <State tone="major">Disabled automatically</State>
+    );
+  }
+  const isUnconfirmed = row.format === "email" && confirmedAt === null;
+  if (isUnconfirmed) return <State tone="degraded">Not confirmed</State>;
+  if (pausedUntil !== null) {
+    return (
+      <>
+        <State tone="degraded" isPaused>
+          Paused
+        </State>
+        <CellNote>
+          by the receiver until <SecondTime at={toIso(pausedUntil)} />
+        </CellNote>
+      </>
+    );
+  }
+  if (row.failingSince !== null) return <State tone="partial">Failing</State>;
+  if (isForMonitorsAlone(row) && row.monitors.length === 0) {
+    return <State tone="degraded">No monitors</State>;
+  }
+  return <State tone="ok">Enabled</State>;
+}
+
+const isOfMonitors = (event: string) => event.startsWith("monitor.");
+
+function isForMonitorsAlone({ events }: WebhookRow): boolean {
+  return events.every(isOfMonitors);
+}
+
+/** Notice of an endpoint for selected monitors that has none, such as after they were deleted. */
+function NoMonitorsNotice({ row }: { row: WebhookRow }) {
+  const { events, monitors } = row;
+  const hasMonitorEvents = events.includes(ANY_EVENT) || events.some(isOfMonitors);
+  if (monitors.length > 0 || !hasMonitorEvents) return null;
+  const { edit } = pathsOfWebhook(row.id);
+  return (
+    <Notice tone="degraded" title="No monitor is selected">
+      {isForMonitorsAlone(row)
+        ? "This webhook gets no events. It is only for events of selected monitors, and none is selected or left."
+        : "This webhook gets no events of monitors. It is for selected ones, and none is selected or left."}{" "}
+      <a href={edit}>Edit the webhook</a> to select others, or all monitors.
+    </Notice>
+  );
+}
+
+/** Share of the last day's attempts that succeeded, such as "98.2 %". */
+export function SuccessRate({ rate }: { rate: number | null }) {
+  if (rate === null) return <span class="quiet-text">No attempts</span>;
+  return <>{percent(rate, 1)}</>;
+}
+
+/** Number and oldest age of the deliveries waiting for an endpoint. */
+export function Waiting({ backlog, now }: { backlog: Backlog | undefined; now: number }) {
+  if (!backlog) return <span class="quiet-text">None</span>;
+  return (
+    <>
+      {backlog.count.toLocaleString("en")}
+      <CellNote>
+        <OneLine>
+          oldest <RelativeTime at={toIso(backlog.oldestAt)} now={now} />
+        </OneLine>
+      </CellNote>
+    </>
+  );
+}
+
+/** Last failure of an endpoint: error and time. */
+export function LastError({ failure, now }: { failure: Failure | undefined; now: number }) {
+  if (!failure) return <span class="quiet-text">None</span>;
+  return (
+    <>
+      {describeFailure(failure)}
+      <CellNote>
+        <RelativeTime at={toIso(failure.at)} now={now} />
+      </CellNote>
+    </>
+  );
+}
+
+/** Notice of an endpoint whose receiver refuses messages for now. */
+function PausedNotice({
+  record: { row, pausedUntil },
+  backlog,
+}: {
+  record: WebhookRecord;
+  backlog: Backlog | undefined;
+}) {
+  if (pausedUntil === null) return null;
+  return (
+    <Notice
+      tone="degraded"
+      title={`Paused by the receiver until ${secondTime(toIso(pausedUntil))}`}
+    >
+      The receiver limits requests and has refused one. Nothing is sent to its URL until then.{" "}
+      {backlog === undefined
+        ? ""
+        : `${plural(backlog.count, "event")} ${backlog.count === 1 ? "is" : "are"} pending. `}
+      Refused events are sent again in order, which uses up none of their retries.
+      {row.failingSince === null
+        ? null
+        : " After five days in which none is accepted, the webhook is disabled."}
+    </Notice>
+  );
+}
+
+interface FailingNoticeProps {
+  row: WebhookRow;
+  failure: Failure | undefined;
+  backlog: Backlog | undefined;
+  now: number;
+}
+
+/** Notice of an endpoint whose attempts all fail: reason, next step and consequence. */
+function FailingNotice({ row, failure, backlog, now }: FailingNoticeProps) {
+  const { failingSince: since } = row;
+  if (since === null) return null;
+  const { edit } = pathsOfWebhook(row.id);
+  return (
+    <Notice tone="partial" title="This webhook is failing">
+      <p>
+        {failure === undefined
+          ? "Every attempt fails."
+          : [reasonOf(failure), adviceFor(failure)].filter(Boolean).join(" ")}{" "}
+        Then send a test event, or <a href={edit}>edit the webhook</a>.
+      </p>
+      <p>
+        The first attempt failed <RelativeTime at={toIso(since)} now={now} />, and none has
+        succeeded since.{" "}
+        {backlog === undefined
+          ? ""
+          : `${plural(backlog.count, "event")} ${backlog.count === 1 ? "is" : "are"} pending. `}
+        Each event is retried for three days. After five days of failures, the webhook is disabled.
+      </p>
+    </Notice>
+  );
+}
+
+interface DisabledNoticeProps {
+  row: WebhookRow;
+  now: number;
+  /**
+   * True on lists, where the notice links to the endpoint. Otherwise the notice has a button that
+   * enables the endpoint.
+   */
+  isLink?: boolean;
+}
+
+/** Notice of an endpoint that was disabled, automatically or by a user. */
+export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps) {
+  const { home, enable } = pathsOfWebhook(row.id);
+  const { disabledReason: reason, disabledAt } = row;
+  const name = webhookName(row);
+  const title =
+    reason === null
+      ? "This webhook is disabled"
+      : isLink
+        ? `“${name}” was disabled`
+        : "This webhook was disabled automatically";
+  return (
+    <Notice tone={reason === null ? "none" : "major"} title={title}>
+      {reason === null
+        ? "No events are sent."
+        : `${reason} No events have been sent since then. Correct the receiver or the URL, then enable the webhook.`}{" "}
+      {disabledAt === null ? null : (
+        <>
+          Disabled <RelativeTime at={toIso(disabledAt)} now={now} />.{" "}
+        </>
+      )}
+      {isLink ? (
+        <a href={home}>Open webhook</a>
+      ) : (
+        <PostButton action={enable}>Enable webhook</PostButton>
+      )}
+    </Notice>
+  );
+}
+
+interface RevealedSecretProps {
+  title: string;
+  /** Endpoint with the new secret. */
+  row: WebhookRow;
+  /**
+   * Identifies this rendering of the test button, so that a repeated click sends one test event.
+   */
+  formToken: string;
+  now: number;
+}
+
+/** Screen that shows an endpoint's secret once, with instructions. */
+export function RevealedSecret({ title, row, formToken, now }: RevealedSecretProps) {
+  const { secret, previousSecretEndsAt } = row;
+  const { label } = FORMATS[row.format];
+  const name = webhookName(row);
+  const paths = pathsOfWebhook(row.id);
+  return (
+    <>
+      <PageHead
+        title={title}
+        crumbs={[
+          { href: WEBHOOKS_PATH, label: "Webhooks" },
+          { href: paths.home, label: name },
+        ]}
+      />
+      <Notice tone="degraded" title="This secret is shown only once">
+        {isForPeople(row.format)
+          ? `Every request is signed with this secret. ${label} does not check signatures, so you need it only for a program in between that does.`
+          : "Every request is signed with this secret, so that your program can verify it. If you lose the secret, rotate it."}
+      </Notice>
+      <Card title={name}>
+        <Secret text={secret} copyLabel="Copy secret" />
+        {previousSecretEndsAt === null ? null : (
+          <p class="muted">
+            The previous secret also signs requests, and stops{" "}
+            <RelativeTime at={toIso(previousSecretEndsAt)} now={now} />. Update the receiver before
+            that.
+          </p>
+        )}
+      </Card>
+      <Card title="Verify in a shell">
+        <p class="muted">
+          Signatures follow Standard Webhooks. standardwebhooks.com lists libraries for most
+          languages. Like these libraries, reject timestamps that are more than five minutes old.
+        </p>
+        <CodeBlock text={shellSnippet(secret, now)} copyLabel="Copy" isSecret />
+      </Card>
+      <Card title="Verify in JavaScript">
+        <CodeBlock text={javaScriptSnippet(secret)} copyLabel="Copy" isSecret />
+      </Card>
+      <Actions>
+        <PostButton action={paths.test} name="form" value={formToken}>
+          Send test event
+        </PostButton>
+        <ButtonLink href={paths.home}>Open webhook</ButtonLink>
+      </Actions>
+    </>
+  );
+}
+
+interface MadeWithoutSecret {
+  row: WebhookRow;
+  /** Question to the address; undefined if it needs no answer. */
+  question: Question | undefined;
+  formToken: string;
+  now: number;
+}
+
+/** Screen after the creation of an endpoint for e-mail, which has no secret. */
+export function madeWithoutSecret({ row, question, formToken, now }: MadeWithoutSecret): Screen {
+  const address = maskAddress(recipientOf(row.url));
+  const paths = pathsOfWebhook(row.id);
+  const title = "Webhook created";
+  return {
+    title,
+    children: (
+      <>
+        <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
+        <Card title={webhookName(row)}>
+          <p>
+            {question
+              ? `Events are sent once the owner of ${address} has opened a link and confirmed. ${describeQuestion(question, now)}`
+              : `Events are mailed to ${address} from now on.`}
+          </p>
+        </Card>
+        <Actions>
+          <ButtonLink href={paths.home} kind="primary">
+            Open webhook
+          </ButtonLink>
+          {question ? null : (
+            <PostButton action={paths.test} name="form" value={formToken}>
+              Send test event
+            </PostButton>
+          )}
+        </Actions>
+      </>
+    ),
+  };
+}
+
+interface UnconfirmedNoticeProps {
+  row: WebhookRow;
+  question: Question;
+  now: number;
+}
+
+/** Notice of an endpoint whose address has not confirmed that it wants alerts. */
+function UnconfirmedNotice({ row, question, now }: UnconfirmedNoticeProps) {
+  if (question.state === "refused") {
+    return (
+      <Notice tone="degraded" title="The address gets no alerts">
+        {describeQuestion(question, now)} An owner can end that among the suppressed addresses of
+        the mail settings.
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="degraded" title="The address has not confirmed yet">
+      <p>
+        Nothing is sent until the owner of {maskAddress(recipientOf(row.url))} opens a link and
+        confirms. {describeQuestion(question, now)}
+      </p>
+      {question.state === "waiting" ? null : (
+        <PostButton action={pathsOfWebhook(row.id).confirmation}>
+          {question.state === "unasked" ? "Mail the link" : "Mail the link again"}
+        </PostButton>
+      )}
+    </Notice>
+  );
+}
+
+/** Adds the action that mails the link for confirming again. */
+export function addConfirmationRoutes(area: Area, { ctx }: AdminDependencies): void {
+  area.action("/:id/confirmation", {
+    summary: "Mail the link for confirming alerts again",
+    run: (tx, { params }, actor) => requestConfirmation(ctx, tx, params.id, actor),
+    done: (dueAt, { params }) => ({
+      path: pathsOfWebhook(params.id).home,
+      text:
+        dueAt === undefined
+          ? "No mail was sent. One address gets a link at most every 10 minutes and three a day, all addresses together 20 an hour and 100 a day."
+          : "The link will be mailed.",
+    }),
+  });
+}
+
+/** Time for which a screen waits for the result of a test, in milliseconds. */
+const WAIT_MS = 2 * SECOND_MS;
+
+/** Messages about a test event by the status of its delivery. */
+export const TEST_RESULTS: Readonly<Record<DeliveryStatus, string>> = {
+  pending: "The test event is queued. No result yet.",
+  delivered: "The test event was delivered.",
+  failed: "The test event was not delivered. The response shows the reason.",
+  cancelled: "The test event was cancelled.",
+  superseded: "The test event was not sent, because a newer message arrived first.",
+};
+
+/**
+ * Returns a new delivery after its first attempt, or after two seconds without a result. Does not wait if
+ * nothing delivers in this process.
+ */
+export async function awaitFirstTry(
+  { clock, db, signals }: Ctx,
+  webhookId: string,
+  deliveryId: string,
+): Promise<DeliveryRecord> {
+  const read = () => getDelivery(db, webhookId, deliveryId);
+  if (!signals.deliveriesQueued.hasListeners) return read();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unsubscribe = signals.deliveryTried.on((id) => {
+    if (id === deliveryId) resolve();
+  });
+  const timer = clock.after(WAIT_MS, resolve);
+  try {
+    if (read().row.tries === 0) await promise;
+    return read();
+  } finally {
+    timer.cancel();
+    unsubscribe();
+  }
+}

@@ -1,0 +1,220 @@
+import { NEWEST } from "../../../base/ids";
+import { MINUTE_MS } from "../../../base/time";
+import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../../base/webhook";
+import type { Reader } from "../../../db/statements";
+import { readPages } from "../../../ui/frame/page-choice";
+import { webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import { pageIdOf } from "../../monitors/engine/transitions";
+import { listComponentsOfMonitors } from "../../monitors/store";
+import { findPage, type PageRow } from "../../pages/store";
+import { findQuestion, type Question } from "../alerts/confirmation";
+import { webhookName } from "../changes";
+import { type DeliveryRecord, listDeliveries } from "../deliveries";
+import { type Backlog, deliveryHealth, type Failure, lastFailure } from "../health";
+import { listMonitorsById } from "../monitor-store";
+import { getWebhookRecord, listWebhooks, type WebhookRecord } from "../records";
+import { listAllWebhooks, type WebhookRow } from "../store";
+
+/** Number of endpoints on one screen, and of deliveries of one endpoint. */
+const WEBHOOKS_PER_SCREEN = 50;
+const DELIVERIES_PER_SCREEN = 25;
+
+/** Endpoint with its waiting deliveries and last failure. */
+export interface ListedWebhook {
+  record: WebhookRecord;
+  backlog: Backlog | undefined;
+  failure: Failure | undefined;
+}
+
+/** Position of one screen in a list. */
+interface ListPosition {
+  /** Last id of this screen if more follow. */
+  nextBefore: string | undefined;
+  /** True for every screen but the first. */
+  isContinued: boolean;
+}
+
+/** One screen of the list of endpoints. */
+export interface WebhookListing extends ListPosition {
+  webhooks: readonly ListedWebhook[];
+  pages: readonly PageRow[];
+}
+
+/** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
+export function readWebhookList(
+  reader: Reader,
+  before: string | undefined,
+  now: number,
+): WebhookListing {
+  const position = { before: before ?? NEWEST, limit: WEBHOOKS_PER_SCREEN + 1 };
+  const records = listWebhooks(reader, position, now);
+  const shown = records.slice(0, WEBHOOKS_PER_SCREEN);
+  const { backlogs } = deliveryHealth(reader, now);
+  return {
+    webhooks: shown.map((record) => withHealth(reader, record, backlogs)),
+    pages: readPages(reader),
+    nextBefore: records.length > WEBHOOKS_PER_SCREEN ? shown.at(-1)?.row.id : undefined,
+    isContinued: before !== undefined,
+  };
+}
+
+interface SelectedMonitor {
+  id: string;
+  name: string;
+  /** True if the endpoint is for a page to which the events of the monitor do not belong. */
+  isOutside: boolean;
+}
+
+/** Endpoint with one screen of its deliveries. */
+export interface WebhookView extends ListedWebhook, ListPosition {
+  /** Page whose events the endpoint receives; null for all pages. */
+  page: PageRow | null;
+  /** Question to the address of an endpoint for e-mail; undefined if it needs no answer. */
+  question: Question | undefined;
+  /** Monitors whose events the endpoint receives, by name; null for all. */
+  monitors: readonly SelectedMonitor[] | null;
+  deliveries: readonly DeliveryRecord[];
+  /** Status of the listed deliveries; undefined for all of them. */
+  status: DeliveryStatus | undefined;
+}
+
+/**
+ * Reads an endpoint and the deliveries for a query. Invalid parameters are ignored. Throws
+ * `not_found`.
+ */
+export function readWebhookView(
+  reader: Reader,
+  id: string,
+  query: Readonly<Record<string, string | undefined>>,
+  now: number,
+): WebhookView {
+  const record = getWebhookRecord(reader, id, now);
+  const { pageId, monitors } = record.row;
+  const status = DELIVERY_STATUSES.find((one) => one === query["show"]);
+  const before = query["before"] || undefined;
+  const rows = listDeliveries(reader, {
+    webhookId: id,
+    status: status ?? null,
+    before: before ?? NEWEST,
+    limit: DELIVERIES_PER_SCREEN + 1,
+  });
+  const deliveries = rows.slice(0, DELIVERIES_PER_SCREEN);
+  return {
+    ...withHealth(reader, record, deliveryHealth(reader, now).backlogs),
+    page: (pageId !== null && findPage(reader, { id: pageId })) || null,
+    question: findQuestion(reader, record.row),
+    monitors: monitors.includes(ANY_MONITOR)
+      ? null
+      : readSelectedMonitors(reader, monitors, pageId),
+    deliveries,
+    status,
+    nextBefore: rows.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,
+    isContinued: before !== undefined,
+  };
+}
+
+/** Reads the selected monitors of an endpoint for a page, or for all pages (null), by name. */
+function readSelectedMonitors(
+  reader: Reader,
+  ids: readonly string[],
+  pageId: string | null,
+): SelectedMonitor[] {
+  const monitorIds = JSON.stringify(pageId === null ? [] : ids);
+  const components = Map.groupBy(
+    listComponentsOfMonitors(reader, { monitorIds }),
+    ({ monitorId }) => monitorId,
+  );
+  const isOutside = (id: string) =>
+    pageId !== null && pageIdOf({ components: components.get(id) ?? [] }) !== pageId;
+  return listMonitorsById(reader, ids)
+    .map(({ id, name }) => ({ id, name, isOutside: isOutside(id) }))
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+function withHealth(
+  reader: Reader,
+  record: WebhookRecord,
+  backlogs: readonly Backlog[],
+): ListedWebhook {
+  const { id } = record.row;
+  const backlog = backlogs.find(({ webhookId }) => webhookId === id);
+  return { record, backlog, failure: lastFailure(reader, id) };
+}
+
+/**
+ * Waiting time in ms above which a delivery has failed more than twice, so that the failure is not
+ * brief.
+ */
+const LONG_WAIT_MS = 10 * MINUTE_MS;
+
+/** Endpoint that receives no events. */
+export interface DeliveryTrouble {
+  id: string;
+  name: string;
+  /** Time since which events do not reach it, in unix ms. */
+  since: number;
+  /** Reason for the automatic disabling; undefined if enabled. */
+  disabledReason?: string;
+  /** Number of waiting deliveries, and the time of the oldest in unix ms. */
+  waiting?: { count: number; oldestAt: number };
+}
+
+/**
+ * Reads the endpoints that were disabled automatically, and those with a delivery older than
+ * `LONG_WAIT_MS`.
+ */
+export function readDeliveryTroubles(reader: Reader, now: number): DeliveryTrouble[] {
+  const { backlogs } = deliveryHealth(reader, now);
+  const long = backlogs.filter(({ oldestAt }) => now - oldestAt > LONG_WAIT_MS);
+  return listAllWebhooks(reader, {}).flatMap((row) =>
+    troubleOf(
+      row,
+      long.find(({ webhookId }) => webhookId === row.id),
+    ),
+  );
+}
+
+function troubleOf(row: WebhookRow, waiting: DeliveryTrouble["waiting"]): DeliveryTrouble[] {
+  const { id, enabled, disabledReason, disabledAt, failingSince, updatedAt } = row;
+  const name = webhookName(row);
+  if (enabled) {
+    return waiting ? [{ id, name, since: failingSince ?? waiting.oldestAt, waiting }] : [];
+  }
+  if (disabledReason === null) return [];
+  return [{ id, name, since: disabledAt ?? updatedAt, disabledReason }];
+}
+
+export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;
+
+/** Returns the paths of an endpoint's screens and forms. */
+export function pathsOfWebhook(id: string) {
+  const home = webhookPath(id);
+  return {
+    home,
+    edit: `${home}/edit`,
+    test: `${home}/test`,
+    enable: `${home}/enable`,
+    confirmation: `${home}/confirmation`,
+    rotate: `${home}/rotate`,
+    disable: `${home}/disable`,
+    redeliver: `${home}/redeliver`,
+    delete: `${home}/delete`,
+    /** Returns the path of the list of deliveries; `before` continues after that id. */
+    deliveries({ status, before }: { status?: DeliveryStatus; before?: string }): string {
+      const query = new URLSearchParams();
+      if (status !== undefined) query.set("show", status);
+      if (before !== undefined) query.set("before", before);
+      const text = query.toString();
+      return text === "" ? home : `${home}?${text}`;
+    },
+    /**
+     * Returns the path of one delivery, with the response of its last attempt or of the given one.
+     */
+    delivery(deliveryId: string, tryNumber?: number): string {
+      const path = `${home}/deliveries/${encodeURIComponent(deliveryId)}`;
+      return tryNumber === undefined ? path : `${path}?try=${tryNumber}`;
+    },
+    sendAgain: (deliveryId: string) =>
+      `${home}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`,
+  };
+}

@@ -1,0 +1,536 @@
+import type { TObject } from "@sinclair/typebox";
+import type { Actor } from "../../base/actor";
+import { conflict } from "../../base/errors";
+import { freeRef, type ManagedMetadata } from "../../base/ids";
+import { toRef } from "../../base/text";
+import { FieldErrors, type IsInvalidField, validate } from "../../base/validation";
+import {
+  ANY_EVENT,
+  ANY_MONITOR,
+  GROUP_SECONDS,
+  isForPeople,
+  type WebhookFormat,
+} from "../../base/webhook";
+import type { Ctx } from "../../context";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
+import { hostError, type Policy, webhookPolicy } from "../../egress/policy";
+import { audit } from "../../events/audit";
+import { mailReadiness } from "../mail/settings";
+import { describeMissing } from "../mail/test-mail";
+import { findNamedPage } from "../pages/filter";
+import { mailConfirmation } from "./alerts/confirmation";
+import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
+import { nameInWords, wakeDeliverer } from "./changes";
+import { ELLIPSIS, FORMATS, shownUrl, validateDestination } from "./formats";
+import { endGathering } from "./gathering-store";
+import { findMonitorId } from "./monitor-store";
+import { mailtoOf, maskedMailto, parseMailto } from "./recipient";
+import { getWebhookRecord, getWebhookRow, resolveWebhookId, type WebhookRecord } from "./records";
+import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./secrets";
+import {
+  findWebhook,
+  findWebhookByRef,
+  insertWebhook,
+  updateWebhookRow,
+  type WebhookRow,
+} from "./store";
+import { CreateWebhookBody, UpdateWebhookBody } from "./wire";
+
+/** True for an import, which sends no mail: the address of an endpoint for e-mail is not asked to confirm. */
+interface Silence {
+  isSilent?: boolean;
+}
+
+/**
+ * Creates an endpoint, which receives events from now on. Its secret is in the returned row: show
+ * it once. Throws `validation_failed` that names every invalid field, or `conflict` for a ref that
+ * is taken.
+ */
+export function createWebhook(
+  ctx: Ctx,
+  tx: Tx,
+  input: CreateWebhookBody,
+  actor: Actor,
+  metadata: ManagedMetadata & Silence = {},
+): WebhookRecord {
+  validate(CreateWebhookBody, input);
+  const errors = new FieldErrors();
+  const format = input.format ?? "standard";
+  const desired: DesiredWebhook = {
+    url: storedUrl(format, input.url),
+    description: input.description ?? null,
+    events: input.events ?? [ANY_EVENT],
+    pageId: readPage(tx, errors, input.page ?? null),
+    monitors: readMonitors(tx, errors, input.monitors ?? [ANY_MONITOR]),
+    format,
+    groupSeconds: input.group_seconds ?? GROUP_SECONDS.default,
+    settings: input.settings ?? {},
+    enabled: input.enabled ?? true,
+  };
+  validateEvents(errors, desired.events);
+  validateReach(ctx, errors, desired);
+  validateSecret(errors, input.secret);
+  if (format === "email" && input.secret !== undefined) {
+    errors.add(["secret"], "must be left out, because mails are not signed");
+  }
+  errors.throwIfAny();
+  const holderOf = (ref: string) => findWebhookByRef(tx, { ref });
+  const ref = metadata.ref ?? freeRef(refOf(desired), holderOf);
+  requireFreeRef(tx, ref);
+  const now = ctx.clock.now();
+  const row: WebhookRow = {
+    id: ctx.newId("whk"),
+    ref,
+    ...desired,
+    disabledReason: null,
+    disabledAt: desired.enabled ? null : now,
+    secret: input.secret ?? newSecret(ctx.random),
+    previousSecret: null,
+    previousSecretEndsAt: null,
+    failingSince: null,
+    confirmedAt: confirmedAtOf(tx, desired),
+    managedBy: metadata.managedBy ?? null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  insertWebhook(tx, row);
+  if (!metadata.isSilent && !isOpenToEvents(tx, row)) mailConfirmation(ctx, tx, row);
+  audit(ctx, tx, actor, "webhook.create", row.id, `Created ${nameInWords(row)}`);
+  return getWebhookRecord(tx, row.id, now);
+}
+
+/** Returns a ref made from the description, or else from the host of the URL. */
+function refOf({ description, url, format }: DesiredWebhook): string {
+  return toRef(description ?? "") || toRef(new URL(url).hostname) || format;
+}
+
+/** Throws `conflict` if another endpoint has the ref. */
+function requireFreeRef(reader: Reader, ref: string): void {
+  if (!findWebhookByRef(reader, { ref })) return;
+  throw conflict(`The ref ${ref} is taken by another webhook.`);
+}
+
+/**
+ * Changes an endpoint. Fields that the input leaves out stay, including secrets; so does a URL
+ * given in its shortened form. Another format starts without settings. Pending deliveries of an
+ * endpoint that is disabled are cancelled; an endpoint that is enabled receives events from then
+ * on. A change to the current values changes nothing. `metadata` may give it another ref.
+ *
+ * Throws `not_found`, `validation_failed` that names every invalid field, or `conflict` for a ref
+ * that is taken.
+ */
+export function updateWebhook(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: UpdateWebhookBody,
+  actor: Actor,
+  metadata: Pick<ManagedMetadata, "ref"> & Silence = {},
+): WebhookRecord {
+  validate(UpdateWebhookBody, input);
+  const now = ctx.clock.now();
+  const record = getWebhookRecord(tx, id, now);
+  const { row: before } = record;
+  const errors = new FieldErrors();
+  const desired = { ref: metadata.ref ?? before.ref, ...desiredAfter(tx, errors, before, input) };
+  validateEvents(errors, desired.events);
+  // An endpoint whose URL is no longer allowed can still be disabled.
+  const isReachChanged = REACH.some((field) => !Bun.deepEquals(before[field], desired[field]));
+  if (isReachChanged) {
+    validateKeptSecrets(errors, before, desired, input);
+    validateReach(ctx, errors, desired, hiddenUrlError(before, desired, input));
+  }
+  errors.throwIfAny();
+  if (desired.ref !== before.ref) requireFreeRef(tx, desired.ref);
+  const changed = (Object.keys(WORDS) as (keyof typeof WORDS)[])
+    .filter((field) => !Bun.deepEquals(before[field], desired[field]))
+    .map((field) => WORDS[field]);
+  const isSwitched = desired.enabled !== before.enabled;
+  if (changed.length === 0 && !isSwitched) return record;
+  const after: WebhookRow = {
+    ...changedRow(ctx, before),
+    ...desired,
+    ...(isSwitched ? { disabledReason: null, disabledAt: desired.enabled ? null : now } : {}),
+    // Earlier failures do not count after a change.
+    ...(isSwitched || isReachChanged ? { failingSince: null } : {}),
+    ...(isReachChanged ? { confirmedAt: confirmedAtOf(tx, desired) } : {}),
+  };
+  updateWebhookRow(tx, after);
+  const isAsked = isReachChanged && !metadata.isSilent && !isOpenToEvents(tx, after);
+  if (isAsked) mailConfirmation(ctx, tx, after);
+  if (changed.length > 0) {
+    const summary = `Changed ${nameInWords(before)}: ${changed.join(", ")}`;
+    audit(ctx, tx, actor, "webhook.update", id, summary);
+  }
+  if (isSwitched) {
+    const [action, verb] = desired.enabled
+      ? (["webhook.enable", "Enabled"] as const)
+      : (["webhook.disable", "Disabled"] as const);
+    audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
+  }
+  const isStillGathering =
+    before.groupSeconds === desired.groupSeconds && isForPeople(desired.format);
+  if (!isStillGathering) endGathering(tx, { webhookId: id, now });
+  // Deliveries that wait for the former destination or gathering time need not wait any more.
+  if (isSwitched || isReachChanged || !isStillGathering) wakeDeliverer(ctx, tx, id);
+  return getWebhookRecord(tx, id, now);
+}
+
+const REACH = ["url", "format", "settings"] as const;
+
+/** Names of changed fields for the audit log. Values are left out, since they may be secret. */
+const WORDS: Readonly<Record<"ref" | Exclude<keyof DesiredWebhook, "enabled">, string>> = {
+  ref: "ref",
+  url: "URL",
+  description: "description",
+  events: "events",
+  pageId: "page",
+  monitors: "monitors",
+  format: "format",
+  groupSeconds: "gathering time",
+  settings: "settings",
+};
+
+function desiredAfter(
+  tx: Tx,
+  errors: FieldErrors,
+  before: WebhookRow,
+  input: UpdateWebhookBody,
+): DesiredWebhook {
+  const { description, page, format = before.format } = input;
+  const settings = format === before.format ? before.settings : {};
+  return {
+    url: namesUrl(before, input) ? storedUrl(format, input.url) : before.url,
+    description: description === undefined ? before.description : description,
+    events: input.events ?? before.events,
+    pageId: page === undefined ? before.pageId : readPage(tx, errors, page),
+    monitors: input.monitors ? readMonitors(tx, errors, input.monitors) : before.monitors,
+    format,
+    groupSeconds: input.group_seconds ?? before.groupSeconds,
+    settings: changedSettings(format, settings, input.settings ?? {}),
+    enabled: input.enabled ?? before.enabled,
+  };
+}
+
+/** Returns true if the input has a URL other than the stored one in its shortened form. */
+function namesUrl(
+  { format, url }: WebhookRow,
+  input: UpdateWebhookBody,
+): input is UpdateWebhookBody & { url: string } {
+  return input.url !== undefined && input.url !== shownUrl(format, url);
+}
+
+/** Returns an error if another format would reveal the stored secret URL. */
+function hiddenUrlError(
+  before: WebhookRow,
+  desired: DesiredWebhook,
+  input: UpdateWebhookBody,
+): string | undefined {
+  const isHidden = FORMATS[before.format].openPath !== undefined;
+  return isHidden && desired.format !== before.format && !namesUrl(before, input)
+    ? "must be entered again for another format, because it is a secret"
+    : undefined;
+}
+
+/** Adds an error for each secret setting that would be sent to another address, or used for another recipient. */
+function validateKeptSecrets(
+  errors: FieldErrors,
+  before: WebhookRow,
+  desired: DesiredWebhook,
+  input: UpdateWebhookBody,
+): void {
+  if (desired.format !== before.format) return;
+  const { secretSettings } = FORMATS[before.format];
+  const isOther =
+    URL.parse(desired.url)?.href !== new URL(before.url).href ||
+    Object.keys({ ...before.settings, ...desired.settings }).some(
+      (name) =>
+        !secretSettings.includes(name) &&
+        (before.settings[name] ?? null) !== (desired.settings[name] ?? null),
+    );
+  if (!isOther) return;
+  for (const setting of secretSettings) {
+    const isKept = setting in desired.settings && input.settings?.[setting] === undefined;
+    if (isKept) {
+      errors.add(["settings", setting], "must be entered again for another address or recipient");
+    }
+  }
+}
+
+/**
+ * Mails the link for confirming to the address of an endpoint again. Returns the time at which it is due (unix
+ * ms), or undefined if nothing is sent: see `mailConfirmation`. Throws `not_found`, or `conflict` if no
+ * confirmation is needed.
+ */
+export function requestConfirmation(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+): number | undefined {
+  const row = getWebhookRow(tx, id);
+  if (isOpenToEvents(tx, row)) throw conflict("The address needs no confirmation.");
+  const readiness = mailReadiness(ctx);
+  if (!readiness.ready) throw conflict(`Mail needs ${describeMissing(readiness.missing)} first.`);
+  const summary = `Asked the address of ${nameInWords(row)} again to confirm`;
+  audit(ctx, tx, actor, "webhook.update", id, summary);
+  return mailConfirmation(ctx, tx, row);
+}
+
+/**
+ * Deletes an endpoint: it is not found from now on, nothing more is sent to it, and its secrets are
+ * erased. Throws `not_found`.
+ */
+export function deleteWebhook(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
+  const row = getWebhookRow(tx, id);
+  updateWebhookRow(tx, {
+    ...changedRow(ctx, row),
+    // Secrets and addresses are erased.
+    url: row.format === "email" ? maskedMailto(row.url) : shownUrl(row.format, row.url),
+    confirmedAt: null,
+    settings: {},
+    secret: "",
+    previousSecret: null,
+    previousSecretEndsAt: null,
+    deletedAt: ctx.clock.now(),
+  });
+  audit(ctx, tx, actor, "webhook.delete", id, `Deleted ${nameInWords(row)}`);
+  wakeDeliverer(ctx, tx, id);
+}
+
+/**
+ * Gives an endpoint another secret: `newValue`, or a generated one. It is in the returned row: show it
+ * once. The earlier secret signs too for 24 hours; an older one no longer. Throws `not_found`,
+ * `conflict` for a format without one, or `validation_failed` for an invalid secret.
+ */
+export function rotateSecret(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+  newValue?: string,
+): WebhookRecord {
+  const row = getWebhookRow(tx, id);
+  if (row.format === "email") throw conflict("A webhook for e-mail has no secret.");
+  const errors = new FieldErrors();
+  validateSecret(errors, newValue);
+  errors.throwIfAny();
+  const now = ctx.clock.now();
+  updateWebhookRow(tx, {
+    ...changedRow(ctx, row),
+    secret: newValue ?? newSecret(ctx.random),
+    previousSecret: row.secret,
+    previousSecretEndsAt: now + ROTATION_OVERLAP_MS,
+  });
+  const summary = `Gave ${nameInWords(row)} another secret`;
+  audit(ctx, tx, actor, "webhook.rotate_secret", id, summary);
+  return getWebhookRecord(tx, id, now);
+}
+
+const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
+
+/**
+ * Returns the error of an endpoint's URL without repeating the URL; undefined for a valid one.
+ * Recognises every spelling of an IP address. The addresses of a host name are checked at every
+ * attempt.
+ */
+function urlError(text: string, policy: Policy): string | undefined {
+  if (text.includes(ELLIPSIS)) return "is the shortened URL: enter the whole URL";
+  // URL parsers drop these characters, so that the URL called would differ from the one shown.
+  if (/[\s\\]|\p{Cc}/u.test(text))
+    return "must not contain spaces, backslashes or control characters";
+  const url = URL.parse(text);
+  if (!url || !SCHEMES.has(url.protocol))
+    return "must be a URL that begins with https:// or http://";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
+  const detail = hostError(url.hostname, policy);
+  return detail && `has a host that ${detail}`;
+}
+
+/** Returns the error of the URL or the address of an endpoint; undefined for a valid one. */
+function destinationError(ctx: Ctx, format: WebhookFormat, url: string): string | undefined {
+  if (format !== "email") return urlError(url, webhookPolicy(ctx.allowedNetworks));
+  const address = parseMailto(url);
+  return "error" in address ? address.error : undefined;
+}
+
+/** Returns the error of a format that needs mail while that is not ready. */
+function mailError(ctx: Ctx, format: WebhookFormat): string | undefined {
+  const readiness = format === "email" ? mailReadiness(ctx) : undefined;
+  return readiness?.ready === false
+    ? `needs mail, which needs ${describeMissing(readiness.missing)} first`
+    : undefined;
+}
+
+/** Returns a valid URL as it is stored. */
+export function storedUrl(format: WebhookFormat, url: string): string {
+  if (format !== "email") return url;
+  const address = parseMailto(url);
+  return "error" in address ? url : mailtoOf(address.address);
+}
+
+/** Columns of an endpoint that callers set. */
+type DesiredWebhook = Pick<
+  WebhookRow,
+  | "url"
+  | "description"
+  | "events"
+  | "pageId"
+  | "monitors"
+  | "format"
+  | "groupSeconds"
+  | "settings"
+  | "enabled"
+>;
+
+/** Adds the error of a signing secret, if one is given. */
+export function validateSecret(errors: FieldErrors, secret: string | undefined): void {
+  const error = secret === undefined ? undefined : secretError(secret);
+  if (error !== undefined) errors.add(["secret"], error);
+}
+
+/** Adds an error for an event filter that mixes "*" with types. Its schema has passed. */
+export function validateEvents(errors: FieldErrors, events: readonly string[]): void {
+  if (events.includes(ANY_EVENT) && events.length > 1) {
+    errors.add(["events"], `must be ["${ANY_EVENT}"] alone or a list of types`);
+  }
+}
+
+/**
+ * Returns the ids of the monitors that a body names by id or ref, or `ANY_MONITOR`. Adds an error for
+ * each that does not exist or occurs twice, and for a list that mixes `ANY_MONITOR` with monitors.
+ */
+export function readMonitors(
+  reader: Reader,
+  errors: FieldErrors,
+  references: readonly string[],
+): string[] {
+  if (references.includes(ANY_MONITOR)) {
+    if (references.length > 1) {
+      errors.add(["monitors"], `must be ["${ANY_MONITOR}"] alone or a list of monitors`);
+    }
+    return [ANY_MONITOR];
+  }
+  const ids: string[] = [];
+  for (const [index, reference] of references.entries()) {
+    // An empty reference stands for an entry that breaks the schema and has its error already.
+    if (reference === "") continue;
+    const id = findMonitorId(reader, { reference })?.id;
+    if (id === undefined) errors.add(["monitors", index], "is not a monitor");
+    else if (ids.includes(id)) errors.add(["monitors", index], "names the same monitor twice");
+    else ids.push(id);
+  }
+  return ids;
+}
+
+/**
+ * Adds errors of an endpoint's URL, format and settings. `knownUrlError` is a known error of the
+ * URL.
+ */
+function validateReach(
+  ctx: Ctx,
+  errors: FieldErrors,
+  { url, format, settings }: Pick<DesiredWebhook, "url" | "format" | "settings">,
+  knownUrlError?: string,
+): void {
+  const detail = knownUrlError ?? destinationError(ctx, format, url) ?? mailError(ctx, format);
+  if (detail !== undefined) errors.add(["url"], detail);
+  const isReadable = URL.canParse(url);
+  const validationErrors = validateDestination(
+    format,
+    isReadable ? url : "https://unreadable.invalid",
+    settings,
+  );
+  // At most one error for the URL.
+  errors.addAll(
+    [],
+    validationErrors.filter(({ pointer }) => detail === undefined || pointer !== "#/url"),
+  );
+}
+
+/**
+ * Returns the id of the page that a body names; null for none. Adds an error for an unknown page
+ * and for the sample page.
+ */
+function readPage(reader: Reader, errors: FieldErrors, slugOrId: string | null): string | null {
+  if (slugOrId === null) return null;
+  const page = findNamedPage(reader, errors, slugOrId);
+  // Its webhooks would be deleted with it, unnoticed.
+  if (page?.isSample) {
+    errors.add(["page"], "is the sample page, which is removed when you create your first page");
+  }
+  return page?.id ?? null;
+}
+
+/**
+ * Returns settings after a change: null clears one, others that are left out stay. Unknown names
+ * are kept, so that validation reports them.
+ */
+function changedSettings(
+  format: WebhookRow["format"],
+  before: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const declared = (FORMATS[format].settings as TObject).properties;
+  return Object.fromEntries(
+    Object.entries({ ...before, ...change }).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(declared, name),
+    ),
+  );
+}
+
+/** Returns an unknown page, unknown monitors and invalid values in the body of a new webhook. */
+export function createWebhookErrors(
+  ctx: Ctx,
+  reader: Reader,
+  input: Partial<CreateWebhookBody>,
+  isInvalid: IsInvalidField,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const { url, format = "standard", settings = {}, secret } = input;
+  addFilters(reader, errors, input);
+  if (url !== undefined && !isInvalid("format") && !isInvalid("settings")) {
+    validateReach(ctx, errors, { url, format, settings });
+  } else addUrl(ctx, errors, isInvalid("format") ? "standard" : format, url);
+  validateSecret(errors, secret);
+  return errors;
+}
+
+/** Returns an unknown page, unknown monitors and invalid values in a change of a webhook. */
+export function updateWebhookErrors(
+  ctx: Ctx,
+  reader: Reader,
+  reference: string,
+  input: Partial<UpdateWebhookBody>,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const row = findWebhook(reader, { id: resolveWebhookId(reader, reference) });
+  if (!row) return errors;
+  addFilters(reader, errors, input);
+  if (input.url !== shownUrl(row.format, row.url)) {
+    addUrl(ctx, errors, input.format ?? row.format, input.url);
+  }
+  return errors;
+}
+
+function addFilters(
+  reader: Reader,
+  errors: FieldErrors,
+  { page, events, monitors }: Partial<UpdateWebhookBody>,
+): void {
+  readPage(reader, errors, page ?? null);
+  readMonitors(reader, errors, monitors ?? []);
+  validateEvents(errors, events ?? []);
+}
+
+function addUrl(
+  ctx: Ctx,
+  errors: FieldErrors,
+  format: WebhookFormat,
+  url: string | undefined,
+): void {
+  const fault = url === undefined ? undefined : destinationError(ctx, format, url);
+  if (fault !== undefined) errors.add(["url"], fault);
+}
