@@ -37,9 +37,9 @@ export function applyTemplates(run: ApplyRun, templates: readonly FileTemplate[]
 function applyTemplate(run: ApplyRun, entry: TemplateEntry, componentsOf: ComponentsOf): void {
   const { ctx, tx, options } = run;
   const { item, ref, path, row: stored } = entry;
-  const page = run.locatingErrors(path, () => pageOf(run, item));
+  const page = run.locatingErrors(path, () => pageOfTemplate(run, item));
   const pageComponents = page ? componentsOf(page.id) : [];
-  const ids = run.locatingErrors(path, () => componentIdsOf(item, page, pageComponents));
+  const ids = run.locatingErrors(path, () => componentIdsOfTemplate(item, page, pageComponents));
   const { page: _page, components: _components, previous_refs: _refs, ref: _ref, ...fields } = item;
   const input = {
     ...fields,
@@ -70,7 +70,7 @@ function slugOf({ tx }: ApplyRun, { row: { pageId } }: TemplateRecord): string |
 }
 
 /** Returns the page of a template, also by an earlier slug; null for all pages. */
-function pageOf({ tx }: ApplyRun, { page: slug }: FileTemplate): PageRow | null {
+function pageOfTemplate({ tx }: ApplyRun, { page: slug }: FileTemplate): PageRow | null {
   if (slug === undefined || slug === null) return null;
   const page = findPageBySlug(tx, { slug });
   if (page) return page;
@@ -78,7 +78,7 @@ function pageOf({ tx }: ApplyRun, { page: slug }: FileTemplate): PageRow | null 
 }
 
 /** Returns the statuses of a template by component id. Throws for a ref that the page does not have. */
-function componentIdsOf(
+function componentIdsOfTemplate(
   { components = {} }: FileTemplate,
   page: PageRow | null,
   pageComponents: readonly ComponentRow[],

@@ -4,9 +4,9 @@ import { type Leader, readLeader } from "./record";
 import type { LeaderStore } from "./signature";
 
 /** Interval of looks at the record. */
-const LOOK_MS = 1_000;
+const RECORD_LOOK_MS = 1_000;
 /** Time without a renewal after which the primary has stopped by itself, with some reserve. */
-const SILENT_MS = 15_000;
+const RECORD_SILENT_MS = 15_000;
 /** Time by which each candidate lets the better ones go first. */
 const RANK_MS = 2_000;
 
@@ -63,7 +63,7 @@ export function watchRecord({ store, clock, log, node, rank, onEnded }: WatchOpt
       seen = undefined;
       log.warn({ err: error }, "the record of the primary cannot be read");
     }
-    if (!isStopped) timer = clock.after(LOOK_MS, () => void watch());
+    if (!isStopped) timer = clock.after(RECORD_LOOK_MS, () => void watch());
   }
 
   void watch();
@@ -83,6 +83,6 @@ export function hasLeaseEnded(
 ): boolean {
   if (!leader) return false;
   const { record } = leader;
-  const silentMs = record.released && record.node !== node ? 0 : SILENT_MS;
+  const silentMs = record.released && record.node !== node ? 0 : RECORD_SILENT_MS;
   return clock.monotonic() - since >= silentMs + RANK_MS * rank;
 }

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { environmentOf } from "./litestream";
 
 /** Time that a child gets to end by itself, in ms. */
-const STOP_MS = 2_000;
+const CHILD_STOP_MS = 2_000;
 /** Longest line of a child's output that is read. */
 const LINE_MAX = 2_000;
 
@@ -39,7 +39,7 @@ export function startChild(command: readonly string[], options: ChildOptions): C
     ended,
     async stop(how = "gently") {
       child.kill(how === "gently" ? "SIGTERM" : "SIGKILL");
-      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+      const timer = setTimeout(() => child.kill("SIGKILL"), CHILD_STOP_MS);
       await child.exited;
       clearTimeout(timer);
       await ended;

@@ -24,7 +24,7 @@ import type { Valkey } from "../valkey/client";
 import { NODES_PATH } from "../wire";
 
 /** Longest upload that a purge waits for, in ms. */
-const UPLOAD_MS = 3_000;
+const PARTS_UPLOAD_MS = 3_000;
 
 /** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
 export function appOptionsOf(ctx: Ctx, primaryship: Primaryship): AppOptions {
@@ -121,7 +121,7 @@ export function createPrimaryParts(
     },
     async whenApplied() {
       // The number of a transaction is known once it is in the store.
-      await registry.whenApplied(await primaryship.upload(UPLOAD_MS));
+      await registry.whenApplied(await primaryship.upload(PARTS_UPLOAD_MS));
     },
     handlers: {
       [`POST ${NODES_PATH}`]: registry.take,

@@ -17,7 +17,7 @@ interface HealthchecksOptions {
  */
 export async function readHealthchecks(path: string, options: HealthchecksOptions): Promise<Found> {
   const document = parseModestJson(await readText(path), path);
-  if (!isObject(document) || !Array.isArray(document["checks"])) {
+  if (!isRecord(document) || !Array.isArray(document["checks"])) {
     throw new OperatorError(
       `${path} is no answer of Healthchecks to GET /api/v3/checks/: it is no JSON object with a list of checks.`,
     );
@@ -30,7 +30,7 @@ export async function readHealthchecks(path: string, options: HealthchecksOption
     );
   }
   const isReadOnly = (check: unknown) =>
-    isObject(check) && "unique_key" in check && !("ping_url" in check);
+    isRecord(check) && "unique_key" in check && !("ping_url" in check);
   if (checks.length > 0 && checks.every(isReadOnly)) {
     throw new OperatorError(
       `${path} is the answer to a read-only key, which has no ping URLs. Fetch it again with a read-write key, so that jobs need no new address.`,
@@ -39,6 +39,6 @@ export async function readHealthchecks(path: string, options: HealthchecksOption
   return findInAnswer(document, checks, options);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -11,7 +11,7 @@ import { cutName, textChange } from "../texts";
 import { type SourceComponent, timeOf } from "./document";
 
 /** Returns the identity of a component or of a group. */
-export function foreignOf({ id, name, group }: SourceComponent): ForeignObject {
+export function foreignOfComponent({ id, name, group }: SourceComponent): ForeignObject {
   const type = group ? "group" : "component";
   return { type, id, name: cutName(name, `Unnamed ${type}`) };
 }
@@ -47,7 +47,7 @@ export function componentsOf(
 function groupOf(group: SourceComponent, page: ForeignKey): FoundGroup {
   const { name, description = null } = group;
   return {
-    foreign: foreignOf(group),
+    foreign: foreignOfComponent(group),
     page,
     body: { name, description },
     changes: [],
@@ -65,7 +65,7 @@ function componentOf(
   const { baseline, changes: ofStatus } = baselineOf(component, given);
   const isInGroup = Boolean(groupId) && groupIds.has(groupId ?? "");
   return {
-    foreign: foreignOf(component),
+    foreign: foreignOfComponent(component),
     page,
     group: isInGroup ? keyOf({ type: "group", id: groupId ?? "" }) : null,
     body: {

@@ -39,7 +39,7 @@ export function subscribersIn(entries: readonly unknown[]): Subscribers {
 /** Lists the subscribers who cannot be moved, by the way in which they are notified. */
 export function subscribersLeftOut({ others }: Subscribers): LeftOut[] {
   return [...others].map(([mode, count]) => ({
-    foreign: foreignOf(mode, `${plural(count, "subscriber")} by ${mode}`),
+    foreign: foreignOfSubscriber(mode, `${plural(count, "subscriber")} by ${mode}`),
     reason: "Only subscribers by e-mail can be moved.",
   }));
 }
@@ -49,10 +49,10 @@ export function subscribersNotRead(hasKey: boolean): LeftOut {
   const reason = hasKey
     ? "Import again with --subscribers, which writes a file for `allclear subscriber import`."
     : "Only the REST API has them. Import again with --api-key-file and --subscribers.";
-  return { foreign: foreignOf("all", "Subscribers"), reason };
+  return { foreign: foreignOfSubscriber("all", "Subscribers"), reason };
 }
 
-function foreignOf(id: string, name: string): ForeignObject {
+function foreignOfSubscriber(id: string, name: string): ForeignObject {
   return { type: "subscribers", id, name };
 }
 

@@ -67,7 +67,7 @@ const TEXT_OPS = {
   not_contains: "not_contains",
 } as const;
 
-const NUMBER_OPS = {
+const CONDITION_NUMBER_OPS = {
   num_equals: "eq",
   num_not_equals: "ne",
   lt: "lt",
@@ -91,7 +91,7 @@ function assertionOf(
   const json = { source: "json", property } as const;
   if (pattern !== undefined) return { ...json, op: "matches", value: pattern };
   if (op) return op === "eq" || value !== "" ? { ...json, op, value } : undefined;
-  const numberOp = lookUp(NUMBER_OPS, operator);
+  const numberOp = lookUp(CONDITION_NUMBER_OPS, operator);
   const expected = value.trim() === "" ? NaN : Number(value);
   return numberOp && Number.isFinite(expected)
     ? { ...json, op: numberOp, value: expected }

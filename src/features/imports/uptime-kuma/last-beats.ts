@@ -8,16 +8,16 @@ const MESSAGE_MAX = 300;
 /** Maximum number of pending beats before an outage that are read. */
 const PENDING_MAX = 1_000;
 
-interface BeatRow {
+interface LastBeatRow {
   time: string;
   status: number | null;
 }
 
 /** Finds the states in which monitors are at their last beats. */
 export class LastBeats {
-  readonly #newest: Query<BeatRow>;
-  readonly #newestChange: Query<BeatRow & { msg: string | null }>;
-  readonly #before: Query<BeatRow>;
+  readonly #newest: Query<LastBeatRow>;
+  readonly #newestChange: Query<LastBeatRow & { msg: string | null }>;
+  readonly #before: Query<LastBeatRow>;
 
   constructor(kuma: KumaDatabase) {
     const has = (column: string) => kuma.has("heartbeat", column);

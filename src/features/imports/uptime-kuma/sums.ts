@@ -74,7 +74,11 @@ export class SumReader {
 function sumOf(row: SumRow, size: number): HistorySum | undefined {
   const [up, down] = [countOf(row.up), countOf(row.down)];
   if (up === undefined || down === undefined) return undefined;
-  const [mean, min, max] = [latencyOf(row.ping), latencyOf(row.ping_min), latencyOf(row.ping_max)];
+  const [mean, min, max] = [
+    latencyOfSum(row.ping),
+    latencyOfSum(row.ping_min),
+    latencyOfSum(row.ping_max),
+  ];
   const hasLatency = mean !== null && up > 0;
   return {
     size,
@@ -97,7 +101,7 @@ function countOf(value: number | null): number | undefined {
 }
 
 /** Returns a latency in ms; null for none, which is zero. */
-function latencyOf(value: number | null): number | null {
+function latencyOfSum(value: number | null): number | null {
   return value !== null && value > 0 && value <= LATENCY_MAX ? value : null;
 }
 
