@@ -134,7 +134,7 @@ export function createApp(
   });
   const loadDashboard = once(async () => {
     await loadPages();
-    const { createDashboard } = await import("./admin/dashboard");
+    const { createDashboard } = await import("./dashboard");
     const own = { ctx, usage, addresses, passwords, routes, ...(await background()) };
     const dashboard = createDashboard({ ...pages().shared, ...own });
     addRoutes(dashboard.elysia);

@@ -13,16 +13,16 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
   },
   {
     name: "rules, wire, stores and verbs of features",
-    files: /^features\/(?!.*[/-](routes|api)\.ts$|.*\/screens[./])/,
+    files: /^(features|imports)\/(?!.*[/-](routes|api)\.ts$|(.*\/)?screens[./])/,
   },
   { name: "http", files: /^http\// },
   { name: "routes", files: /^features\/[^/]+\/(([a-z]+-)?routes|api)\.ts$/ },
   { name: "ui", files: /^ui\/(?!forms|screens|frame)/ },
   { name: "public", files: /^public\// },
-  { name: "dashboard", files: /^admin\/|^ui\/(forms|screens|frame)\/|^features\/.*\/screens[./]/ },
+  { name: "dashboard", files: /^imports\/screens[./]|^ui\/(forms|screens|frame)\/|^features\/.*\/screens[./]/ },
   {
-    name: "app, pages, other-routes, background, housekeeping, listening",
-    files: /^(app|pages|other-routes|background|housekeeping|listening)\.ts$/,
+    name: "app, pages, other-routes, dashboard, background, housekeeping, listening",
+    files: /^(app|pages|other-routes|dashboard|background|housekeeping|listening)\.ts$/,
   },
   {
     name: "installation, descriptor-guard, first-run, server, fleet, mirror",
@@ -221,7 +221,7 @@ describe("the architecture", () => {
       if (/^(db|events)\/|[/-]store\.ts$|^features\/users\/(forgot|key-warnings)\.ts$/.test(file))
         continue;
       if (
-        /^(features\/monitors\/probes|features\/monitors\/screens\/types|features\/imports\/(?:gatus|uptime-kuma))\//.test(
+        /^(features\/monitors\/probes|features\/monitors\/screens\/types|imports\/(?:gatus|uptime-kuma))\//.test(
           file,
         )
       )
@@ -242,7 +242,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/primary\/primaryship\.ts$|^housekeeping\.ts$|^ui\/frame\/write-as\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|imports\/history\/write|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|monitors\/(engine\/(incidents|network|recorder)|rollup)|outgoing\/(result-recorder|waiting-rows)|users\/mails|users\/letters)\.ts$/;
+      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^housekeeping\.ts$|^ui\/frame\/write-as\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|monitors\/(engine\/(incidents|network|recorder)|rollup)|outgoing\/(result-recorder|waiting-rows)|users\/mails|users\/letters)\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

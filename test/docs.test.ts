@@ -6,10 +6,10 @@ import { javaScriptSnippet, shellSnippet } from "../src/features/webhooks/screen
 import type { Option } from "../src/base/config/option";
 import { OPTIONS } from "../src/base/config/options";
 import { EVENTS } from "../src/events/outbox";
-import { readApplyFile } from "../src/features/apply/file";
+import { readApplyFile } from "../src/features/apply/read";
 import { ALARM_KINDS, ALARMS } from "../src/features/alarms/kinds";
 import { SCOPES } from "../src/features/keys/scopes";
-import { comingFrom } from "../src/features/imports/coming-from/blocks";
+import { comingFrom } from "../src/imports/coming-from";
 import { FORMATS } from "../src/features/webhooks/formats";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
 import { IMPORT_SOURCES } from "../src/base/import-sources";

@@ -1,9 +1,8 @@
 import { OperatorError } from "../db/errors";
 import type { Reader } from "../db/statements";
-import type { ApplyFile } from "../features/apply/model";
+import type { ApplyFile } from "../features/apply/schema";
 import { exportFile, writeApplyFile } from "../features/apply/export";
-import { monitorsIn } from "../features/apply/pointers";
-import { omitForeignRefs } from "../features/apply/foreign-refs";
+import { monitorsIn, omitForeignRefs } from "../features/apply/read";
 import { listUndeclarableRefs } from "../features/monitors/declared";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { readPublicAddress } from "../features/settings/settings";

@@ -1,8 +1,8 @@
 import type { ImportReport } from "../base/import-report";
-import type { Found } from "../features/imports/source";
-import type { HistoryStep } from "../features/imports/history/write";
-import type { ImportOptions } from "../features/imports/run";
-import { performHistory } from "../features/imports/perform";
+import type { Found } from "../imports/source";
+import type { HistoryStep } from "../imports/history/write";
+import type { ImportOptions } from "../imports/run";
+import { performHistory } from "../imports/perform";
 import type { Installation } from "../installation";
 import type { Clock } from "../base/clock";
 import { plural } from "../base/text";

@@ -7,7 +7,7 @@ import {
   VERDICT_MEANINGS,
   VERDICTS,
 } from "../base/import-report";
-import { verdictsInWords } from "../features/imports/words";
+import { verdictsInWords } from "../imports/options";
 import { capitalised, plural, spaced } from "../base/text";
 import type { Output } from "./command";
 

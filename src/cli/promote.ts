@@ -29,7 +29,7 @@ async function send(
   command: "promote" | "promote --force" | "demote",
   output: Output,
 ): Promise<ExitCode> {
-  const { commandNode } = await import("../fleet/commands/control");
+  const { commandNode } = await import("../fleet/commands");
   const { fleetFolder } = await import("../fleet/node");
   const { isDone, text } = await commandNode(fleetFolder(openDataDirectory(dataDir)), command);
   output.err(text);

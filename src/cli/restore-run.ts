@@ -47,7 +47,7 @@ export async function runRestore(invocation: Invocation): Promise<ExitCode> {
   let report: RestoreReport;
   try {
     if (isFromStore) {
-      const { withDownloadedDatabase } = await import("../fleet/commands/download-database");
+      const { withDownloadedDatabase } = await import("../fleet/commands");
       const { noteRestored } = await import("../fleet/log/position");
       report = await withDownloadedDatabase(
         config,

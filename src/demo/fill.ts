@@ -12,10 +12,8 @@ import { systemClock } from "../base/clock";
 import { systemRandom } from "../base/hash";
 import { DAY_MS, HOUR_MS, startOfDay } from "../base/time";
 import { addMonitors, type DemoJob } from "./monitors";
-import { addPage } from "./pages";
-import { createFraction, createSeededBytes } from "./seeded";
-import { PRIVATE_PAGE, PUBLIC_PAGE } from "./page-plans";
-import { diaryOf } from "./year";
+import { addPage, PRIVATE_PAGE, PUBLIC_PAGE } from "./pages";
+import { createFraction, createSeededBytes, diaryOf } from "./year";
 
 /** Address with which the owner of the demo signs in. */
 export const OWNER_EMAIL = "owner@meridian.example";

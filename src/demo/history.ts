@@ -1,19 +1,19 @@
-import type { Tx } from "../db/statements";
-import type { OnDown } from "../base/status";
 import { sketchOf, sketchToBytes } from "../base/sketch";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time";
+import type { OnDown } from "../base/status";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
+import type { Tx } from "../db/statements";
 import {
   deleteSpans,
   insertCauses,
   insertChecks,
   insertRollups,
+  insertSignals,
   insertSpans,
   type RollupRow,
   saveUp,
 } from "./history-store";
-import { writeRuns } from "./job-history";
 import { SLOW_FACTOR } from "./monitor-plans";
-import type { Fraction } from "./seeded";
+import type { Fraction } from "./year";
 
 /** Ages of the oldest figures, by size. Charts of longer times use larger sizes. */
 const KEPT = [
@@ -36,7 +36,7 @@ export interface PastTrouble {
   hasIncident: boolean;
 }
 
-export interface PastMonitor {
+interface PastMonitor {
   id: string;
   num: number;
   onDown: OnDown;
@@ -218,5 +218,51 @@ function writeChecks(
       const outcome = isFailed ? ("failed" as const) : ("ok" as const);
       return { monitorNum, at, outcome, latencyMs: latency, message: isFailed ? TIMED_OUT : null };
     }),
+  );
+}
+
+/** Writes the last runs of a job, and their results. */
+function writeRuns(
+  tx: Tx,
+  { num: monitorNum, intervalMs }: { num: number; intervalMs: number },
+  now: number,
+): void {
+  const runs = Array.from({ length: 24 }, (_, n) => {
+    const at = now - (now % intervalMs) - (23 - n) * intervalMs;
+    return { at, durationMs: 40 * SECOND_MS + ((n * 7_919) % 23) * SECOND_MS };
+  }).filter(({ at, durationMs }) => at + durationMs < now);
+  const none = { monitorNum, rid: "", message: null };
+  insertSignals(
+    tx,
+    runs.flatMap(({ at, durationMs }, n) => [
+      {
+        ...none,
+        position: 2 * n + 1,
+        at,
+        kind: "start" as const,
+        exitCode: null,
+        startedAt: null,
+        durationMs: null,
+      },
+      {
+        ...none,
+        position: 2 * n + 2,
+        at: at + durationMs,
+        kind: "success" as const,
+        exitCode: 0,
+        startedAt: at,
+        durationMs,
+      },
+    ]),
+  );
+  insertChecks(
+    tx,
+    runs.map(({ at, durationMs }) => ({
+      monitorNum,
+      at: at + durationMs,
+      outcome: "ok" as const,
+      latencyMs: durationMs,
+      message: null,
+    })),
   );
 }

@@ -15,8 +15,7 @@ import { openForServer } from "../installation";
 import { systemClock } from "../base/clock";
 import { startServer } from "../server";
 import { fillDemo, OWNER_EMAIL } from "./fill";
-import { markPage } from "./mark-pages";
-import { createFraction } from "./seeded";
+import { createFraction, markPage } from "./year";
 import { createDemoEgress, createSimulatedProbes, refuseImport, startJobs } from "./simulation";
 
 const PASSWORD_BYTES = 12;

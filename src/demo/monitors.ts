@@ -8,9 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
 import { type PastTrouble, writeHistory } from "./history";
 import { MONITOR_PLANS, type MonitorPlan } from "./monitor-plans";
 import type { DemoPage } from "./pages";
-import type { Fraction } from "./seeded";
-import { startOfIncident } from "./year";
-import { PAST_INCIDENTS } from "./past-incidents";
+import { type Fraction, PAST_INCIDENTS, startOfIncident } from "./year";
 
 /** A job whose runs the simulation reports. */
 export interface DemoJob {

@@ -2,13 +2,13 @@ import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
 import type { Clock, Timer } from "../base/clock";
 import { MINUTE_MS, SECOND_MS } from "../base/time";
-import type { RunImport } from "../features/imports/request";
+import type { RunImport } from "../imports/jobs";
 import { type MonitorConfig, probeOf } from "../features/monitors/probes";
 import type { Monitoring } from "../features/monitors/monitoring";
 import type { MonitorType } from "../base/status";
 import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import type { DemoJob } from "./monitors";
-import type { Fraction } from "./seeded";
+import type { Fraction } from "./year";
 
 /** Period in which one monitor degrades, fails and recovers, in ms. In every second period, three fail together. */
 const CYCLE_MS = 4 * MINUTE_MS;

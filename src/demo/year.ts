@@ -1,14 +1,18 @@
-import type { Ctx } from "../context";
 import type { Actor } from "../base/actor";
-import { advanceMaintenance } from "../features/maintenance/clock";
-import { createSchedule } from "../features/maintenance/schedules/schedules";
-import { planMaintenance } from "../features/maintenance/plan";
+import { crc32, type RandomBytes } from "../base/hash";
+import type { ComponentStatus } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../base/time";
-import { type DemoIncident, type Entry, incidentEntries } from "./diary";
-import type { DemoPage } from "./pages";
-import type { Fraction } from "./seeded";
-import { COMING_WORK, type Work, WORKS } from "./page-plans";
-import { PAST_INCIDENTS, type PastIncident } from "./past-incidents";
+import type { Ctx } from "../context";
+import type { Tx } from "../db/statements";
+import { addUpdate, putPostmortem } from "../features/incidents/changes";
+import { createIncident } from "../features/incidents/incidents";
+import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../features/incidents/wire";
+import { advanceMaintenance } from "../features/maintenance/clock";
+import { planMaintenance } from "../features/maintenance/plan";
+import { createSchedule } from "../features/maintenance/schedules/schedules";
+import { withDemoStrip } from "../ui/demo-strip";
+import { COMING_WORK, type DemoPage, type Work, WORKS } from "./pages";
+import incidents from "./past-incidents.json";
 
 interface Year {
   pages: { open: DemoPage; inside: DemoPage };
@@ -115,4 +119,124 @@ function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry
       ),
   };
   return [...past, coming, schedule];
+}
+
+/** An action in the history of demo data. */
+export interface Entry {
+  /** Time before the present, in milliseconds. */
+  ago: number;
+  act(tx: Tx): void;
+}
+
+type IncidentUpdate = Omit<AddUpdateBody, "components"> & {
+  by: Actor;
+  /** Time after the incident's start, in milliseconds. */
+  after: number;
+  /** Component statuses by component name. */
+  components?: Readonly<Record<string, ComponentStatus>>;
+};
+
+/** An incident from its beginning to its end. */
+export interface DemoIncident {
+  page: DemoPage;
+  name: string;
+  /** Time since its start, in ms. */
+  ago: number;
+  source?: IncidentSource;
+  /** Other fields of the incident. */
+  more?: Partial<CreateIncidentBody>;
+  /** The updates; the first one is its report. */
+  updates: readonly [IncidentUpdate, ...IncidentUpdate[]];
+  postmortem?: { by: Actor; after: number; body: string; publish: boolean };
+}
+
+/** Returns the actions of an incident with their times. */
+export function incidentEntries({ ctx }: { ctx: Ctx }, incident: DemoIncident): readonly Entry[] {
+  const { page, name, ago, more, source = "dashboard", postmortem } = incident;
+  const [first, ...later] = incident.updates;
+  let id = "";
+  const report: Entry = {
+    ago: ago - first.after,
+    act(tx) {
+      const input = {
+        page: page.row.id,
+        name,
+        body: first.body,
+        components: namesToIds(page, first),
+        started_at: new Date(ctx.clock.now() - first.after).toISOString(),
+        ...more,
+      };
+      id = createIncident(ctx, tx, input, source, first.by).row.id;
+    },
+  };
+  const updates = later.map((update): Entry => {
+    const { by, after, components, ...input } = update;
+    const named = components ? { components: namesToIds(page, update) } : {};
+    return {
+      ago: ago - after,
+      act: (tx) => void addUpdate(ctx, tx, id, { ...input, ...named }, by),
+    };
+  });
+  if (postmortem) {
+    const { by, after, ...input } = postmortem;
+    updates.push({ ago: ago - after, act: (tx) => void putPostmortem(ctx, tx, id, input, by) });
+  }
+  return [report, ...updates];
+}
+
+function namesToIds(page: DemoPage, { components = {} }: IncidentUpdate) {
+  return Object.fromEntries(
+    Object.entries(components).map(([name, status]) => [page.component(name), status]),
+  );
+}
+
+/** An incident of the past year, without its time. */
+interface PastIncident {
+  name: string;
+  component: string;
+  status: ComponentStatus;
+  /** Its length; 0 if it is open. */
+  minutes: number;
+  /** Effect for users, as it was reported. */
+  report: string;
+  cause: string;
+  fix: string;
+  /** Missing if it is open. */
+  end?: string;
+  postmortem?: string;
+}
+
+/** The incidents from the oldest to the newest. The last one is open. */
+export const PAST_INCIDENTS = incidents as readonly PastIncident[];
+
+/** Returns a fraction from 0 to below 1 that depends only on the parts. */
+export type Fraction = (...parts: readonly (string | number)[]) => number;
+
+/** Returns fractions that are equal for equal seeds. */
+export function createFraction(seed: string): Fraction {
+  return (...parts) => crc32(`${seed}/${parts.join("/")}`) / 2 ** 32;
+}
+
+/** Returns bytes that are equal in each run of a seed, for ids. They are no secrets. */
+export function createSeededBytes(fraction: Fraction): RandomBytes {
+  let drawn = 0;
+  return (size) => Uint8Array.from({ length: size }, () => fraction("byte", drawn++) * 256);
+}
+
+const POLICY = "content-security-policy";
+
+/** Adds the strip of the demo to an answer if it is an HTML document, which is then not compressed. */
+export async function markPage(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
+  const { headers, status } = response;
+  if (!headers.get("content-type")?.startsWith("text/html") || !response.body) return response;
+  const sent = await response.bytes();
+  const bytes = headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(sent) : sent;
+  const html = new TextDecoder().decode(bytes);
+  const marked = withDemoStrip({ html, policy: headers.get(POLICY) ?? "" });
+  const own = new Headers(headers);
+  own.delete("content-encoding");
+  own.delete("content-length");
+  if (marked.policy !== "") own.set(POLICY, marked.policy);
+  return new Response(marked.html, { status, headers: own });
 }

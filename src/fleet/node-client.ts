@@ -1,7 +1,7 @@
 import { request as startRequest, type IncomingMessage } from "node:http";
 import { request as startSecureRequest } from "node:https";
 import type { Clock } from "../base/clock";
-import { TOKEN_HEADER } from "./wire";
+import { TOKEN_HEADER } from "./store";
 
 /** Request to the private listener of a node. */
 export interface NodeRequest {

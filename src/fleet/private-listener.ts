@@ -4,19 +4,19 @@ import type { Config } from "../base/config/options";
 import type { ListenAddress } from "../base/config/parse";
 import type { Ctx } from "../context";
 import { type Listener, listen } from "../listening";
-import { createUsageHandler } from "./usage-routes";
+import { createUsageHandler } from "./usage";
 import {
   CLIENT_HEADER,
+  fleetToken,
   FORWARD_PATH,
   FORWARDED_HEADER,
-  fleetToken,
   isFleetToken,
   ORIGIN_HEADER,
   STATUS_PATH,
   TOKEN_HEADER,
   USAGE_PATH,
   withoutConnection,
-} from "./wire";
+} from "./store";
 
 interface PrivateRoutes {
   /** Token of the fleet. */

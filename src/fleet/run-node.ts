@@ -7,10 +7,9 @@ import { lockForServer } from "../installation";
 import { systemClock } from "../base/clock";
 import { systemRandom } from "../base/hash";
 import type { RunningServer } from "../server";
-import { type ControlAnswer, type ControlCommand, listenForCommands } from "./commands/control";
-import { openEligible } from "./promotion/eligible";
-import { isStillPrimary, roleWithoutDatabase } from "./promotion/first-role";
-import { openFleetStore } from "./fleet-store";
+import { type ControlAnswer, type ControlCommand, listenForCommands } from "./commands";
+import { isStillPrimary, openEligible, roleWithoutDatabase } from "./promotion";
+import { openFleetStore } from "./store";
 import { findReplicaFile } from "./follow/replica-file";
 import type { Lease } from "./leader/lease";
 import { fleetFolder, readNode, replicaFolder } from "./node";
@@ -145,7 +144,7 @@ function createRoles(config: Config, options: NodeOptions, directory: DataDirect
   }
 
   async function runReplica(): Promise<Role | "stop"> {
-    const { startReplica } = await import("./replica/replica");
+    const { startReplica } = await import("./replica/serve");
     const replica = await startReplica(config, { isEligible, stopRequested });
     if (!replica) return "stop";
     const promoted = Promise.withResolvers<Lease>();

@@ -6,10 +6,9 @@ import type { Clock } from "../base/clock";
 import type { Log } from "../base/log";
 import { SECOND_MS } from "../base/time";
 import type { Following } from "./follow/follow";
-import type { LeaderWatch } from "./leader/leader-watch";
+import type { LeaderWatch } from "./leader/watch";
 import type { Primaryship } from "./primary/primaryship";
-import type { PrimaryMemory } from "./valkey/primary-memory";
-import type { ReplicaMemory } from "./valkey/replica-memory";
+import type { PrimaryMemory, ReplicaMemory } from "./valkey/nodes";
 
 /** Time within which a replica must have heard of revoked keys, in ms. */
 const KEYS_KNOWN_MS = 2 * SECOND_MS;
@@ -20,7 +19,7 @@ export async function openForPrimary(
   { isHeld, record, figures, upload }: Primaryship,
 ): Promise<PrimaryMemory | undefined> {
   if (!ctx.config.valkey) return undefined;
-  const { openPrimaryMemory } = await import("./valkey/primary-memory");
+  const { openPrimaryMemory } = await import("./valkey/nodes");
   const term = () => (isHeld() ? record()?.term : undefined);
   return openPrimaryMemory({ ctx, alarms, node, term, txid: () => figures().txid, upload });
 }
@@ -31,7 +30,7 @@ export async function openForReplica(
   following: Following,
 ): Promise<ReplicaMemory | undefined> {
   if (!deps.config.valkey) return undefined;
-  const { openReplicaMemory } = await import("./valkey/replica-memory");
+  const { openReplicaMemory } = await import("./valkey/nodes");
   const { hint } = following;
   return openReplicaMemory({ ...deps, txid: following.txid, hint });
 }

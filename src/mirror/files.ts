@@ -1,6 +1,6 @@
 import { sha256Hex } from "../base/hash";
 import { toIso } from "../base/time";
-import type { ObjectStore } from "../object-store/model";
+import type { ObjectStore } from "../object-store/object-store";
 import type { MirrorDocument } from "./documents";
 
 /** Number of files that are written at the same time. */

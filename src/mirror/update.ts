@@ -1,15 +1,17 @@
 import { setImmediate } from "node:timers/promises";
-import type { Ctx } from "../context";
 import { Problem } from "../base/errors";
+import { WHOLE_TURN } from "../base/in-slices";
+import type { Ctx } from "../context";
 import type { ReadRecords } from "../features/incidents/records";
 import { findDefaultPage, listAllPages } from "../features/pages/store";
 import type { Snapshots } from "../features/status/snapshots";
 import { IMMUTABLE } from "../http/cdn";
-import { WHOLE_TURN } from "../base/in-slices";
-import { ObjectStoreError } from "../object-store/model";
-import { createPageDocuments } from "./documents";
+import { ObjectStoreError } from "../object-store/object-store";
+import { PUBLIC_ASSETS } from "../public/asset-routes";
+import { ROOT_FILE_CACHE, ROOT_FILES } from "../public/root-files";
+import { createAssets } from "../ui/assets";
+import { createPageDocuments, fixed, type MirrorDocument } from "./documents";
 import { type MirrorFiles, SHARED } from "./files";
-import { makeSharedDocuments } from "./shared-documents";
 
 export interface UpdateDependencies {
   ctx: Ctx;
@@ -18,7 +20,7 @@ export interface UpdateDependencies {
 }
 
 /** Brings the files of a mirror up to date. */
-export interface Updates {
+interface Updates {
   /** Returns the paths of files whose page is deleted, private, or has another slug by now. */
   listGone(): string[];
   /**
@@ -147,4 +149,19 @@ export function createUpdates(deps: UpdateDependencies, files: MirrorFiles): Upd
 /** Returns the slug in the path of a document; undefined for documents at the root. */
 function slugInPath(path: string): string | undefined {
   return /^status\/([^/]+)\//.exec(path)?.[1];
+}
+
+/** Returns the files that the copies of all pages name. */
+async function makeSharedDocuments(): Promise<MirrorDocument[]> {
+  const assets = createAssets(PUBLIC_ASSETS);
+  const documents = ROOT_FILES.map(({ path, mediaType, read }) =>
+    fixed(path.slice(1), read(), mediaType, ROOT_FILE_CACHE),
+  );
+  for (const { name, mediaType } of PUBLIC_ASSETS) {
+    const path = await assets.pathOf(name);
+    const asset = await assets.find(path.slice(path.lastIndexOf("/") + 1));
+    if (!asset) throw new Error(`there is no asset ${name}`);
+    documents.push(fixed(path.slice(1), asset.bytes, mediaType, IMMUTABLE));
+  }
+  return documents;
 }

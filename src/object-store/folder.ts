@@ -1,30 +1,34 @@
 import { readFileSync, renameSync } from "node:fs";
-import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { tryFileLock } from "../db/file-access";
+import { within } from "../base/clock";
+import { sha256Hex } from "../base/hash";
 import { objectKeyError } from "../base/ids";
 import type { FolderAddress } from "../base/store-address";
-import { within } from "../base/clock";
+import { tryFileLock } from "../db/file-access";
 import {
-  codeOf,
-  copyPieces,
-  describeFileError,
-  etagOf,
-  missingAsUndefined,
-  undefinedIfMissing,
-  writeFlushed,
-} from "./folder-files";
-import { compareKeys, removeEach, requireKey } from "./keys";
-import {
+  compareKeys,
   DEFAULT_DEADLINE_MS,
   GET_MAX_BYTES,
   type ObjectStore,
   ObjectStoreError,
   type Operation,
   type PutOptions,
+  removeEach,
+  requireKey,
   type StoreDependencies,
   type StoredObject,
-} from "./model";
+} from "./object-store";
 
 /** Beginning of the names of files that are not objects: the lock, and files that are being written. */
 const OWN_PREFIX = ".allclear-";
@@ -241,4 +245,67 @@ async function wrapped<T>(work: Promise<T>): Promise<{ value: T }> {
 function tooLarge(name: string, key: string): ObjectStoreError {
   const message = `The store ${name} holds more than ${GET_MAX_BYTES} bytes: read ${key}.`;
   return new ObjectStoreError("refused", message);
+}
+
+/** Bytes that are copied at once. */
+const PIECE_BYTES = 1_024 * 1_024;
+
+/** Creates a file and flushes it to the disk. */
+async function writeFlushed(file: string, bytes: Uint8Array): Promise<void> {
+  await using handle = await open(file, "wx");
+  await handle.writeFile(bytes);
+  await handle.sync();
+}
+
+/** Copies what `read` returns until it returns nothing. Resolves to the size and the entity tag. */
+async function copyPieces(
+  read: (buffer: Buffer) => Promise<{ bytesRead: number }>,
+  target: FileHandle,
+): Promise<{ size: number; etag: string }> {
+  const hash = new Bun.CryptoHasher("sha256");
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  for (let size = 0; ;) {
+    const { bytesRead } = await read(buffer);
+    if (bytesRead === 0) return { size, etag: `"${hash.digest("hex")}"` };
+    size += bytesRead;
+    const piece = buffer.subarray(0, bytesRead);
+    hash.update(piece);
+    await target.writeFile(piece);
+  }
+}
+
+/** Returns the entity tag of some content. */
+function etagOf(bytes: Uint8Array): string {
+  return `"${sha256Hex(bytes)}"`;
+}
+
+/** Returns the code of an error of the file system. */
+function codeOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : undefined;
+}
+
+/** Returns the code of an error of the file system with its text, such as "EACCES: permission denied". */
+function describeFileError(error: unknown, code: string): string {
+  const [, text] = /^\w+: ([a-z -]+)/.exec((error as Error).message) ?? [];
+  return text === undefined ? code : `${code}: ${text}`;
+}
+
+/** Returns true if a path has no file: nothing, a folder, or a path below a file. */
+function isMissing(error: unknown): boolean {
+  return /^(ENOENT|ENOTDIR|EISDIR)$/.test(codeOf(error) ?? "");
+}
+
+/** Returns undefined for the error of a missing file, and throws all others. */
+function undefinedIfMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
+/** Returns undefined if the file that is read is missing. */
+export function missingAsUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return undefinedIfMissing(error);
+  }
 }

@@ -1,6 +1,6 @@
 import type { StoreAddress, StoreCredentials } from "../base/store-address";
 import { openFolder } from "./folder";
-import type { ObjectStore, StoreDependencies } from "./model";
+import type { ObjectStore, StoreDependencies } from "./object-store";
 import { openBucket } from "./s3";
 
 /** Opens a store without a request. A bucket requires credentials. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Block } from "../features/imports/coming-from/blocks";
+import type { Block } from "../imports/coming-from";
 import { toRef } from "../base/text";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
 import css from "./css/coming-from.css" with { type: "text" };

@@ -9,7 +9,7 @@ import { makeInSlices, WHOLE_TURN } from "../base/in-slices";
 import { lazy } from "../base/lazy";
 import { yamlSteps } from "../base/yaml";
 import type { Ctx } from "../context";
-import { readComingFrom } from "../features/imports/coming-from/load";
+import { readComingFrom } from "../imports/coming-from";
 import { PUBLIC_CACHE } from "../http/cdn";
 import type { RequestContexts } from "../http/elysia";
 import { operation } from "../http/operation";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import type { ImportResult } from "../../src/features/imports/request";
+import type { ImportResult } from "../../src/imports/jobs";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";

@@ -4,7 +4,7 @@ import { createComponent } from "../../src/features/components/components";
 import { createMonitor } from "../../src/features/monitors/monitors";
 import { createUnsupportedMonitor } from "../../src/features/monitors/unsupported";
 import { createPage } from "../../src/features/pages/pages";
-import { readApplyFile } from "../../src/features/apply/file";
+import { readApplyFile } from "../../src/features/apply/read";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { createSamplePage } from "../../src/features/sample";
 import { createWebhook } from "../../src/features/webhooks/webhooks";

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { writeLeader } from "../../src/fleet/leader/record";
-import { signRecords } from "../../src/fleet/leader/signature";
-import type { FleetStatus } from "../../src/fleet/commands/status";
-import { fleetToken } from "../../src/fleet/wire";
+import { signRecords, writeLeader } from "../../src/fleet/leader/lease";
+import type { FleetStatus } from "../../src/fleet/commands";
+import { fleetToken } from "../../src/fleet/store";
 import { systemClock } from "../../src/base/clock";
 import { toIso } from "../../src/base/time";
 import { openObjectStore } from "../../src/object-store/open";

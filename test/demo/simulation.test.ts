@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fillDemo } from "../../src/demo/fill";
-import { markPage } from "../../src/demo/mark-pages";
+import { createFraction, markPage } from "../../src/demo/year";
 import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
-import { createFraction } from "../../src/demo/seeded";
 import {
   createDemoEgress,
   createSimulatedProbes,

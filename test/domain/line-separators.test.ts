@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { readApplyFile } from "../../src/features/apply/file";
+import { readApplyFile } from "../../src/features/apply/read";
 import { writeApplyFile } from "../../src/features/apply/export";
 import { renderingWork, renderMarkdown } from "../../src/base/markdown";
-import { cutName } from "../../src/features/imports/texts";
+import { cutName } from "../../src/imports/options";
 import type { Maintenance } from "../../src/features/maintenance/wire";
 import type { Page } from "../../src/features/pages/wire";
 import { clean, cleanLine } from "../../src/features/webhooks/formats/markup";

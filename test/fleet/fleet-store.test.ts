@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/base/config/load";
-import { type FleetStore, probeStore } from "../../src/fleet/fleet-store";
+import { type FleetStore, probeStore } from "../../src/fleet/store";
 import { systemRandom } from "../../src/base/hash";
 import { createMemoryStore } from "../support/fleet/memory-store";
 import { createTestLog } from "../support/log";

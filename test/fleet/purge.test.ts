@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fleetToken, TOKEN_HEADER } from "../../src/fleet/wire";
+import { fleetToken, TOKEN_HEADER } from "../../src/fleet/store";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { applyPage, createKeyAt } from "../support/fleet/keys";

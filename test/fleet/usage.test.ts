@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createUsageHandler, storeUsageBatch } from "../../src/fleet/usage-routes";
-import { createUsageSender, ROWS_MAX, type UsageBatch } from "../../src/fleet/usage";
+import {
+  createUsageHandler,
+  createUsageSender,
+  ROWS_MAX,
+  storeUsageBatch,
+  type UsageBatch,
+} from "../../src/fleet/usage";
 import { postToPrimary } from "../../src/fleet/node-client";
 import { listenPrivately } from "../../src/fleet/private-listener";
 import type { KeyUse } from "../../src/features/keys/usage";

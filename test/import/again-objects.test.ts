@@ -10,7 +10,7 @@ import {
 } from "../../src/features/components/components";
 import { findComponent, findGroup } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/set-status";
-import type { Found } from "../../src/features/imports/source";
+import type { Found } from "../../src/imports/source";
 import { addUpdate } from "../../src/features/incidents/changes";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";

@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseCondition } from "../../src/features/imports/gatus/condition";
-import {
-  CONDITIONS,
-  type EndpointType,
-  readConditions,
-} from "../../src/features/imports/gatus/conditions";
+import { parseCondition } from "../../src/imports/gatus/condition";
+import { CONDITIONS, type EndpointType, readConditions } from "../../src/imports/gatus/conditions";
 
 const ABOUT_STATUS = "[STATUS] == 200";
 const IS_200 = { source: "status", op: "eq", value: 200 };

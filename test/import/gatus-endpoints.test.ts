@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { schemaErrors } from "../../src/base/validation";
-import { thresholdsOf } from "../../src/features/imports/gatus/alerts";
-import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/features/imports/gatus/document";
-import { Notes } from "../../src/features/imports/gatus/notes";
-import { TYPES } from "../../src/features/imports/gatus/types";
+import { thresholdsOf } from "../../src/imports/gatus/alerts";
+import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/imports/gatus/yaml";
+import { Notes } from "../../src/imports/gatus/notes";
+import { TYPES } from "../../src/imports/gatus/endpoints";
 import { readGatusEndpoint, readGatusText } from "../support/gatus-config";
 import { clientCertificate } from "../support/raw-server";
 

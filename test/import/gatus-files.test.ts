@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type GatusOptions, readGatus } from "../../src/features/imports/gatus/read";
-import { expandVariables, readEnvironment } from "../../src/features/imports/gatus/environment";
-import { mergeYaml, parseYaml, type YamlMap } from "../../src/features/imports/gatus/yaml";
+import { type GatusOptions, readGatus } from "../../src/imports/gatus/read";
+import { expandVariables, readEnvironment } from "../../src/imports/gatus/environment";
+import { mergeYaml, parseYaml, type YamlMap } from "../../src/imports/gatus/yaml";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const parse = (text: string) => parseYaml(text, "config.yaml");

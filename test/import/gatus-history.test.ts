@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { createTestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
 import { importPast } from "../support/past-source";
-import { readGatus } from "../../src/features/imports/gatus/read";
-import { timeOf } from "../../src/features/imports/gatus/history-rows";
-import { BEAT, type ForeignKey, type FoundHistory } from "../../src/features/imports/source";
+import { readGatus } from "../../src/imports/gatus/read";
+import { timeOf } from "../../src/imports/gatus/history";
+import { BEAT, type ForeignKey, type FoundHistory } from "../../src/imports/source";
 import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import {
   GATUS_CONFIG,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { readConditions } from "../../src/features/imports/gatus/conditions";
-import { readGatus } from "../../src/features/imports/gatus/read";
+import { readConditions } from "../../src/imports/gatus/conditions";
+import { readGatus } from "../../src/imports/gatus/read";
 import { evaluate, type Subject } from "../../src/features/monitors/assertions/evaluate";
 import { createTestClock } from "../support/clock";
 import { startGatus } from "../support/gatus-process";

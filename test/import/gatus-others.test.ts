@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { schemaErrors } from "../../src/base/validation";
-import { CONFIG } from "../../src/features/imports/gatus/document";
-import { OTHER_PROVIDERS, PROVIDERS } from "../../src/features/imports/gatus/receivers";
+import { CONFIG } from "../../src/imports/gatus/yaml";
+import { OTHER_PROVIDERS, PROVIDERS } from "../../src/imports/gatus/receivers";
 import { CreateScheduleBody } from "../../src/features/maintenance/schedules/wire";
 import { PageInput } from "../../src/features/pages/wire";
 import { CreateWebhookBody } from "../../src/features/webhooks/wire";

@@ -14,12 +14,9 @@ import {
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { OperatorError } from "../../src/db/errors";
-import {
-  type KumaDatabase,
-  openKumaDatabase,
-} from "../../src/features/imports/uptime-kuma/database";
-import { copyDatabase } from "../../src/features/imports/uptime-kuma/database-file";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
+import { type KumaDatabase, openKumaDatabase } from "../../src/imports/uptime-kuma/database";
+import { copyDatabase } from "../../src/imports/uptime-kuma/database-file";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { startChild } from "../support/child";
 import { createKumaDatabase } from "../support/kuma-database";
 import { temporaryFolder } from "../support/temporary-folder";

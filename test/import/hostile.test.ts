@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
+import { readHealthchecks } from "../../src/imports/healthchecks/read";
 import { checkItems, checkOf, createImportSite, UUIDS } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";
 

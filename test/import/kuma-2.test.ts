@@ -1,11 +1,8 @@
-import {
-  dockerInstruction,
-  dockerNames,
-} from "../../src/features/imports/uptime-kuma/docker-hosts";
+import { dockerInstruction, dockerNames } from "../../src/imports/uptime-kuma/types";
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import type { Found } from "../../src/features/imports/source";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
+import type { Found } from "../../src/imports/source";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { kumaFolder, monitorNamed, readFixture, textsIn } from "../support/kuma-fixture";
 import { png } from "../support/pictures";
 import { SECRET } from "./fixtures/uptime-kuma/objects";

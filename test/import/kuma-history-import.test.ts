@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { ImportReport } from "../../src/base/import-report";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { findMonitorByRef } from "../../src/features/monitors/store";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { listSpans } from "../../src/features/monitors/checks-store";

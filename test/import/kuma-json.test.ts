@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { monitorNamed, readFixture } from "../support/kuma-fixture";
 import { temporaryFolder } from "../support/temporary-folder";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Found } from "../../src/features/imports/source";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
+import type { Found } from "../../src/imports/source";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { importedSite, missingIn, shapeOf } from "../support/kuma-site";
 import { type KumaVersion, readFixture } from "../support/kuma-fixture";
 import { usePingProgram } from "../support/ping-program";

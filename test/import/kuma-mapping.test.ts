@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { MONITOR_TYPES } from "../../src/features/imports/uptime-kuma/monitor-types";
-import { NOTIFICATION_TYPES } from "../../src/features/imports/uptime-kuma/notification-types";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
-import { SETTINGS, TABLES } from "../../src/features/imports/uptime-kuma/table-columns";
-import type { Mapping } from "../../src/features/imports/uptime-kuma/mapping";
+import { MONITOR_TYPES } from "../../src/imports/uptime-kuma/monitors";
+import { NOTIFICATION_TYPES } from "../../src/imports/uptime-kuma/notifications";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
+import { SETTINGS, TABLES } from "../../src/imports/uptime-kuma/database";
+import type { Mapping } from "../../src/imports/uptime-kuma/mapping";
 import { KUMA_VERSIONS, kumaFolder } from "../support/kuma-fixture";
 
 /** All mappings by their names in documentation. */

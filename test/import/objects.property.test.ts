@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { withOwnIds } from "../../src/features/imports/monitors";
-import { IMPORT_PARTS } from "../../src/features/imports/run";
-import { type ForeignKey, keyOf } from "../../src/features/imports/source";
+import { withOwnIds } from "../../src/imports/monitors";
+import { IMPORT_PARTS } from "../../src/imports/run";
+import { type ForeignKey, keyOf } from "../../src/imports/source";
 import { PROCESS_TEST_MS } from "../support/binary";
 import {
   foundComponent,

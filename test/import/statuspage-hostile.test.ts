@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { createEgress } from "../../src/egress/egress";
 import { parseNetworks } from "../../src/base/config/parse";
-import { readStatuspage } from "../../src/features/imports/statuspage/read";
+import { readStatuspage } from "../../src/imports/statuspage/read";
 import { createTestClock } from "../support/clock";
 import { createImportSite } from "../support/import-site";
 import { answering, httpAnswer, type OnConnection, startRawServer } from "../support/raw-server";

@@ -5,7 +5,7 @@ import type { ImportReport } from "../../src/base/import-report";
 import { requireWritable, writeOutputFiles } from "../../src/cli/import-files";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { readImportFile } from "../../src/features/subscribers/transfer";
-import { readStatuspage } from "../../src/features/imports/statuspage/read";
+import { readStatuspage } from "../../src/imports/statuspage/read";
 import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import { listCausesOfPage } from "../support/causes";
 import { installedCommandLine, jsonOf } from "../support/command-line";

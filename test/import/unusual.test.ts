@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createImportSite } from "../support/import-site";
-import { readGatus } from "../../src/features/imports/gatus/read";
-import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
-import type { Found } from "../../src/features/imports/source";
+import { readGatus } from "../../src/imports/gatus/read";
+import { readHealthchecks } from "../../src/imports/healthchecks/read";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
+import type { Found } from "../../src/imports/source";
 
 /** Files with unusual settings, as people have them. */
 const FOLDER = join(import.meta.dir, "fixtures", "unusual");

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { startImport } from "../../src/features/imports/start";
+import { startImport } from "../../src/imports/start";
 import { listAllWebhooks } from "../../src/features/webhooks/store";
 import { updateWebhook } from "../../src/features/webhooks/webhooks";
 import { createEgress } from "../../src/egress/egress";
-import { findReceivers } from "../../src/features/imports/receivers";
+import { findReceivers } from "../../src/imports/webhooks";
 import { createTestClock } from "../support/clock";
 import { foundMonitor, foundPage, foundWebhook } from "../support/found-objects";
 import { createImportSite } from "../support/import-site";

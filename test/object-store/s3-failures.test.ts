@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ObjectStore } from "../../src/object-store/model";
+import type { ObjectStore } from "../../src/object-store/object-store";
 import { openObjectStore } from "../../src/object-store/open";
 import type { Clock } from "../../src/base/clock";
 import { createTestClock, TEST_START } from "../support/clock";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodeForSigning, signedHeaders } from "../../src/object-store/sign";
+import { encodeForSigning, signedHeaders } from "../../src/object-store/s3";
 
 const SIGNER = {
   keyId: "AKIAIOSFODNN7EXAMPLE",

@@ -15,7 +15,7 @@ import { schemaErrors } from "../../src/base/validation";
 import { createEgress, type Egress } from "../../src/egress/egress";
 import type { Fleet } from "../../src/features/alarms/fleet";
 import type { Backups } from "../../src/features/backups/backups";
-import type { ImportJobs } from "../../src/features/imports/jobs";
+import type { ImportJobs } from "../../src/imports/jobs";
 import { createComponent, createGroup } from "../../src/features/components/components";
 import { createKey, type RevealedKey } from "../../src/features/keys/keys";
 import type { Scope } from "../../src/features/keys/scopes";

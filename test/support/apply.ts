@@ -1,7 +1,7 @@
 import { applyFile } from "../../src/features/apply/reconcile";
 import type { ApplyOutcome } from "../../src/features/apply/run";
-import { describeChange } from "../../src/features/apply/difference";
-import { readApplyFile } from "../../src/features/apply/file";
+import { describeChange } from "../../src/features/apply/fields";
+import { readApplyFile } from "../../src/features/apply/read";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
 

@@ -1,4 +1,4 @@
-import type { Block } from "../../src/features/imports/coming-from/blocks";
+import type { Block } from "../../src/imports/coming-from";
 
 /** Returns a document as Markdown. */
 export function toMarkdown(blocks: readonly Block[]): string {

@@ -5,7 +5,7 @@ import {
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { createSchedule } from "../../src/features/maintenance/schedules/schedules";
 import { planMaintenance } from "../../src/features/maintenance/plan";
-import type { Entry } from "../../src/demo/diary";
+import type { Entry } from "../../src/demo/year";
 import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";

@@ -1,4 +1,4 @@
-import type { DemoIncident } from "../../src/demo/diary";
+import type { DemoIncident } from "../../src/demo/year";
 import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";

@@ -7,7 +7,7 @@ import { getWebhookRecord } from "../../src/features/webhooks/records";
 import type { TryResult } from "../../src/features/webhooks/deliver/message";
 import { recordTry } from "../../src/features/webhooks/deliver/recorder";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
-import type { Entry } from "../../src/demo/diary";
+import type { Entry } from "../../src/demo/year";
 import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS } from "../../src/base/time";

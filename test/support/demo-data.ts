@@ -1,7 +1,7 @@
 import { revokeKey, rotateKey } from "../../src/features/keys/keys";
 import { issuePasswordLink } from "../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { type Entry, incidentEntries } from "../../src/demo/diary";
+import { type Entry, incidentEntries } from "../../src/demo/year";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";

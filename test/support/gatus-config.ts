@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Found } from "../../src/features/imports/source";
-import { type GatusOptions, readGatus } from "../../src/features/imports/gatus/read";
+import type { Found } from "../../src/imports/source";
+import { type GatusOptions, readGatus } from "../../src/imports/gatus/read";
 import { temporaryFolder } from "./temporary-folder";
 
 const OPTIONS: GatusOptions = {

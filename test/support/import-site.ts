@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportItem, ImportReport } from "../../src/base/import-report";
-import type { ImportOptions } from "../../src/features/imports/run";
-import { performImport } from "../../src/features/imports/perform";
-import { importFound } from "../../src/features/imports/import";
-import { readHealthchecks } from "../../src/features/imports/healthchecks/read";
-import type { Found } from "../../src/features/imports/source";
+import type { ImportOptions } from "../../src/imports/run";
+import { performImport } from "../../src/imports/perform";
+import { importFound } from "../../src/imports/import";
+import { readHealthchecks } from "../../src/imports/healthchecks/read";
+import type { Found } from "../../src/imports/source";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { createTestApp } from "./app";
 import { temporaryFolder } from "./temporary-folder";

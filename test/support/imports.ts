@@ -1,7 +1,6 @@
 import { answerImport } from "../../src/cli/answer-import-run";
 import type { Ctx } from "../../src/context";
-import { createImportJobs, type ImportJobs } from "../../src/features/imports/jobs";
-import type { RunImport } from "../../src/features/imports/request";
+import { createImportJobs, type ImportJobs, type RunImport } from "../../src/imports/jobs";
 import { temporaryFolder } from "./temporary-folder";
 
 /** Returns a function that imports in this process, since no other process can open a database in memory. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Found, FoundMonitor } from "../../src/features/imports/source";
-import { readUptimeKuma } from "../../src/features/imports/uptime-kuma/read";
+import type { Found, FoundMonitor } from "../../src/imports/source";
+import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { temporaryFolder } from "./temporary-folder";
 
 const FIXTURES = join(import.meta.dir, "../import/fixtures/uptime-kuma");

@@ -1,7 +1,7 @@
-import type { FoundMonitor } from "../../src/features/imports/source";
-import { readData } from "../../src/features/imports/uptime-kuma/data";
-import { findInData } from "../../src/features/imports/uptime-kuma/found";
-import type { KumaValue } from "../../src/features/imports/uptime-kuma/values";
+import type { FoundMonitor } from "../../src/imports/source";
+import { readData } from "../../src/imports/uptime-kuma/data";
+import { findInData } from "../../src/imports/uptime-kuma/backup";
+import type { KumaValue } from "../../src/imports/uptime-kuma/database";
 
 type Rows = Readonly<Record<string, readonly Readonly<Record<string, KumaValue>>[]>>;
 

@@ -1,7 +1,7 @@
 import type { AlarmKind } from "../../src/features/alarms/kinds";
 import type { Snapshots } from "../../src/features/status/snapshots";
 import { type RunningMirror, startMirror } from "../../src/mirror/mirror";
-import type { ObjectStore, PutOptions } from "../../src/object-store/model";
+import type { ObjectStore, PutOptions } from "../../src/object-store/object-store";
 import { createTestApp, type TestApp } from "./app";
 
 /** Faults of the store that a test switches on. */

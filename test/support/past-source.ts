@@ -1,8 +1,8 @@
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
-import { performHistory, performImport } from "../../src/features/imports/perform";
-import type { HistoryStep } from "../../src/features/imports/history/write";
-import type { ImportOptions } from "../../src/features/imports/run";
+import { performHistory, performImport } from "../../src/imports/perform";
+import type { HistoryStep } from "../../src/imports/history/write";
+import type { ImportOptions } from "../../src/imports/run";
 import {
   BEAT,
   type Found,
@@ -12,7 +12,7 @@ import {
   type HistoryRange,
   type HistorySum,
   type LastState,
-} from "../../src/features/imports/source";
+} from "../../src/imports/source";
 import type { TestApp } from "./app";
 
 /** A beat of a source, in unix ms. */

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../src/context";
 import type { Fleet } from "../../src/features/alarms/fleet";
-import type { ImportJobs } from "../../src/features/imports/jobs";
+import type { ImportJobs } from "../../src/imports/jobs";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 import { RUNTIME_BODY_MAX_BYTES } from "../../src/http/body";
 import { createTestApp, type TestApp } from "./app";

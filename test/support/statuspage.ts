@@ -1,5 +1,5 @@
 import type { HttpAnswer, HttpRequest } from "../../src/egress/model";
-import type { StatuspageDependencies } from "../../src/features/imports/statuspage/read";
+import type { StatuspageDependencies } from "../../src/imports/statuspage/read";
 import { createTestClock } from "./clock";
 
 /*

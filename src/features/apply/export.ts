@@ -10,19 +10,18 @@ import {
 } from "../monitors/declared";
 import { declareWebhook, listStoredWebhooks } from "../webhooks/declared";
 import { monitorRefs } from "../webhooks/monitors";
-import { nonDefault } from "./difference";
 import {
-  presentComponentFields,
-  presentGroupFields,
-  presentPageFields,
   desiredComponent,
   desiredGroup,
   desiredPage,
+  nonDefault,
+  presentComponentFields,
+  presentGroupFields,
+  presentPageFields,
 } from "./fields";
-import type { ApplyFile, FileComponent, FilePage, FileMonitor, FileWebhook } from "./model";
-import { componentOrder, readComponentRefs } from "./component-refs";
-import { exportSchedules } from "./schedules";
-import { exportTemplates } from "./templates";
+import type { ApplyFile, FileComponent, FileMonitor, FilePage, FileWebhook } from "./schema";
+import { componentOrder, readComponentRefs } from "./read";
+import { exportSchedules, exportTemplates } from "./inside-page";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page

@@ -1,20 +1,21 @@
-import type { ComponentInput, GroupInput } from "../components/wire";
-import type { ComponentRow, GroupRow } from "../components/store";
-import type { TemplateRecord } from "../incident-templates/store";
-import { REMIND_MINUTES_BEFORE } from "../maintenance/plan";
-import type { ScheduleRecord } from "../maintenance/schedules/records";
-import { compatOf, JOIN_MINUTES } from "../pages/rules";
-import { fullMailSettings, mailSettingsOf } from "../pages/mail";
-import type { PageInput } from "../pages/wire";
-import type { PageRow } from "../pages/store";
-import { toDomain } from "../pages/references";
-import type { FileSchedule, FileTemplate } from "./model";
-
 /*
  * Desired and current fields of objects by the names in the file, for comparison. Fields that a
  * file leaves out have their defaults. `Required` makes the compiler report a new field that is
  * missing here.
  */
+import { isDeepStrictEqual } from "node:util";
+import type { ComponentRow, GroupRow } from "../components/store";
+import type { ComponentInput, GroupInput } from "../components/wire";
+import type { TemplateRecord } from "../incident-templates/store";
+import { REMIND_MINUTES_BEFORE } from "../maintenance/plan";
+import type { ScheduleRecord } from "../maintenance/schedules/records";
+import { fullMailSettings, mailSettingsOf } from "../pages/mail";
+import { toDomain } from "../pages/references";
+import { compatOf, JOIN_MINUTES } from "../pages/rules";
+import type { PageRow } from "../pages/store";
+import type { PageInput } from "../pages/wire";
+import { type Named, type Path, refOf } from "./read";
+import type { FileComponent, FileGroup, FilePage, FileSchedule, FileTemplate } from "./schema";
 
 /**
  * Returns the desired fields of a page. `stored` is the current page, which cannot stop being the
@@ -181,4 +182,168 @@ export function presentScheduleFields(
     enabled: row.enabled,
     components: components.map(({ id }) => refs.get(id) ?? id).sort(),
   };
+}
+
+/** One field that an apply changes. */
+interface FieldChange {
+  field: string;
+  from: unknown;
+  to: unknown;
+}
+
+/** Returns the fields in which the desired values differ from the current ones. */
+export function differences<T extends object>(current: T, desired: T): FieldChange[] {
+  return (Object.keys(desired) as (keyof T & string)[])
+    .filter((field) => !isDeepStrictEqual(current[field], desired[field]))
+    .map((field) => ({ field, from: current[field], to: desired[field] }));
+}
+
+/** Returns the desired values of changed fields. */
+export function changedOnly<T extends object>(
+  desired: T,
+  changes: readonly FieldChange[],
+): Partial<T> {
+  const names = new Set(changes.map((change) => change.field));
+  return Object.fromEntries(
+    Object.entries(desired).filter(([field]) => names.has(field)),
+  ) as Partial<T>;
+}
+
+/** Returns the fields that differ from their defaults. */
+export function nonDefault<Fields extends object>(current: Fields, least: Fields): Partial<Fields> {
+  return changedOnly(current, differences(least, current));
+}
+
+/** A change that an apply made or plans. */
+export interface Change {
+  kind: "create" | "update" | "delete";
+  noun:
+    | "page"
+    | "group"
+    | "component"
+    | "monitor"
+    | "webhook"
+    | "incident template"
+    | "maintenance schedule";
+  /**
+   * Page slug and ref of a page, group or component, such as `acme/checkout-api`; only the ref of other
+   * objects.
+   */
+  label: string;
+  fields: FieldChange[];
+}
+
+const MARKS = { create: "+", update: "~", delete: "-" } as const;
+
+/** Describes a change in one line, marked as in diffs. */
+export function describeChange({ kind, noun, label, fields }: Change): string {
+  const details = fields.map(({ field, from, to }) => `${field} ${show(from)} → ${show(to)}`);
+  const tail = details.length > 0 ? `: ${details.join(", ")}` : "";
+  return `${MARKS[kind]} ${noun} ${label}${tail}`;
+}
+
+function show(value: unknown): string {
+  return value === null || value === undefined ? "none" : JSON.stringify(value);
+}
+
+/** An entry of a page in the file, and its row if it exists. */
+export interface Entry<Item, Row> {
+  item: Item;
+  ref: string;
+  /** Position in the file. */
+  path: Path;
+  row: Row | undefined;
+}
+
+export type ComponentEntry = Entry<FileComponent, ComponentRow>;
+
+export interface GroupEntry extends Entry<FileGroup, GroupRow> {
+  components: ComponentEntry[];
+}
+
+/** Objects of a page, in the file's order. */
+export interface PageEntries {
+  /** Components without a group. */
+  ungrouped: ComponentEntry[];
+  groups: GroupEntry[];
+}
+
+/** Finds the row of each group and component of a page in the file, by refs. */
+export function matchEntries(
+  desired: FilePage,
+  path: Path,
+  current: { groups: readonly GroupRow[]; components: readonly ComponentRow[] },
+): PageEntries {
+  const groups = new RowsByRef(current.groups);
+  const components = new RowsByRef(current.components);
+  const entriesOf = (items: readonly FileComponent[] | undefined, at: Path) =>
+    (items ?? []).map((item, index) => components.match(item, [...at, "components", index]));
+  return {
+    ungrouped: entriesOf(desired.components, path),
+    groups: (desired.groups ?? []).map((item, index) => {
+      const at = [...path, "groups", index];
+      return { ...groups.match(item, at), components: entriesOf(item.components, at) };
+    }),
+  };
+}
+
+/** Rows of one kind by ref. */
+export class RowsByRef<Row extends { ref: string }> {
+  readonly #rows: Map<string, Row>;
+
+  constructor(rows: readonly Row[]) {
+    this.#rows = new Map(rows.map((row) => [row.ref, row]));
+  }
+
+  /** Finds the row of an entry by its ref or an earlier one; no two entries get the same row. */
+  match<Item extends Named>(item: Item, path: Path): Entry<Item, Row> {
+    const ref = refOf(item);
+    const stored = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
+    const row = stored === undefined ? undefined : this.#rows.get(stored);
+    if (row) this.#rows.delete(row.ref);
+    return { item, ref, path, row };
+  }
+}
+
+/**
+ * Returns the position of each entry. If the rows of all lists are in the order of the file,
+ * positions stay; else the whole page is numbered from 0.
+ */
+export function positionsOf(page: PageEntries): Map<GroupEntry | ComponentEntry, number> {
+  const components = [page.ungrouped, ...page.groups.map((group) => group.components)].flat();
+  const keepsAll = isInOrder(page);
+  return new Map(
+    [page.groups, components].flatMap((list) =>
+      list.map((entry, index) => {
+        const kept = keepsAll ? entry.row?.position : undefined;
+        return [entry, kept ?? index] as const;
+      }),
+    ),
+  );
+}
+
+function isInOrder({ ungrouped, groups }: PageEntries): boolean {
+  return (
+    isAscending(groups) &&
+    isAscending(ungrouped) &&
+    ungrouped.every(({ row }) => row?.groupId === null) &&
+    groups.every(
+      (group) =>
+        isAscending(group.components) &&
+        group.components.every(({ row }) => row?.groupId === group.row?.id),
+    )
+  );
+}
+
+/** Returns true if all rows exist and are in the order of lists: by position, then by id. */
+function isAscending(
+  entries: readonly { row: { id: string; position: number } | undefined }[],
+): boolean {
+  return entries.every(({ row }, index) => {
+    if (!row) return false;
+    const before = entries[index - 1]?.row;
+    if (!before) return index === 0;
+    const gap = row.position - before.position;
+    return gap > 0 || (gap === 0 && row.id > before.id);
+  });
 }

@@ -12,19 +12,12 @@ import { createPage, updatePage } from "../pages/pages";
 import { findPageByRef, findPageBySlug, listAllPages, type PageRow } from "../pages/store";
 import { listStoredWebhooks } from "../webhooks/declared";
 import type { WebhookRow } from "../webhooks/store";
-import { RowsByRef } from "./entries";
-import { presentPageFields, desiredPage } from "./fields";
-import type { ReadFile } from "./file";
-import { applyInside } from "./inside-page";
-import type { Path } from "./locate";
-import { type Named, pageFields, refOf } from "./semantics";
-import type { FilePage } from "./model";
-import { applyMonitors } from "./monitors";
-import { monitorsIn } from "./pointers";
+import { desiredPage, presentPageFields, RowsByRef } from "./fields";
+import { monitorsIn, type Named, pageFields, type Path, type ReadFile, refOf } from "./read";
+import { applyInside, applySchedules, applyTemplates } from "./inside-page";
+import type { FilePage } from "./schema";
+import { applyMonitors, applyWebhooks } from "./monitors";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
-import { applySchedules } from "./schedules";
-import { applyTemplates } from "./templates";
-import { applyWebhooks } from "./webhooks";
 
 /**
  * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and

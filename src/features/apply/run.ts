@@ -4,9 +4,8 @@ import { type FieldError, Problem } from "../../base/errors";
 import type { Actor } from "../../base/actor";
 import { monitorRefs } from "../webhooks/monitors";
 import type { Question } from "../webhooks/alerts/confirmation";
-import { type Change, changedOnly, differences } from "./difference";
-import { ApplyFileError, type ReadFile } from "./file";
-import { nameOf, type Path, pathOf } from "./locate";
+import { type Change, changedOnly, differences } from "./fields";
+import { ApplyFileError, nameOf, type Path, pathOf, type ReadFile } from "./read";
 
 export interface ApplyOptions {
   /** True to remove objects that an earlier apply created and that the file no longer has. */

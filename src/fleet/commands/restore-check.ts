@@ -5,9 +5,9 @@ import type { Clock, Timer } from "../../base/clock";
 import type { Log } from "../../base/log";
 import { environmentWithoutSettings, ownProgram } from "../../base/own-program";
 import { DAY_MS, HOUR_MS, startOfDay } from "../../base/time";
-import type { ObjectStore } from "../../object-store/model";
+import type { ObjectStore } from "../../object-store/object-store";
 import { EXAMINE_COMMAND } from "./examine-command";
-import type { LitestreamSetup } from "../log/litestream";
+import type { LitestreamSetup } from "../log/replication";
 import { restoreLog } from "../log/restore";
 
 /** Beginning of the name of the folder in which a check restores. */

@@ -1,16 +1,12 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createFollowedDb, type Txid } from "../../db/followed-database";
-import { type Timer, within } from "../../base/clock";
-import { createSignal } from "../../base/signal";
-import { createAsOf } from "./as-of";
-import { createFollower } from "./follower";
-import { createLogFetcher, type LogFetcher } from "./log-fetcher";
-import type { Following, FollowOptions } from "./model";
-import { type Poller, startPoller } from "./poller";
+import { type Clock, type Timer, within } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { createSignal, type Signal } from "../../base/signal";
+import { createFollowedDb, type FollowedDb, type Txid } from "../../db/followed-database";
+import { createFollower, type Poller, startPoller } from "./follower";
+import { createLogFetcher, type Listing, type LogFetcher, type LogSource } from "./log-fetcher";
 import { findReplicaFile } from "./replica-file";
-
-export type { Following, FollowOptions, FollowState } from "./model";
 
 /** Time between two looks at the followed files, and between two while they cannot be read. */
 const WATCH_MS = 100;
@@ -231,4 +227,109 @@ export async function startFollowing(options: FollowOptions): Promise<Following>
     },
     stop,
   };
+}
+
+/** Times up to which everything in the store is known to be applied. */
+interface Confirmed {
+  /** Begin of the last listing, while the primary was alive, of which everything is applied, in unix ms. */
+  asOf: number | undefined;
+  /** Begin of the last such listing, with or without the primary, on the monotonic clock. */
+  confirmedAt: number | undefined;
+}
+
+/** Listings that wait for their last transaction. The oldest is given up first. */
+const WAITING_MAX = 1_000;
+
+/** Finds the time up to which a replica is complete. */
+export function createAsOf() {
+  let waiting: (Listing & { isAlive: boolean })[] = [];
+  let applied: Txid = 0;
+  let confirmed: Confirmed = { asOf: undefined, confirmedAt: undefined };
+
+  function take(): void {
+    const done = waiting.filter(({ newest }) => newest <= applied);
+    if (done.length === 0) return;
+    waiting = waiting.filter(({ newest }) => newest > applied);
+    confirmed = {
+      asOf: done.findLast(({ isAlive }) => isAlive)?.startedAt ?? confirmed.asOf,
+      confirmedAt: done.at(-1)?.startedMonotonic,
+    };
+  }
+
+  return {
+    confirmed: () => confirmed,
+    listed(listing: Listing, isAlive: boolean): void {
+      waiting.push({ ...listing, isAlive });
+      if (waiting.length > WAITING_MAX) waiting.shift();
+      take();
+    },
+    applied(txid: Txid): void {
+      applied = txid;
+      take();
+    },
+    /** Forgets listings of another log, whose transactions have the same numbers, and what they confirmed of it. */
+    restart(): void {
+      waiting = [];
+      applied = 0;
+      confirmed = { ...confirmed, confirmedAt: undefined };
+    },
+  };
+}
+
+/** A copy of the primary's database that is kept up to date. */
+export interface Following {
+  readonly db: FollowedDb;
+  /**
+   * Emitted when there is a new version. Listeners read it, without waiting, before they return. If one throws, it is
+   * emitted again.
+   */
+  changed: Signal<void>;
+  /** Returns all figures. Requests read the ones below, for which nothing is copied. */
+  state(): FollowState;
+  /** Times up to which the present database is complete. */
+  confirmed(): Confirmed;
+  /** Prefix of the log that the present database has; undefined before the first restore. */
+  prefix(): string | undefined;
+  /** Last applied transaction; 0 if not known. */
+  txid(): Txid;
+  /** Looks for a transaction at once, since the primary has uploaded it. */
+  hint(txid: Txid): void;
+  /** Resolves to true when a transaction is applied, or to false after `limitMs`. */
+  waitFor(txid: Txid, limitMs: number): Promise<boolean>;
+  /** Restores the log of another prefix, and reads the present database until that is done. */
+  changePrefix(prefix: string): void;
+  /**
+   * Applies all that the store has, then ends everything. Resolves to the path of the database, which is not open.
+   * Rejects, and goes on to follow, if that takes longer than `limitMs` or the store cannot be read.
+   */
+  finish(limitMs: number): Promise<string>;
+  /** Ends everything. The database is closed. */
+  stop(): Promise<void>;
+}
+
+interface FollowState extends Confirmed {
+  /** Prefix whose log is read; undefined before the first restore. */
+  prefix: string | undefined;
+  /** Last applied transaction, and the last one in the store; 0 if not known. */
+  txid: Txid;
+  newest: Txid;
+  /** Reads that found a transaction half applied. */
+  unsettled: number;
+  restarts: number;
+  restores: number;
+}
+
+interface FollowOptions extends LogSource {
+  /** Prefix of the log in the store. */
+  prefix: string;
+  /** Folder for the copies of log and database. Only one process may use it. */
+  folder: string;
+  /** Path or name of Litestream's program. */
+  program: string;
+  clock: Clock;
+  log: Log;
+  /** True while the leader record changes. */
+  isPrimaryAlive(): boolean;
+  /** True while hints of the primary would arrive. */
+  hasHints(): boolean;
 }

@@ -1,19 +1,19 @@
+import { renameSync, rmSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { formatTxid, type Txid } from "../../db/followed-database";
+import { pathToFileURL } from "node:url";
 import type { Clock } from "../../base/clock";
-import type { ObjectStore } from "../../object-store/model";
+import type { Log } from "../../base/log";
+import { COMPANION_SUFFIXES } from "../../db/database-files";
 import {
-  chainFrom,
-  levelPath,
-  type LogFile,
-  logFileName,
-  logFilePath,
-  newestSnapshot,
-  parseLogFile,
-  planRestore,
-  SNAPSHOT_LEVEL,
-} from "./log-files";
+  formatTxid,
+  parseTxid,
+  prepareFollowed,
+  type Txid,
+  txidFileOf,
+} from "../../db/followed-database";
+import type { ObjectStore } from "../../object-store/object-store";
+import { type ChildProcess, startChild } from "../log/replication";
 
 /** Downloads of small files at the same time. */
 const DOWNLOADS_AT_ONCE = 8;
@@ -217,4 +217,152 @@ export function createLogFetcher(
     hasHole: (applied) => endOf(known.values(), applied) < newest,
     close: () => void (isClosed = true),
   };
+}
+
+/** A file of the log: pages that the transactions from `min` to `max` have changed. */
+export interface LogFile {
+  /** 0 for files as the primary wrote them, 1 to 8 for merged ones, 9 for whole databases. */
+  level: number;
+  min: Txid;
+  max: Txid;
+  size: number;
+}
+
+/** Level of the files that contain the whole database. */
+export const SNAPSHOT_LEVEL = 9;
+
+/** Returns the path of a level in a folder from which Litestream restores. */
+export function levelPath(level: number): string {
+  return `ltx/${level}/`;
+}
+
+/** Returns the path of a file in a folder from which Litestream restores. */
+export function logFilePath(file: LogFile): string {
+  return `${levelPath(file.level)}${logFileName(file)}`;
+}
+
+/** Returns the name of a file, in the folder and in the store. */
+export function logFileName({ min, max }: LogFile): string {
+  return `${formatTxid(min)}-${formatTxid(max)}.ltx`;
+}
+
+/** Returns the file with a name; undefined for names of other files. */
+export function parseLogFile(level: number, name: string, size: number): LogFile | undefined {
+  const [, first = "", last = ""] = /^([0-9a-f]{16})-([0-9a-f]{16})\.ltx$/.exec(name) ?? [];
+  const [min, max] = [parseTxid(first), parseTxid(last)];
+  if (min === undefined || max === undefined || min > max || min === 0) return undefined;
+  return { level, min, max, size };
+}
+
+/** Returns the newest file that contains the whole database. */
+export function newestSnapshot(files: Iterable<LogFile>): LogFile | undefined {
+  let newest: LogFile | undefined;
+  for (const file of files) {
+    if (file.level === SNAPSHOT_LEVEL && file.max > (newest?.max ?? 0)) newest = file;
+  }
+  return newest;
+}
+
+/**
+ * Returns the files that continue `from` without a hole, in order: at each step the one that reaches furthest, as
+ * Litestream chooses them. Whole databases continue nothing.
+ */
+export function chainFrom(files: Iterable<LogFile>, from: Txid): LogFile[] {
+  const sorted = Array.from(files)
+    .filter(({ level, max }) => level < SNAPSHOT_LEVEL && max > from)
+    .sort((a, b) => a.min - b.min);
+  const chain: LogFile[] = [];
+  let reached = from;
+  let best: LogFile | undefined;
+  for (const file of sorted) {
+    if (file.min > reached + 1 && best) {
+      chain.push(best);
+      reached = best.max;
+      best = undefined;
+    }
+    if (file.min > reached + 1) break;
+    if (file.max > reached && isFurther(file, best)) best = file;
+  }
+  if (best) chain.push(best);
+  return chain;
+}
+
+function isFurther(file: LogFile, than: LogFile | undefined): boolean {
+  if (than === undefined || file.max !== than.max) return file.max > (than?.max ?? 0);
+  return file.level > than.level;
+}
+
+/** Returns the files from which the newest state can be restored, in order; none without a beginning. */
+export function planRestore(files: readonly LogFile[]): LogFile[] {
+  const snapshot = newestSnapshot(files);
+  return [...(snapshot ? [snapshot] : []), ...chainFrom(files, snapshot?.max ?? 0)];
+}
+
+const FOLLOW_INTERVAL = "100ms";
+const RESTORE_SUFFIX = ".new";
+
+interface Litestream {
+  /** Path or name of the program. */
+  program: string;
+  log: Log;
+}
+
+/** Returns the path of the file with the process that follows a database. */
+export function followerPidFile(database: string): string {
+  return `${database}-follower`;
+}
+
+/** Starts the process that applies the log of a folder to a prepared database, from its noted transaction on. */
+export function startFollower(
+  { program, log }: Litestream,
+  database: string,
+  folder: string,
+): ChildProcess {
+  const source = pathToFileURL(folder).href;
+  const options = ["-f", "-follow-interval", FOLLOW_INTERVAL, "-o", database];
+  return startChild([program, "restore", ...options, source], {
+    pidFile: followerPidFile(database),
+    onLine: (line) => {
+      if (/level=(ERROR|WARN)/.test(line)) log.warn({ line }, "Litestream reported a problem");
+      else log.debug({ line }, "Litestream");
+    },
+  });
+}
+
+/** A restore that runs. */
+interface Restore {
+  /** Resolves when the database is at its path. Rejects with Litestream's message. */
+  done: Promise<void>;
+  cancel(): Promise<void>;
+}
+
+/** Restores the log of a folder up to a transaction into a new database, and prepares it for a follower. */
+export function startRestore(
+  { program }: Litestream,
+  database: string,
+  folder: string,
+  txid: Txid,
+): Restore {
+  removeFollowed(database);
+  const unfinished = `${database}${RESTORE_SUFFIX}`;
+  removeFollowed(unfinished);
+  let last = "";
+  const options = ["-txid", formatTxid(txid), "-o", unfinished];
+  const child = startChild([program, "restore", ...options, pathToFileURL(folder).href], {
+    onLine: (line) => (last = line),
+  });
+  async function finish(): Promise<void> {
+    const end = await child.ended;
+    if (end !== "exit code 0") throw new Error(`litestream restore ended with ${end}: ${last}`);
+    prepareFollowed(unfinished, txid);
+    renameSync(txidFileOf(unfinished), txidFileOf(database));
+    renameSync(unfinished, database);
+  }
+  return { done: finish(), cancel: () => child.stop("at once") };
+}
+
+/** Removes a database that is not in use, with everything that was written for it. */
+export function removeFollowed(database: string): void {
+  const suffixes = ["", "-txid", "-txid.tmp", ".tmp", ...COMPANION_SUFFIXES];
+  for (const suffix of suffixes) rmSync(`${database}${suffix}`, { force: true });
 }

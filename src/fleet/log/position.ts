@@ -4,12 +4,12 @@ import { OperatorError } from "../../db/errors";
 import type { DataDirectory } from "../../db/data-directory";
 import { syncFile } from "../../db/database-files";
 import { formatTxid } from "../../db/followed-database";
-import { missingAsUndefined } from "../../object-store/folder-files";
-import type { FleetStore } from "../fleet-store";
-import { parseLogFile } from "../follow/log-files";
-import { isPrefix, isRecordOf, readLeader } from "../leader/record";
+import { missingAsUndefined } from "../../object-store/folder";
+import type { FleetStore } from "../store";
+import { parseLogFile } from "../follow/log-fetcher";
+import { isPrefix, isRecordOf, readLeader } from "../leader/lease";
 import { fleetFolder, type FleetNode } from "../node";
-import { levelPrefix } from "./litestream";
+import { levelPrefix } from "./replication";
 
 /** Last transaction of a log. */
 export interface LogPosition {

@@ -2,13 +2,10 @@ import type { Alarms } from "../../features/alarms/alarms";
 import type { Clock } from "../../base/clock";
 import type { Log } from "../../base/log";
 import { plural } from "../../base/text";
-import { freePrefix } from "../leader/claim";
-import type { FleetStore } from "../fleet-store";
-import { nextPrefix } from "../leader/record";
-import type { Lease } from "../leader/lease";
-import { levelPrefix } from "./litestream";
-import { auditLog } from "./audit";
-import type { Replication } from "./replication";
+import { freePrefix, type Lease, nextPrefix } from "../leader/lease";
+import type { FleetStore } from "../store";
+import { levelPrefix, type Replication } from "./replication";
+import { auditLog } from "./restore";
 
 /** Interval of looks at the upload, and number of looks from one audit to the next. */
 const LOOK_MS = 10_000;

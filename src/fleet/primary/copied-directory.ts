@@ -1,10 +1,9 @@
 import { OperatorError } from "../../db/errors";
 import type { Clock } from "../../base/clock";
-import { fetchFleetStatus } from "../commands/status";
-import { isRecordOf, type LeaderRecord, readLeader } from "../leader/record";
-import type { LeaderStore } from "../leader/signature";
+import { fetchFleetStatus } from "../commands";
+import { isRecordOf, type LeaderRecord, type LeaderStore, readLeader } from "../leader/lease";
 import type { FleetNode } from "../node";
-import { fleetToken } from "../wire";
+import { fleetToken } from "../store";
 
 interface OwnProcess {
   store: LeaderStore;

@@ -1,38 +1,54 @@
-import type { Acknowledge } from "../../app";
+import { existsSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import type { PrimaryParts } from "..";
+import type { Acknowledge, AppOptions } from "../../app";
 import type { Config } from "../../base/config/options";
-import { OperatorError } from "../../db/errors";
-import { openDataDirectory } from "../../db/data-directory";
-import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../db/open";
-import { createAlarms } from "../../features/alarms/alarms";
-import { type Installation, openForServer } from "../../installation";
 import type { RandomBytes } from "../../base/hash";
+import { describeStore } from "../../base/store-address";
+import type { Ctx } from "../../context";
+import { type DataDirectory, openDataDirectory } from "../../db/data-directory";
+import type { Db } from "../../db/database";
+import { moveCompanions, syncFile } from "../../db/database-files";
+import { OperatorError } from "../../db/errors";
+import { formatTxid } from "../../db/followed-database";
+import { SCHEMA_VERSION } from "../../db/migrations";
+import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../db/open";
+import { type Alarms, createAlarms } from "../../features/alarms/alarms";
+import { type FleetState, readUndismissed } from "../../features/alarms/fleet";
+import { createReadiness } from "../../features/health/readiness";
+import type { MetricFamily } from "../../features/metrics/metrics";
+import type { RequestContext } from "../../http/request-context";
+import { type Installation, openForServer } from "../../installation";
 import { type RunningServer, startServer } from "../../server";
-import { createAcknowledge } from "./acknowledge";
-import { openFleetStore } from "../fleet-store";
+import { VERSION } from "../../version";
+import type { FleetStatus } from "../commands";
+import { nodeHealthRoutes, type NodeState } from "../health-routes";
 import { notPrimary } from "../leader/lease";
-import { fleetFolder, readNode, writeNode } from "../node";
-import { primaryMetrics } from "./metrics";
-import { appOptionsOf, createPrimaryParts } from "./parts";
-import { createPrimaryship, type Primaryship } from "./primaryship";
 import { endLeftoverReplication } from "../log/replication";
-import { setDatabaseAside } from "./set-aside";
+import { fleetFolder, type FleetNode, nodeName, readNode, writeNode } from "../node";
+import { orphansFamily, watchSetAside } from "../replica/follow-leader";
+import { KEYS_UNKNOWN, keysUnknown } from "../replica/keys-unknown";
 import { openForPrimary } from "../shared-memory";
-import type { UsageBatch } from "../usage";
-import { storeUsageBatch } from "../usage-routes";
-import type { PrimaryMemory } from "../valkey/primary-memory";
+import { type FleetStore, NODES_PATH, openFleetStore } from "../store";
+import { storeUsageBatch, type UsageBatch } from "../usage";
+import type { Valkey } from "../valkey/client";
+import type { PrimaryMemory } from "../valkey/nodes";
+import type { Uploaded } from "./acknowledgement";
+import { createNodeRegistry, type NodeReport, primaryMetrics } from "./nodes";
+import { createPrimaryship, type Primaryship, watchRestoreCheck } from "./primaryship";
 
 /** Longest upload of a changed key, in ms. */
 const UPLOAD_MS = 10_000;
 
 /** A node whose earlier term has ended: its database has another name now. */
-export interface Superseded {
+interface Superseded {
   /** Path of the database that was set aside. */
   kept: string;
   /** Id of the node that is the primary now. */
   by: string;
 }
 
-export interface RunningPrimary {
+interface RunningPrimary {
   server: RunningServer;
   /** Resolves when another node has become the primary. Rejects if this node must not go on. */
   ended: Promise<void>;
@@ -186,4 +202,177 @@ export function explainSuperseded({ kept, by }: Superseded): OperatorError {
   return new OperatorError(
     `The primary is ${by} now. The database of this node's earlier term is kept in ${kept}; its changes are not merged. Start this node with --replica, or with --rejoin to do so by itself.`,
   );
+}
+
+/** Longest upload that a purge waits for, in ms. */
+const PARTS_UPLOAD_MS = 3_000;
+
+/** Health checks of the primary, and the refusal of keys while another node may have revoked them. */
+function appOptionsOf(ctx: Ctx, primaryship: Primaryship): AppOptions {
+  const readiness = createReadiness();
+  const { isHeld } = primaryship;
+  const state = (): NodeState => ({
+    role: isHeld() ? "primary" : "replica",
+    term: primaryship.record()?.term,
+    txid: primaryship.figures().txid || undefined,
+    asOf: isHeld() ? ctx.clock.now() : undefined,
+    schema: SCHEMA_VERSION,
+    apiProblem: isHeld() ? undefined : KEYS_UNKNOWN,
+  });
+  return {
+    readiness,
+    plainRoutes: nodeHealthRoutes(ctx, readiness, state),
+    elsewhere: () => ({
+      answer: ({ match }) =>
+        match.route?.operation.access.kind === "key" && !isHeld() ? keysUnknown() : undefined,
+      catchUp: () => undefined,
+    }),
+  };
+}
+
+interface Dependencies {
+  ctx: Ctx;
+  directory: DataDirectory;
+  alarms: Alarms;
+  node: FleetNode;
+  store: FleetStore;
+  primaryship: Primaryship;
+  /** Undefined without --valkey. */
+  valkey: Pick<Valkey, "name" | "isAvailable"> | undefined;
+}
+
+/** Knows the replicas of the primary. `stop` ends the checks of them. */
+export function createPrimaryParts(
+  deps: Dependencies,
+): PrimaryParts & { metrics: readonly MetricFamily[]; stop(): void } {
+  const { ctx, alarms, directory, node, store, primaryship, valkey } = deps;
+  const { clock, db, log } = ctx;
+  const name = nodeName(node);
+  const setAside = watchSetAside({ clock, log, directory, node: name }, (work) => work(db));
+  const own = (): NodeReport => {
+    const { txid } = primaryship.figures();
+    return {
+      node: name,
+      isEligible: true,
+      version: VERSION,
+      schema: SCHEMA_VERSION,
+      txid: txid === 0 ? null : formatTxid(txid),
+      lagSeconds: null,
+      clockSkewMs: store.leader.clockSkewMs() ?? null,
+      setAside: setAside.list(),
+    };
+  };
+  const registry = createNodeRegistry({ clock, alarms, readUndismissed: undismissed }, own);
+
+  function undismissed(): ReturnType<typeof readUndismissed> {
+    try {
+      return readUndismissed(db);
+    } catch (error) {
+      log.debug({ err: error }, "dismissed events of earlier terms could not be read");
+      return ({ events }) => events > 0;
+    }
+  }
+
+  const watch = watchRestoreCheck({
+    clock,
+    log,
+    store: store.files,
+    alarms,
+    hasEligible: () =>
+      registry.list().some(({ role, isEligible }) => role === "replica" && isEligible),
+  });
+  const { failover, ack, fleetStore } = ctx.config;
+  const nodes = (): FleetState => ({
+    term: primaryship.record()?.term,
+    store: fleetStore ? describeStore(fleetStore) : "",
+    failover,
+    ack,
+    valkey: valkey && { address: valkey.name, isAvailable: valkey.isAvailable() },
+    nodes: registry.list(),
+    orphans: registry.orphans(),
+  });
+  return {
+    alarms,
+    nodes,
+    metrics: [orphansFamily(setAside)],
+    position() {
+      const term = primaryship.record()?.term;
+      const { txid } = primaryship.figures();
+      return term === undefined || txid === 0 ? undefined : { term, txid: formatTxid(txid) };
+    },
+    async whenApplied() {
+      // The number of a transaction is known once it is in the store.
+      await registry.whenApplied(await primaryship.upload(PARTS_UPLOAD_MS));
+    },
+    handlers: {
+      [`POST ${NODES_PATH}`]: registry.take,
+      [`GET ${NODES_PATH}`]: () => {
+        const status: FleetStatus = {
+          ...nodes(),
+          alarms: alarms.list(),
+          run: primaryship.run,
+        };
+        return Response.json(status);
+      },
+    },
+    stop() {
+      registry.stop();
+      watch.cancel();
+      setAside.cancel();
+    },
+  };
+}
+
+/** Header of an answer to a write that is on one machine only. */
+const DURABILITY_HEADER = "Allclear-Durability";
+
+/** Header of an answer to a write that is in the store: a transaction that contains it. */
+const TXID_HEADER = "Allclear-Txid";
+
+/** Paths whose writes never wait: they begin and end sessions. */
+const SESSION_PATHS: ReadonlySet<string> = new Set(["/admin/sign-in", "/admin/sign-out"]);
+
+/**
+ * Creates the function that holds an answer back until `wait` resolves, if its request has changed something, or
+ * repeats the answer to a change, which is read in a transaction. Other answers, refused requests and the results of
+ * checks do not wait.
+ */
+export function createAcknowledge(
+  db: Pick<Db, "changes">,
+  wait: () => Promise<Uploaded>,
+): Acknowledge {
+  return (requestContext, { method }, answer) => {
+    const isRead = method === "GET" || method === "HEAD";
+    if (isRead || !requestContext || neverWaits(requestContext)) return answer;
+    // The handler has begun, but no change is committed before the next turn of the event loop.
+    const before = db.changes;
+    return (async () => {
+      const response = await answer;
+      const isRefused = response.status >= 400 || requestContext.failure !== undefined;
+      if (isRefused || db.changes === before) return response;
+      const txid = await wait();
+      if (txid === undefined) response.headers.set(DURABILITY_HEADER, "local");
+      else response.headers.set(TXID_HEADER, formatTxid(txid));
+      return response;
+    })();
+  };
+}
+
+function neverWaits({ caller, route }: RequestContext): boolean {
+  return caller.kind === "job" || SESSION_PATHS.has(route?.path ?? "");
+}
+
+/**
+ * Gives the database of an earlier term another name, such as `allclear.db.term-6`, and returns its path. The caller
+ * holds the lock of the data directory.
+ */
+function setDatabaseAside({ database }: DataDirectory, term: number): string {
+  const name = `${database}.term-${term}`;
+  let kept = name;
+  for (let number = 2; existsSync(kept); number++) kept = `${name}-${number}`;
+  // The log has its new name first: a database without its log would lack its newest changes.
+  moveCompanions(database, kept);
+  renameSync(database, kept);
+  syncFile(dirname(database));
+  return kept;
 }

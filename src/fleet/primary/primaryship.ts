@@ -1,20 +1,27 @@
+import type { Clock, Timer } from "../../base/clock";
+import type { Log } from "../../base/log";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { DataDirectory } from "../../db/data-directory";
 import type { Alarms } from "../../features/alarms/alarms";
-import type { Timer } from "../../base/clock";
-import { ObjectStoreError } from "../../object-store/model";
-import { findCopied, requireOnlyProcess } from "./copied-directory";
-import { type Acknowledgement, createAcknowledgement, type Uploaded } from "./acknowledgement";
-import { type Claim, claimLeadership } from "../leader/claim";
-import { type FleetStore, probeStore } from "../fleet-store";
-import type { LeaderRecord } from "../leader/record";
-import { holdLease, type Lease, notPrimary } from "../leader/lease";
-import { requireLitestream } from "../log/litestream";
+import { type ObjectStore, ObjectStoreError } from "../../object-store/object-store";
+import { readRestoreCheck, type RestoreCheck } from "../commands/restore-check";
+import {
+  type Claim,
+  claimLeadership,
+  holdLease,
+  type LeaderRecord,
+  type Lease,
+  notPrimary,
+} from "../leader/lease";
+import { findLastTerm, insertTerm } from "../leader/term-store";
 import { requireNewestState } from "../log/position";
+import { type Replication, requireLitestream, startReplication } from "../log/replication";
 import { watchLog } from "../log/watch";
 import { fleetFolder, type FleetNode } from "../node";
-import { type Replication, startReplication } from "../log/replication";
-import { findLastTerm, insertTerm } from "../leader/term-store";
+import { type FleetStore, probeStore } from "../store";
+import { type Acknowledgement, createAcknowledgement, type Uploaded } from "./acknowledgement";
+import { findCopied, requireOnlyProcess } from "./copied-directory";
 
 /** Pause before the store is asked again, if it does not answer at the start. */
 const AGAIN_MS = 5_000;
@@ -46,7 +53,7 @@ export interface Primaryship {
   stop(): Promise<void>;
 }
 
-export interface PrimaryFigures {
+interface PrimaryFigures {
   /** Last uploaded transaction. */
   txid: number;
   localWrites: number;
@@ -197,6 +204,114 @@ export function createPrimaryship(deps: Dependencies): Primaryship {
       await logWatch?.stop();
       await lease?.stop();
       await replication?.stop();
+    },
+  };
+}
+
+/** Silence from which a process counts as ended. */
+const GONE_MS = 30 * SECOND_MS;
+
+/**
+ * Number of changes from one process to the other after which both are alive. A report of an ended process that arrives
+ * late makes two.
+ */
+const CHANGES = 3;
+
+/** Processes that report with one identity. */
+interface Runs {
+  first: string;
+  second: string | undefined;
+  last: string;
+  changes: number;
+  /** Monotonic time of the last report of the first. */
+  seenAt: number;
+}
+
+/**
+ * Returns a function that takes each report's node and process. It returns true for the later one of two processes that
+ * report with one identity in turn. The data directory of a node was copied then. A node that was started again has
+ * one process, since its former one never reports again.
+ */
+export function createRunWatch(clock: Pick<Clock, "monotonic">) {
+  const nodes = new Map<string, Runs>();
+
+  return function isCopy(node: string, run: string): boolean {
+    const now = clock.monotonic();
+    const runs = nodes.get(node);
+    if (!runs || (run !== runs.first && run !== runs.second)) {
+      const first = runs?.last ?? run;
+      const second = runs && run;
+      const seenAt = runs && first === runs.first ? runs.seenAt : now;
+      nodes.set(node, { first, second, last: run, changes: 0, seenAt });
+      return false;
+    }
+    if (run !== runs.last) runs.changes += 1;
+    runs.last = run;
+    if (run === runs.first) {
+      runs.seenAt = now;
+      return false;
+    }
+    if (now - runs.seenAt <= GONE_MS) return runs.changes >= CHANGES;
+    nodes.set(node, { first: run, second: undefined, last: run, changes: 0, seenAt: now });
+    return false;
+  };
+}
+
+/** Interval at which the last result is read, and time after the start in which the replicas have reported. */
+const LOOK_MS = 10 * MINUTE_MS;
+const FIRST_MS = MINUTE_MS;
+/** Age from which the last result is too old. */
+const OLD_MS = 26 * HOUR_MS;
+
+interface Watch {
+  clock: Clock;
+  log: Log;
+  store: ObjectStore;
+  alarms: {
+    raise(kind: "restore_test", detail: string): void;
+    clear(kind: "restore_test"): void;
+  };
+  /** True if a node may check. */
+  hasEligible(): boolean;
+}
+
+/** Raises an alarm on the primary if the last check failed or is older than 26 hours. */
+export function watchRestoreCheck({ clock, log, store, alarms, hasEligible }: Watch): Timer {
+  /** Time since which a node may check; undefined while none may. */
+  let eligibleSince: number | undefined;
+
+  async function look(): Promise<void> {
+    try {
+      updateAlarm(await readRestoreCheck(store));
+    } catch (error) {
+      // Other alarms are about a store that does not answer.
+      log.debug({ err: error }, "the result of the nightly restore could not be read");
+    }
+  }
+
+  function updateAlarm(last: RestoreCheck | undefined): void {
+    const now = clock.now();
+    eligibleSince = hasEligible() ? (eligibleSince ?? now) : undefined;
+    if (last && last.error !== null) {
+      alarms.raise("restore_test", `${toIso(last.at)}: ${last.error}`);
+      return;
+    }
+    if (eligibleSince === undefined || now - (last?.at ?? eligibleSince) <= OLD_MS) {
+      alarms.clear("restore_test");
+      return;
+    }
+    const success = last && `The last restore that worked was at ${toIso(last.at)}.`;
+    alarms.raise("restore_test", success ?? "The log in the fleet store was never restored.");
+  }
+
+  // An alarm of an earlier process ends if it is not raised again within 7 minutes.
+  const timers = [
+    clock.after(FIRST_MS, () => void look()),
+    clock.every(LOOK_MS, () => void look()),
+  ];
+  return {
+    cancel() {
+      for (const timer of timers) timer.cancel();
     },
   };
 }

@@ -1,17 +1,34 @@
+import { Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
+import type { IncomingMessage } from "node:http";
+import type { Clock, Timer } from "../../base/clock";
+import { notFound, Problem, unavailable } from "../../base/errors";
+import { sha256Hex } from "../../base/hash";
+import type { Log } from "../../base/log";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
-import { notFound, Problem } from "../../base/errors";
 import type { Limiter } from "../../features/limits/limiter";
 import { findPageBySlug } from "../../features/pages/store";
-import type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "../../http/elsewhere";
+import { readBeginning, readBytes } from "../../http/body";
 import { hasSessionCookie } from "../../http/cookies";
+import {
+  BODY_MAX_BYTES,
+  bodyLengthProblem,
+  type DeclaredBody,
+  hasBody,
+} from "../../http/declared-body";
+import type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "../../http/elsewhere";
 import { rateLimited } from "../../http/gateway-answers";
-import { segmentsOf } from "../../http/request-url";
 import { toProblem } from "../../http/problems";
-import { sha256Hex } from "../../base/hash";
-import { toIso } from "../../base/time";
-import { readForwardedBody, sentAgain } from "./forwarded-body";
-import { type Forwarder, NotForwarded } from "./forward";
+import { segmentsOf } from "../../http/request-url";
+import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";
+import {
+  CLIENT_HEADER,
+  FORWARD_PATH,
+  FORWARDED_HEADER,
+  ORIGIN_HEADER,
+  withoutConnection,
+} from "../store";
 import { keysUnknown } from "./keys-unknown";
 
 /** Time for which the reads of a key that wrote go to the primary, in ms. */
@@ -192,4 +209,242 @@ function malformedTxid(): Problem {
 function isHeartbeat({ route }: MatchedRequest["match"]): boolean {
   const kind = route?.operation.access.kind;
   return kind === "heartbeat" || kind === "imported-heartbeat";
+}
+
+/** Requests under way at the same time. */
+const FORWARDS_MAX = 64;
+/** Time until the primary's answer begins, and longest silence in it, in ms. */
+const FORWARD_DEADLINE_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Errors before anything was sent. */
+const NOT_CONNECTED = new Set([
+  "ConnectionRefused",
+  "ECONNREFUSED",
+  "EADDRNOTAVAIL",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "FailedToOpenSocket",
+]);
+
+const OUTCOMES = [
+  "answered",
+  "busy",
+  "no_primary",
+  "not_connected",
+  "refused",
+  "failed",
+  "timed_out",
+] as const;
+type ForwardOutcome = (typeof OUTCOMES)[number];
+
+/** Request for the primary. */
+interface Forwarded {
+  method: string;
+  /** Origin, path and query as the client sent them. */
+  origin: string;
+  pathAndQuery: string;
+  headers: Headers;
+  /** The whole body; undefined without one. */
+  body: Uint8Array | undefined;
+  /** Client address. */
+  client: string;
+}
+
+/** A request that the primary did not answer. */
+class NotForwarded {
+  constructor(
+    readonly outcome: ForwardOutcome,
+    readonly problem: Problem,
+  ) {}
+}
+
+export interface Forwarder {
+  /** Sends a request once; it is never repeated, since its effect may be unknown. Never rejects. */
+  send(request: Forwarded): Promise<Response | NotForwarded>;
+  /** Number of requests since the start, by outcome. */
+  counts(): Readonly<Record<ForwardOutcome, number>>;
+}
+
+interface ForwarderDependencies {
+  clock: Clock;
+  log: Log;
+  /** Token of the fleet. */
+  token: string;
+  /** Returns the URL of the primary's private listener; undefined while none is known. */
+  primary(): string | undefined;
+}
+
+/** Creates the client of the primary's application. */
+export function createForwarder({ clock, log, token, primary }: ForwarderDependencies): Forwarder {
+  const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<
+    ForwardOutcome,
+    number
+  >;
+  let underWay = 0;
+
+  function refuse(outcome: ForwardOutcome, detail: string, cause?: unknown): NotForwarded {
+    counts[outcome] += 1;
+    if (cause !== undefined) log.warn({ err: cause }, "a request could not be forwarded");
+    return new NotForwarded(outcome, unavailable(detail, RETRY_AFTER_SECONDS));
+  }
+
+  function explain(error: unknown): NotForwarded {
+    if (error instanceof Overdue) return refuse("timed_out", UNKNOWN_OUTCOME, error);
+    if (error instanceof Refused) return refuse("refused", UNREACHABLE, error);
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return NOT_CONNECTED.has(code)
+      ? refuse("not_connected", UNREACHABLE, error)
+      : refuse("failed", UNKNOWN_OUTCOME, error);
+  }
+
+  return {
+    async send(request) {
+      const address = primary();
+      if (address === undefined) return refuse("no_primary", UNREACHABLE);
+      if (underWay >= FORWARDS_MAX) {
+        return refuse("busy", "Too many requests are being forwarded. Try again.");
+      }
+      underWay += 1;
+      const release = onceOnly(() => (underWay -= 1));
+      try {
+        const { method, body } = request;
+        const received = await requestNode(
+          {
+            address,
+            method,
+            pathAndQuery: FORWARD_PATH + request.pathAndQuery,
+            headers: headersFor(request),
+            body,
+            token,
+            deadlineMs: FORWARD_DEADLINE_MS,
+          },
+          clock,
+        );
+        received.on("close", release);
+        received.on("error", (error) =>
+          log.warn({ err: error }, "the primary's answer to a forwarded request is not complete"),
+        );
+        const headers = headersOf(received);
+        if (!headers.has(FORWARDED_HEADER)) {
+          received.destroy();
+          const reason = describeRefusal(received.statusCode);
+          throw new Refused(`${address} did not answer as the primary, but with ${reason}`);
+        }
+        counts.answered += 1;
+        return toResponse(received, headers, method, clock);
+      } catch (error) {
+        release();
+        return explain(error);
+      }
+    },
+    counts: () => counts,
+  };
+}
+
+const UNREACHABLE = "The primary cannot be reached, so nothing was changed. Try again.";
+const UNKNOWN_OUTCOME =
+  "The primary did not answer. A change may have been made: look before you repeat it, or repeat it with the same Idempotency-Key.";
+
+/** The address answered, but not as this fleet's primary. */
+class Refused extends Error {}
+
+/** Returns the headers of the client and those between nodes, which replace the client's. */
+function headersFor({ headers, origin, client }: Forwarded): Record<string, string> {
+  const own = ["x-forwarded-for", "forwarded", "host", "content-length"];
+  return {
+    ...Object.fromEntries(withoutConnection(headers, own)),
+    [ORIGIN_HEADER]: origin,
+    [CLIENT_HEADER]: client,
+  };
+}
+
+function headersOf({ headersDistinct }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value);
+  }
+  return headers;
+}
+
+function toResponse(
+  received: IncomingMessage,
+  headers: Headers,
+  method: string,
+  clock: Clock,
+): Response {
+  const { statusCode: status = 0 } = received;
+  const isEmpty = method === "HEAD" || status === 204 || status === 304;
+  if (isEmpty) received.destroy();
+  const body = isEmpty ? null : bodyOf(received, clock, FORWARD_DEADLINE_MS);
+  const kept = withoutConnection(headers, ["date", FORWARDED_HEADER]);
+  return new Response(body, { status, headers: kept });
+}
+
+function onceOnly(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) run();
+    isDone = true;
+  };
+}
+
+/** The primary may have a route that this version lacks. */
+const UNKNOWN_BODY: DeclaredBody = { schema: Type.Unknown(), isOptional: true };
+
+/**
+ * Reads the part of a body that the route reads; undefined without one. Returns a Problem for more than
+ * `BODY_MAX_BYTES`, and without room for it. Throws a Problem if it does not arrive whole in time.
+ */
+async function readForwardedBody({
+  context,
+  match,
+  bodies,
+}: MatchedRequest): Promise<Uint8Array<ArrayBuffer> | Problem | undefined> {
+  const { request } = context;
+  const declared = match.route ? match.route.body : UNKNOWN_BODY;
+  if (request.method === "GET" || request.method === "HEAD" || !declared) return undefined;
+  if (!hasBody(request.headers)) return undefined;
+  const problem = bodyLengthProblem(request.headers, declared);
+  if (problem) return problem;
+  const { beginningBytes } = declared;
+  const isWhole = beginningBytes === undefined;
+  if (isWhole && Number(request.headers.get("content-length")) > BODY_MAX_BYTES) {
+    return unavailable(
+      `A replica does not forward bodies of more than ${BODY_MAX_BYTES} bytes. Send the request to the primary.`,
+      RETRY_AFTER_SECONDS,
+    );
+  }
+  const tooMuch = bodies.reserve(context, declared);
+  if (tooMuch) return tooMuch;
+  const bytes = isWhole ? await readBytes(request) : await readBeginning(request, beginningBytes);
+  return bytes as Uint8Array<ArrayBuffer>;
+}
+
+/** Returns a request again whose body was read. */
+function sentAgain(request: Request, body: Uint8Array<ArrayBuffer> | undefined): Request {
+  const headers = new Headers(request.headers);
+  headers.delete("transfer-encoding");
+  headers.set("content-length", String(body?.byteLength ?? 0));
+  const { method, url } = request;
+  return new Request(url, { method, headers, ...(body && { body }) });
+}
+
+/** Age of a replica's data from which its pages show it. */
+const SHOWN_FROM_MS = MINUTE_MS;
+
+/** Makes pages show the time of their data while it is old. `asOf` returns it in unix ms. */
+export function showDelay(ctx: Ctx, asOf: () => number | undefined): Timer {
+  return ctx.clock.every(SECOND_MS, () => {
+    const time = asOf();
+    const isOld = time !== undefined && ctx.clock.now() - time >= SHOWN_FROM_MS;
+    // Pages show minutes: they are not made again for each second.
+    const shown = isOld ? time - (time % MINUTE_MS) : undefined;
+    if (shown === ctx.shownAsOf) return;
+    ctx.shownAsOf = shown;
+    // All pages are made again.
+    ctx.signals.settingsChanged.emit();
+  });
 }

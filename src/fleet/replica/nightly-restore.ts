@@ -1,7 +1,7 @@
 import { countRows } from "../../db/orphans";
 import type { Timer } from "../../base/clock";
 import { nodeName } from "../node";
-import type { RunningReplica } from "./replica";
+import type { RunningReplica } from "./serve";
 import { checkRestore, startNightlyCheck } from "../commands/restore-check";
 
 /** Restores the log from the store each night, unless another replica has, and compares the result with this replica's database. */

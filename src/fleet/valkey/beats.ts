@@ -1,8 +1,13 @@
 import type { Clock } from "../../base/clock";
+import { unavailable } from "../../base/errors";
 import { createSignal, type Signal } from "../../base/signal";
-import { SECOND_MS } from "../../base/time";
-import { BEAT, BEAT_KEYS } from "./beat-script";
-import type { Valkey } from "./client";
+import { HOUR_MS, SECOND_MS } from "../../base/time";
+import {
+  createIdleMonitoring,
+  type Heartbeat,
+  type Monitoring,
+} from "../../features/monitors/monitoring";
+import { script, type Valkey } from "./client";
 
 /** Time between two beats of a node. */
 const BEAT_MS = 500;
@@ -20,7 +25,7 @@ export interface NodeBeat {
 }
 
 /** Figures that a node reads with its beat. */
-export interface BeatReading {
+interface BeatReading {
   /** Revision of the changes of keys. */
   revision: number;
   /** Changes by the hashes of key values, if the node has not read this revision before. */
@@ -137,4 +142,156 @@ function toMap(answer: string[] | Record<string, string>): ReadonlyMap<string, s
   const map = new Map<string, string>();
   for (let at = 0; at < answer.length; at += 2) map.set(answer[at] ?? "", answer[at + 1] ?? "");
   return map;
+}
+
+/**
+ * Notes the beat of a node. That of a primary counts if no later term has one, and if the changes of keys are complete:
+ * a server that was started again has lost them. `seen` has the revision of these changes that each node has read.
+ *
+ * Keys: `nodes`, `seen`, `beat`, `rev`, `revoked`. Arguments: node, time in ms after which nodes are gone, last revision
+ * that the node has read, term or empty, transaction, least complete revision. Answers: number of nodes; term, number
+ * and transaction of the primary's beat; revision; changes of keys if the node has not read them; revisions by node.
+ */
+const BEAT = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])) do
+  redis.call('ZREM', KEYS[1], gone)
+  redis.call('HDEL', KEYS[2], gone)
+end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+local rev = tonumber(redis.call('GET', KEYS[4]) or '0')
+local term = tonumber(redis.call('HGET', KEYS[3], 'term') or '0')
+if ARGV[4] ~= '' and tonumber(ARGV[4]) >= term and rev >= tonumber(ARGV[6]) then
+  term = tonumber(ARGV[4])
+  redis.call('HSET', KEYS[3], 'term', term, 'txid', ARGV[5])
+  redis.call('HINCRBY', KEYS[3], 'number', 1)
+end
+local number = tonumber(redis.call('HGET', KEYS[3], 'number') or '0')
+local txid = tonumber(redis.call('HGET', KEYS[3], 'txid') or '0')
+local changes = {}
+if rev ~= tonumber(ARGV[3]) then changes = redis.call('HGETALL', KEYS[5]) end
+local nodes = redis.call('ZCARD', KEYS[1])
+return {nodes, term, number, txid, rev, changes, redis.call('HGETALL', KEYS[2])}
+`);
+
+/** Names of the keys of `BEAT`. */
+const BEAT_KEYS = ["nodes", "seen", "beat", "rev", "revoked"];
+
+/**
+ * Adds changes of keys, kept for an hour after the last one, and tells the nodes.
+ *
+ * Keys: `revoked`, `rev`. Arguments: seconds, least revision before, name of the channel, then names and values.
+ * Answers the revision.
+ */
+export const ADD_CHANGES = script(`
+for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+local rev = math.max(tonumber(redis.call('GET', KEYS[2]) or '0'), tonumber(ARGV[2])) + 1
+redis.call('SET', KEYS[2], rev)
+redis.call('PUBLISH', ARGV[3], rev)
+return rev
+`);
+
+/** Heartbeats that are kept for the next primary, and the time for which they are. */
+const KEPT_MAX = 10_000;
+const KEPT_MS = HOUR_MS;
+/** Time between two looks of the primary, and heartbeats that it reads at once. */
+const LOOK_MS = 5 * SECOND_MS;
+const READ_MAX = 500;
+const STREAM = "hb";
+
+/** Adds to a stream unless it is full. Arguments: maximum, time to live in ms, value. Answers 1, or 0 without room. */
+const KEEP = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f', now - ARGV[2]))
+if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
+redis.call('XADD', KEYS[1], '*', 'beat', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`);
+
+/** A heartbeat as it is kept. */
+interface WaitingHeartbeat {
+  monitor: string;
+  /** Arrival, in unix ms. */
+  at: number;
+  beat: Omit<Heartbeat, "token">;
+  token: { kind: string; hash: string } | undefined;
+}
+
+/** Monitoring of a replica: it keeps heartbeats in Valkey while there is no primary, and refuses checks. */
+export function keepHeartbeats(valkey: Pick<Valkey, "run">, clock: Clock): Monitoring {
+  return {
+    ...createIdleMonitoring(),
+    async heartbeat(monitor, { token, ...beat }) {
+      const kept: WaitingHeartbeat = {
+        monitor,
+        at: clock.now(),
+        beat,
+        token: token && { kind: token.kind, hash: token.hash.toString("hex") },
+      };
+      const args = [KEPT_MAX, KEPT_MS, JSON.stringify(kept)].map(String);
+      const hasRoom = await valkey.run(KEEP, [STREAM], args).catch(() => 0);
+      if (hasRoom !== 1) throw unavailable("The heartbeat cannot be stored at the moment.", 5);
+    },
+  };
+}
+
+/** Applies kept heartbeats, in their order and at the times of their arrival, whenever `isPrimary` and there are some. */
+export function applyHeartbeats(
+  valkey: Pick<Valkey, "send" | "isAvailable">,
+  clock: Clock,
+  monitoring: Pick<Monitoring, "heartbeat">,
+  isPrimary: () => boolean,
+) {
+  let applying: Promise<void> | undefined;
+  let isStopped = false;
+  /** Entries that were applied, and that Valkey has not removed yet. */
+  const applied = new Set<string>();
+
+  async function applyAll(): Promise<void> {
+    for (;;) {
+      const entries = (await valkey.send("XRANGE", [
+        STREAM,
+        "-",
+        "+",
+        "COUNT",
+        String(READ_MAX),
+      ])) as [id: string, fields: [name: string, value: string]][];
+      for (const [id, [, value]] of entries) {
+        if (isStopped || !isPrimary()) return;
+        if (!applied.has(id)) await apply(JSON.parse(value) as WaitingHeartbeat);
+        applied.add(id);
+        await valkey.send("XDEL", [STREAM, id]);
+        applied.delete(id);
+      }
+      if (entries.length < READ_MAX) return;
+    }
+  }
+
+  async function apply({ monitor, at, beat, token }: WaitingHeartbeat): Promise<void> {
+    const used = token && { token: { ...token, hash: Buffer.from(token.hash, "hex") } };
+    await monitoring.heartbeat(monitor, { ...beat, ...used } as Heartbeat, at);
+  }
+
+  function look(): void {
+    if (applying || isStopped || !isPrimary() || !valkey.isAvailable()) return;
+    // What could not be applied is read again.
+    applying = applyAll()
+      .catch(() => {})
+      .finally(() => (applying = undefined));
+  }
+
+  const timer = clock.every(LOOK_MS, look);
+  look();
+  return {
+    async stop() {
+      isStopped = true;
+      timer.cancel();
+      await applying;
+    },
+  };
 }

@@ -1,11 +1,10 @@
 import { RedisClient } from "bun";
-import type { Config } from "../../base/config/options";
-import { trustedAuthorities } from "../../base/config/network";
 import type { Clock, Timer } from "../../base/clock";
+import { trustedAuthorities } from "../../base/config/network";
+import type { Config } from "../../base/config/options";
 import type { Log } from "../../base/log";
 import { createSignal, type Signal } from "../../base/signal";
 import { SECOND_MS } from "../../base/time";
-import type { Script } from "./script";
 
 /**
  * Longest wait for an answer, in ms. Timers end late: of 60 first requests to a frozen server, the median waited
@@ -27,7 +26,7 @@ const TIMER_DELAY_MS = 1;
 const LATE = "no answer in time";
 
 /** The server did not answer in time, refused the call, or is not reachable. */
-export class ValkeyUnavailable extends Error {}
+class ValkeyUnavailable extends Error {}
 
 /** A Valkey or Redis server, of which each call has a deadline. */
 export interface Valkey {
@@ -209,4 +208,83 @@ function reasonOf(error: unknown): string {
   const { code, message = "" } = error as { code?: string; message?: string };
   if (code === "ERR_REDIS_SERVER_ERROR") return message.split(" ", 1)[0] ?? "refused";
   return code === "ERR_REDIS_CONNECTION_CLOSED" ? "the connection was closed" : (code ?? "failed");
+}
+
+/** A program in Lua that the server runs as one step. */
+export interface Script {
+  source: string;
+  /** Name by which a server that knows the program runs it. */
+  sha1: string;
+}
+
+export function script(source: string): Script {
+  return { source, sha1: new Bun.CryptoHasher("sha1").update(source).digest("hex") };
+}
+
+/** Messages of other nodes. One that is sent while the connection is lost does not arrive. */
+interface Messages {
+  /** True while messages arrive. */
+  isListening(): boolean;
+  stop(): void;
+}
+
+/** Listens to channels on a connection of its own, and connects again when it is lost. */
+export function listenToMessages(
+  valkey: Pick<Valkey, "connect" | "changed" | "isAvailable">,
+  clock: Clock,
+  handlers: Readonly<Record<string, (message: string) => void>>,
+): Messages {
+  let client: RedisClient | undefined;
+  let isConnecting = false;
+  let isStopped = false;
+  let again: Timer | undefined;
+
+  async function connect(): Promise<void> {
+    if (client || isConnecting || isStopped || !valkey.isAvailable()) return;
+    isConnecting = true;
+    try {
+      const connected = await valkey.connect();
+      connected.onclose = () => lose(connected);
+      for (const [channel, handle] of Object.entries(handlers)) {
+        await connected.subscribe(channel, handle);
+      }
+      if (isStopped) connected.close();
+      else client = connected;
+    } catch {
+      retry();
+    } finally {
+      isConnecting = false;
+    }
+  }
+
+  function lose(lost: RedisClient): void {
+    if (lost !== client) return;
+    client = undefined;
+    lost.onclose = null;
+    lost.close();
+    retry();
+  }
+
+  function retry(): void {
+    again?.cancel();
+    if (!isStopped) again = clock.after(AGAIN_MS, () => void connect());
+  }
+
+  const forget = valkey.changed.on((isAvailable) => {
+    if (isAvailable) void connect();
+    // A frozen server keeps the connection, and sends nothing.
+    else if (client) lose(client);
+  });
+  void connect();
+  return {
+    isListening: () => client !== undefined,
+    stop() {
+      isStopped = true;
+      forget();
+      again?.cancel();
+      const open = client;
+      client = undefined;
+      open?.close();
+    },
+  };
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock";
 import type { Log } from "../../base/log";
 import { type Beats, type NodeBeat, startBeats } from "./beats";
 import { openValkey, type Valkey } from "./client";
-import { type SharedLimiter, shareLimits } from "./shared-limiter";
+import { type SharedLimiter, shareLimits } from "./shared-buckets";
 
 export type { NodeBeat } from "./beats";
 

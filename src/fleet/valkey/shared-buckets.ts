@@ -1,10 +1,10 @@
-import type { BucketMap } from "../../features/limits/bucket-map";
-import type { Decision } from "../../features/limits/bucket";
 import type { Clock, Timer } from "../../base/clock";
+import type { Config } from "../../base/config/options";
 import { SECOND_MS } from "../../base/time";
-import { TAKE_TOKENS } from "./bucket-script";
-import { Caller, type SharedBucket, type Slice, SLICE_MS } from "./caller";
-import { BACKGROUND_MS, CALL_MS, type Valkey } from "./client";
+import { type Decision, secondsToRefill } from "../../features/limits/bucket";
+import type { BucketMap } from "../../features/limits/bucket-map";
+import type { Charge, Limiter, LocalLimiter } from "../../features/limits/limiter";
+import { BACKGROUND_MS, CALL_MS, script, type Valkey } from "./client";
 
 /** Interval in which callers that are idle are forgotten. */
 const FORGET_MS = 5 * SECOND_MS;
@@ -254,5 +254,266 @@ export class SharedBuckets {
     const callers = [...this.#callers.values()];
     this.#callers.clear();
     for (const caller of callers) this.#answerLocally(caller);
+  }
+}
+
+/**
+ * Gives tokens back to a bucket and takes others from it, by the server's clock. The bucket is a text of the tokens
+ * taken and the time in µs at which the first of them was, with which the minute begins; that time is the minute's
+ * name. If the clock goes back, a minute ends at most 60 s later.
+ *
+ * Arguments: limit, wanted tokens, tokens given back, name of their minute, nodes, tokens for requests that wait. Tokens
+ * of another minute are not taken back. Answers: tokens granted, tokens left in the bucket (negative if the limit was
+ * lowered below those taken), ms until it is filled again, with three decimals, and the name of the minute. A node gets
+ * what its waiting requests need, and else at most a quarter of its share of what is left.
+ */
+export const TAKE_TOKENS = script(`
+local limit = tonumber(ARGV[1])
+local wanted = tonumber(ARGV[2])
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local taken = 0
+local begun = now
+local stored = redis.call('GET', KEYS[1])
+if stored then
+  local count, name = string.match(stored, '^(%d+) (%d+)$')
+  if now - tonumber(name) < 60000000 then
+    taken = tonumber(count)
+    if name == ARGV[4] then taken = math.max(0, taken - tonumber(ARGV[3])) end
+    if taken > 0 then begun = math.min(tonumber(name), now) end
+  end
+end
+local free = math.max(0, limit - taken)
+local granted = 0
+if free > 0 then
+  local share = math.max(1, math.floor(free / (4 * tonumber(ARGV[5]))))
+  granted = math.min(wanted, free, math.max(share, tonumber(ARGV[6])))
+end
+taken = taken + granted
+local refill = (begun + 60000000 - now) / 1000
+local minute = string.format('%.0f', begun)
+if taken > 0 then
+  redis.call('SET', KEYS[1], string.format('%.0f', taken) .. ' ' .. minute, 'PX', math.ceil(refill))
+elseif stored then
+  redis.call('DEL', KEYS[1])
+end
+return {granted, limit - taken, string.format('%.3f', refill), minute}
+`);
+
+/** Limits that all nodes share, as far as a key or an address can meet them on several. */
+export interface SharedLimiter extends Limiter {
+  /** Number of decisions that this node took alone since the start. */
+  localDecisions(): number;
+  /** Gives back what this node holds. */
+  stop(): Promise<void>;
+}
+
+/** Shares the limits of keys and addresses between the nodes of a Valkey. `local` decides while it does not answer. */
+export function shareLimits(
+  local: LocalLimiter,
+  deps: {
+    config: Pick<Config, "publicRateLimit" | "bucketCapacity">;
+    clock: Clock;
+    valkey: Valkey;
+    nodes: () => number;
+  },
+): SharedLimiter {
+  const { config, clock, valkey, nodes } = deps;
+  const shared = { valkey, clock, nodes, capacity: config.bucketCapacity };
+  const { keys: localKeys, addresses: localAddresses } = local.buckets;
+  const keys = new SharedBuckets({ ...shared, prefix: "minute:key:", local: localKeys });
+  const addresses = new SharedBuckets({
+    ...shared,
+    prefix: "minute:public:",
+    local: localAddresses,
+  });
+  return {
+    ...local,
+    chargeKey: (keyId, rateLimit) => chargeOf("key", keys.take(keyId, rateLimit)),
+    chargeAddress: ({ network }) =>
+      chargeOf("public", addresses.take(network, config.publicRateLimit)),
+    remainingForKey: (keyId, rateLimit) => keys.remaining(keyId, rateLimit),
+    stats() {
+      const figures = local.stats();
+      const sum = (own: SharedBuckets, { buckets, rejected, overflowed }: typeof figures.key) => ({
+        buckets: buckets + own.size,
+        rejected: rejected + own.rejected,
+        overflowed,
+      });
+      return { ...figures, key: sum(keys, figures.key), public: sum(addresses, figures.public) };
+    },
+    localDecisions: () => keys.localDecisions + addresses.localDecisions,
+    async stop() {
+      await Promise.all([keys.stop(), addresses.stop()]);
+    },
+  };
+}
+
+function chargeOf(
+  policy: "key" | "public",
+  decision: Decision | Promise<Decision>,
+): Charge | Promise<Charge> {
+  return decision instanceof Promise
+    ? decision.then((settled) => ({ policy, decision: settled }))
+    : { policy, decision };
+}
+
+/** Time for which tokens may be spent after they were asked for. */
+const SLICE_MS = SECOND_MS;
+/** Longest time for which a refusal is remembered. */
+const REFUSAL_MS = 250;
+/** Part of the limit that a node first asks for. */
+const FIRST_PART = 100;
+
+/** State of a shared bucket: tokens left, ms until it is filled again, and the name of its minute. */
+type SharedBucket = [left: number, refillInMs: string, minute: string];
+
+/** Tokens that were taken from the shared bucket together. */
+interface Slice {
+  caller: Caller;
+  tokens: number;
+  /** Minute of the shared bucket that they belong to. */
+  minute: string;
+  /** Monotonic time at which they end: a second after they were asked for, or with their minute. */
+  until: number;
+}
+
+/** A caller as this node knows it: the tokens that it holds, and what was last known of the shared bucket. */
+class Caller {
+  /** Slices with tokens, oldest first. */
+  readonly slices: Slice[] = [];
+  /** Resolvers of the requests that wait for a token. */
+  readonly waiters: ((decision: Decision) => void)[] = [];
+  isAsking = false;
+  usedAt = Number.NEGATIVE_INFINITY;
+  /** Tokens of the known minute to give back with the next call. */
+  unused = 0;
+  /** Name of the minute of the last answer. */
+  minute = "";
+  #held = 0;
+  /** Tokens of the newest slice when it arrived. */
+  #size = 0;
+  /** Tokens taken from the shared bucket by all nodes, after the last call. */
+  #taken = 0;
+  /** Tokens to ask for next. */
+  #wanted: number;
+  /**
+   * Monotonic times between which the minute ends. No token is spent after the first, which counts from the sending of
+   * a call; a caller waits for the second, which counts from the answer.
+   */
+  #endsAt = Number.NEGATIVE_INFINITY;
+  #refillAt = Number.NEGATIVE_INFINITY;
+  /** Monotonic time at which the remembered refusal ends. */
+  #refusedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    readonly id: string,
+    public limit: number,
+  ) {
+    this.#wanted = Math.max(1, Math.floor(limit / FIRST_PART));
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Tokens to ask for: as many as are spent in about half a second, and at least one for each waiting request. */
+  get wanted(): number {
+    return Math.max(this.#wanted, this.waiters.length);
+  }
+
+  /** Returns the tokens that other nodes hold, or that were spent, as far as this node knows. */
+  taken(now: number): number {
+    return this.hasEnded(now) ? 0 : Math.max(0, this.#taken - this.#held - this.unused);
+  }
+
+  /** Returns the tokens left, as far as this node knows. */
+  remaining(now: number): number {
+    return Math.max(0, this.limit - this.taken(now));
+  }
+
+  /** Returns the ms until the shared bucket is certainly filled again; 0 or less if it is. */
+  refillInMs(now: number): number {
+    return this.#refillAt - now;
+  }
+
+  /** Returns true if the minute of the last answer may be over. */
+  hasEnded(now: number): boolean {
+    return now >= this.#endsAt;
+  }
+
+  isRefused(now: number): boolean {
+    return now < this.#refusedUntil;
+  }
+
+  /** Spends a token of the oldest slice. Returns the slice; undefined if none is held, or the limit was lowered. */
+  spend(now: number): Slice | undefined {
+    const [slice] = this.slices;
+    if (!slice || this.remaining(now) === 0) return undefined;
+    slice.tokens -= 1;
+    this.#held -= 1;
+    if (slice.tokens === 0) this.slices.shift();
+    return slice;
+  }
+
+  /** Applies the current limit. A refusal by another one is no longer remembered. */
+  setLimit(limit: number): void {
+    if (limit === this.limit) return;
+    this.limit = limit;
+    this.#refusedUntil = Number.NEGATIVE_INFINITY;
+  }
+
+  /** True once half of a slice is spent. The next is then twice as large. */
+  needsMore(now: number): boolean {
+    if (this.isAsking || this.isRefused(now) || this.#held * 2 > this.#size) return false;
+    this.#wanted = Math.min(this.limit, this.#wanted * 2);
+    return true;
+  }
+
+  /** Notes the answer to a call that was sent at `from` for a limit. */
+  learn([left, refillInMs, minute]: SharedBucket, limit: number, from: number, now: number): void {
+    // Unused tokens of a former minute have ended with it.
+    if (minute !== this.minute) this.unused = 0;
+    this.minute = minute;
+    this.#taken = limit - left;
+    this.#endsAt = from + Number(refillInMs);
+    this.#refillAt = now + Number(refillInMs);
+  }
+
+  /** Notes that the bucket is empty. */
+  refuse(now: number): void {
+    this.#refusedUntil = Math.min(this.#endsAt, now + REFUSAL_MS);
+  }
+
+  /** Adds tokens that were asked for at `from`. Returns undefined if their time is over, so that they are given back. */
+  add(granted: number, from: number, now: number): Slice | undefined {
+    const { minute } = this;
+    const until = Math.min(from + SLICE_MS, this.#endsAt);
+    if (until <= now) {
+      if (!this.hasEnded(now)) this.unused += granted;
+      return undefined;
+    }
+    const slice = { caller: this, tokens: granted, minute, until };
+    this.slices.push(slice);
+    this.#held += granted;
+    this.#size = granted;
+    return slice;
+  }
+
+  /** Takes the rest of the oldest slice away. It is given back, unless its minute is over. */
+  end({ tokens, minute }: Slice, now: number): void {
+    this.slices.shift();
+    this.#held -= tokens;
+    if (minute === this.minute && !this.hasEnded(now)) this.unused += tokens;
+    this.#wanted = Math.max(1, Math.ceil(this.#wanted / 2));
+  }
+
+  decide(isAllowed: boolean, now: number): Decision {
+    return {
+      isAllowed,
+      limit: this.limit,
+      remaining: isAllowed ? this.remaining(now) : 0,
+      refillInSeconds: secondsToRefill(this.refillInMs(now)),
+    };
   }
 }

@@ -6,7 +6,7 @@ import type { Passwords } from "../../features/auth/passwords";
 import type { Sessions } from "../../features/auth/sessions";
 import type { LoginThrottle } from "../../features/auth/throttle";
 import type { Backups } from "../../features/backups/backups";
-import type { ImportJobs } from "../../features/imports/jobs";
+import type { ImportJobs } from "../../imports/jobs";
 import type { KeyUsage } from "../../features/keys/usage";
 import type { Monitoring } from "../../features/monitors/monitoring";
 import type { RequestContexts } from "../../http/elysia";

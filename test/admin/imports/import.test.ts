@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { IMPORT_SOURCES } from "../../../src/base/import-sources";
-import type { ImportResult } from "../../../src/features/imports/request";
+import type { ImportResult } from "../../../src/imports/jobs";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { listUsers, setRole } from "../../../src/features/users/users";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";

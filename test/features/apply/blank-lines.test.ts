@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readApplyFile } from "../../../src/features/apply/file";
+import { readApplyFile } from "../../../src/features/apply/read";
 import { writeApplyFile } from "../../../src/features/apply/export";
 
 /** Texts that YAML has to quote, or whose indentation it cannot derive from a line. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { applyFile } from "../../../src/features/apply/reconcile";
-import { readApplyFile } from "../../../src/features/apply/file";
+import { readApplyFile } from "../../../src/features/apply/read";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";

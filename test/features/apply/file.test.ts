@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ApplyFileError, readApplyFile } from "../../../src/features/apply/file";
+import { ApplyFileError, readApplyFile } from "../../../src/features/apply/read";
 
 function problemsOf(text: string): string[] {
   try {

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { describeChange } from "../../../src/features/apply/difference";
+import { describeChange } from "../../../src/features/apply/fields";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { monitorsIn, withMonitors } from "../../../src/features/apply/pointers";
-import { omitForeignRefs } from "../../../src/features/apply/foreign-refs";
-import { readApplyFile } from "../../../src/features/apply/file";
-import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
+import {
+  monitorsIn,
+  omitForeignRefs,
+  readApplyFile,
+  withMonitors,
+} from "../../../src/features/apply/read";
+import type { ApplyFile, FileWebhook } from "../../../src/features/apply/schema";
 import { listAllPages, type PageRow } from "../../../src/features/pages/store";
 import type { WebhookFormat } from "../../../src/base/webhook";
 import { PROCESS_TEST_MS } from "../../support/binary";

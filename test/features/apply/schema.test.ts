@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { configFileSchema, DESCRIPTIONS } from "../../../src/features/apply/schema";
-import { readApplyFile } from "../../../src/features/apply/file";
+import { readApplyFile } from "../../../src/features/apply/read";
 import { SUPPORTED_TYPES } from "../../../src/base/status";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";

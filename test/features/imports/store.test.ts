@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listImports } from "../../../src/features/imports/store";
+import { listImports } from "../../../src/imports/store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 test("imports are listed without reading their reports", () => {

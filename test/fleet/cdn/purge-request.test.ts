@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createPurgeRequests } from "../../../src/fleet/cdn/purge-request";
+import { createPurgeRequests } from "../../../src/fleet/cdn";
 import { createTestClock } from "../../support/clock";
 import { createTestEgress, patience } from "../../support/egress";
 import { startReceiver } from "../../support/receiver";

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { AlarmKind } from "../../../src/features/alarms/kinds";
-import type { PurgeFailure } from "../../../src/fleet/cdn/purge-request";
-import { type Purger, type PurgerDependencies, startPurger } from "../../../src/fleet/cdn/purger";
+import {
+  type PurgeFailure,
+  type Purger,
+  type PurgerDependencies,
+  startPurger,
+} from "../../../src/fleet/cdn";
 import { createSignal, type Signal } from "../../../src/base/signal";
 import { createTestClock, settle, type TestClock } from "../../support/clock";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { OperatorError } from "../../../src/db/errors";
-import { commandNode, listenForCommands } from "../../../src/fleet/commands/control";
+import { commandNode, listenForCommands } from "../../../src/fleet/commands";
 import { socketPath } from "../../../src/fleet/socket-path";
 import { temporaryFolder } from "../../support/temporary-folder";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAsOf } from "../../../src/fleet/follow/as-of";
+import { createAsOf } from "../../../src/fleet/follow/follow";
 
 const listing = (at: number, newest: number) => ({
   startedAt: 1_000 + at,

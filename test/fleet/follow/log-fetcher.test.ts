@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createLogFetcher } from "../../../src/fleet/follow/log-fetcher";
-import { levelPath, logFilePath } from "../../../src/fleet/follow/log-files";
-import type { ObjectStore } from "../../../src/object-store/model";
+import { createLogFetcher, levelPath, logFilePath } from "../../../src/fleet/follow/log-fetcher";
+import type { ObjectStore } from "../../../src/object-store/object-store";
 import { openObjectStore } from "../../../src/object-store/open";
 import { createTestClock, TEST_START } from "../../support/clock";
 import { temporaryFolder } from "../../support/temporary-folder";

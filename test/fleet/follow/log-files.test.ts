@@ -7,7 +7,7 @@ import {
   newestSnapshot,
   parseLogFile,
   planRestore,
-} from "../../../src/fleet/follow/log-files";
+} from "../../../src/fleet/follow/log-fetcher";
 
 const file = (level: number, min: number, max: number): LogFile => ({ level, min, max, size: 1 });
 const spans = (files: LogFile[]) => files.map(({ level, min, max }) => [level, min, max]);

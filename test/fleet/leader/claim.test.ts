@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { openDataDirectory } from "../../../src/db/data-directory";
-import { claimLeadership } from "../../../src/fleet/leader/claim";
-import { LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/record";
+import {
+  claimLeadership,
+  LEADER_KEY,
+  readLeader,
+  writeLeader,
+} from "../../../src/fleet/leader/lease";
 import { readNode, writeNode } from "../../../src/fleet/node";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";

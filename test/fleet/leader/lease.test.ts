@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/record";
-import { holdLease } from "../../../src/fleet/leader/lease";
+import { holdLease, LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/lease";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
-import { holdLease } from "../../../src/fleet/leader/lease";
-import { watchRecord } from "../../../src/fleet/leader/record-watch";
+import { holdLease, readLeader, writeLeader } from "../../../src/fleet/leader/lease";
+import { watchRecord } from "../../../src/fleet/leader/watch";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

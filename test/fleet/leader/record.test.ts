@@ -5,9 +5,10 @@ import {
   nextPrefix,
   prefixOf,
   readLeader,
+  sign,
+  signRecords,
   writeLeader,
-} from "../../../src/fleet/leader/record";
-import { sign, signRecords } from "../../../src/fleet/leader/signature";
+} from "../../../src/fleet/leader/lease";
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore, type MemoryStore } from "../../support/fleet/memory-store";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endLeftover, startChild } from "../../../src/fleet/log/child-process";
+import { endLeftover, startChild } from "../../../src/fleet/log/replication";
 import { temporaryFolder } from "../../support/temporary-folder";
 import { until } from "../../support/until";
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createIdFactory } from "../../../src/base/ids";
-import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
+import { createAcknowledge } from "../../../src/fleet/primary/primary";
 import { createAcknowledgement } from "../../../src/fleet/primary/acknowledgement";
-import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
-import { holdLease } from "../../../src/fleet/leader/lease";
+import { holdLease, readLeader, writeLeader } from "../../../src/fleet/leader/lease";
 import type { RequestContext } from "../../../src/http/request-context";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestClock, settle } from "../../support/clock";

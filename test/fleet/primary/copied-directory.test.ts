@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { writeLeader } from "../../../src/fleet/leader/record";
+import { writeLeader } from "../../../src/fleet/leader/lease";
 import { requireOnlyProcess } from "../../../src/fleet/primary/copied-directory";
 import { systemClock } from "../../../src/base/clock";
 import { leaderRecord } from "../../support/fleet/leader";

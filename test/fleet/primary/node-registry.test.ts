@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { SetAside } from "../../../src/features/alarms/fleet";
-import { createNodeRegistry, type NodeRegistry } from "../../../src/fleet/primary/node-registry";
-import type { NodeReport } from "../../../src/fleet/primary/node-report";
-import { createRank, startReporting } from "../../../src/fleet/replica/report";
+import {
+  createNodeRegistry,
+  type NodeRegistry,
+  type NodeReport,
+} from "../../../src/fleet/primary/nodes";
+import { createRank, startReporting } from "../../../src/fleet/replica/serve";
 import { createSignal } from "../../../src/base/signal";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createTestClock, settle, TEST_START, type TestClock } from "../../support/clock";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openDataDirectory } from "../../../src/db/data-directory";
-import { createPrimaryParts } from "../../../src/fleet/primary/parts";
+import { createPrimaryParts } from "../../../src/fleet/primary/primary";
 import { createTestApp } from "../../support/app";
 import { createTestAlarms } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
+import { createAcknowledge } from "../../../src/fleet/primary/primary";
 import { notPrimary } from "../../../src/fleet/leader/lease";
 import { createTestApp, expectProblem } from "../../support/app";
 import { settle } from "../../support/clock";

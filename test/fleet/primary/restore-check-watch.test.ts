@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { watchRestoreCheck } from "../../../src/fleet/primary/restore-check-watch";
+import { watchRestoreCheck } from "../../../src/fleet/primary/primaryship";
 import type { Timer } from "../../../src/base/clock";
 import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createTestClock, TEST_START, type TestClock } from "../../support/clock";

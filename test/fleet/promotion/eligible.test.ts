@@ -7,7 +7,7 @@ import { migrate } from "../../../src/db/migrate";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { noteReplicaFile } from "../../../src/fleet/follow/replica-file";
 import { replicaFolder } from "../../../src/fleet/node";
-import { openEligible } from "../../../src/fleet/promotion/eligible";
+import { openEligible } from "../../../src/fleet/promotion";
 import { testConfig } from "../../support/app";
 import { FLEET_SECRET } from "../../support/fleet/nodes";
 import { temporaryFolder } from "../../support/temporary-folder";

@@ -7,9 +7,13 @@ import { migrate } from "../../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { folderAddress } from "../../../src/base/store-address";
-import { claimLeadership } from "../../../src/fleet/leader/claim";
-import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
-import { type LeaderStore, signRecords } from "../../../src/fleet/leader/signature";
+import {
+  claimLeadership,
+  type LeaderStore,
+  readLeader,
+  signRecords,
+  writeLeader,
+} from "../../../src/fleet/leader/lease";
 import { startReplication } from "../../../src/fleet/log/replication";
 import { readNode } from "../../../src/fleet/node";
 import {
@@ -17,7 +21,7 @@ import {
   completePromotion,
   findInterrupted,
   promoteReplica,
-} from "../../../src/fleet/promotion/promotion";
+} from "../../../src/fleet/promotion";
 import { systemClock } from "../../../src/base/clock";
 import { systemRandom } from "../../../src/base/hash";
 import { openObjectStore } from "../../../src/object-store/open";

@@ -7,13 +7,9 @@ import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { migrate } from "../../../src/db/migrate";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { folderAddress } from "../../../src/base/store-address";
-import { readLeader, writeLeader } from "../../../src/fleet/leader/record";
+import { readLeader, writeLeader } from "../../../src/fleet/leader/lease";
 import { readNode } from "../../../src/fleet/node";
-import {
-  type Candidate,
-  findInterrupted,
-  promoteReplica,
-} from "../../../src/fleet/promotion/promotion";
+import { type Candidate, findInterrupted, promoteReplica } from "../../../src/fleet/promotion";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";

@@ -5,9 +5,9 @@ import { rawRequest } from "../../support/raw-http";
 import { createApp } from "../../../src/app";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { revokeKey } from "../../../src/features/keys/keys";
-import { createAcknowledge } from "../../../src/fleet/primary/acknowledge";
+import { createAcknowledge } from "../../../src/fleet/primary/primary";
 import { createIdleMonitoring } from "../../../src/features/monitors/monitoring";
-import { CLIENT_HEADER, fleetToken, ORIGIN_HEADER, TOKEN_HEADER } from "../../../src/fleet/wire";
+import { CLIENT_HEADER, fleetToken, ORIGIN_HEADER, TOKEN_HEADER } from "../../../src/fleet/store";
 
 const INCIDENT = { page: "acme", name: "Down", body: "It is down." };
 

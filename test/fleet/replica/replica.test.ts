@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeWithPrograms } from "../../support/fleet/describe";
-import { fleetToken, TOKEN_HEADER } from "../../../src/fleet/wire";
+import { fleetToken, TOKEN_HEADER } from "../../../src/fleet/store";
 import { FLEET_SECRET, type FleetNode, startNode } from "../../support/fleet/nodes";
 import { startS3 } from "../../support/fleet/s3";
 import { eventually } from "../../support/fleet/eventually";

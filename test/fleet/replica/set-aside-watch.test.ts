@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dismissOrphans } from "../../../src/features/alarms/fleet";
-import { orphansFamily, watchSetAside } from "../../../src/fleet/replica/set-aside-watch";
+import { orphansFamily, watchSetAside } from "../../../src/fleet/replica/follow-leader";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";

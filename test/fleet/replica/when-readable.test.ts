@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CLOSED_MS, whenReadable } from "../../../src/fleet/replica/when-readable";
+import { CLOSED_MS, whenReadable } from "../../../src/fleet/replica/serve";
 import { createSignal } from "../../../src/base/signal";
 import { createTestClock } from "../../support/clock";
 

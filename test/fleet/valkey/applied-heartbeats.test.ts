@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { applyHeartbeats } from "../../../src/fleet/valkey/kept-heartbeats";
+import { applyHeartbeats } from "../../../src/fleet/valkey/beats";
 import { createTestClock } from "../../support/clock";
 
 test("a kept heartbeat is applied once, also if it cannot be removed from Valkey at once", async () => {

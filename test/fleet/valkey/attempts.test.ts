@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { mutate } from "../../../src/db/statements";
 import { mails } from "../../../src/db/tables/mail";
 import { deliveries, deliveryTries } from "../../../src/db/tables/webhooks";
-import { recordAttempts } from "../../../src/fleet/valkey/attempts";
+import { recordAttempts } from "../../../src/fleet/valkey/nodes";
 import { openValkey, type Valkey } from "../../../src/fleet/valkey/client";
 import type { TestApp } from "../../support/app";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openValkey } from "../../../src/fleet/valkey/client";
-import { applyHeartbeats, keepHeartbeats } from "../../../src/fleet/valkey/kept-heartbeats";
+import { applyHeartbeats, keepHeartbeats } from "../../../src/fleet/valkey/beats";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { settle } from "../../support/clock";
 import { openEngineSite } from "../../support/engine-site";

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Charge } from "../../../src/features/limits/limiter";
-import { TAKE_TOKENS } from "../../../src/fleet/valkey/bucket-script";
-import { SharedBuckets } from "../../../src/fleet/valkey/shared-buckets";
+import { SharedBuckets, TAKE_TOKENS } from "../../../src/fleet/valkey/shared-buckets";
 import { createTestClock, type TestClock } from "../../support/clock";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { type RedisServer, startRedis } from "../../support/fleet/redis";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { FleetStatus } from "../../../src/fleet/commands/status";
-import { fleetToken, NODES_PATH, TOKEN_HEADER } from "../../../src/fleet/wire";
+import type { FleetStatus } from "../../../src/fleet/commands";
+import { fleetToken, NODES_PATH, TOKEN_HEADER } from "../../../src/fleet/store";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { eventually } from "../../support/fleet/eventually";
 import { FLEET_SECRET, type FleetNode, startNode } from "../../support/fleet/nodes";

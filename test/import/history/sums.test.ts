@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BEATS_PER_DAY } from "../../../src/features/imports/history/day-beats";
-import { distinctSums, sumsBySize } from "../../../src/features/imports/history/sums";
+import { BEATS_PER_DAY, distinctSums, sumsBySize } from "../../../src/imports/history/fold";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";

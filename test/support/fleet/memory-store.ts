@@ -1,5 +1,5 @@
-import { type LeaderStore, signRecords } from "../../../src/fleet/leader/signature";
-import { ObjectStoreError, type PutOptions } from "../../../src/object-store/model";
+import { type LeaderStore, signRecords } from "../../../src/fleet/leader/lease";
+import { ObjectStoreError, type PutOptions } from "../../../src/object-store/object-store";
 import { FLEET_SECRET } from "./nodes";
 
 /** A store in memory that a test stops, and in which it loses answers. */

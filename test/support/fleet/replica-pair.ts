@@ -2,12 +2,16 @@ import { createApp } from "../../../src/app";
 import type { Db } from "../../../src/db/database";
 import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { unavailable } from "../../../src/base/errors";
-import { showDelay } from "../../../src/fleet/replica/delay";
-import { createElsewhere, type Followed } from "../../../src/fleet/replica/elsewhere";
+import {
+  createElsewhere,
+  createForwarder,
+  type Followed,
+  type Forwarder,
+  showDelay,
+} from "../../../src/fleet/replica/elsewhere";
 import { nodeHealthRoutes } from "../../../src/fleet/health-routes";
-import { createForwarder, type Forwarder } from "../../../src/fleet/replica/forward";
 import { listenPrivately, type NodeHandlers } from "../../../src/fleet/private-listener";
-import { fleetToken } from "../../../src/fleet/wire";
+import { fleetToken } from "../../../src/fleet/store";
 import { createReadiness, type Readiness } from "../../../src/features/health/readiness";
 import type { Monitoring } from "../../../src/features/monitors/monitoring";
 import type { Gateway } from "../../../src/http/gateway";

@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { S3Address, StoreCredentials } from "../../../src/base/store-address";
-import { type LeaderStore, signRecords } from "../../../src/fleet/leader/signature";
+import { type LeaderStore, signRecords } from "../../../src/fleet/leader/lease";
 import { systemClock } from "../../../src/base/clock";
 import { openObjectStore } from "../../../src/object-store/open";
-import type { StoreDependencies } from "../../../src/object-store/model";
+import type { StoreDependencies } from "../../../src/object-store/object-store";
 import { startServer, type ServerProcess } from "../servers/server-process";
 import { getGoProgram } from "./go";
 import { FLEET_SECRET } from "./nodes";

@@ -1,9 +1,8 @@
 import type { Config } from "../../../src/base/config/options";
 import { loadConfig } from "../../../src/base/config/load";
 import { createLimiter } from "../../../src/features/limits/limiter";
-import { openValkey, type Valkey } from "../../../src/fleet/valkey/client";
-import { type Script, script } from "../../../src/fleet/valkey/script";
-import { shareLimits, type SharedLimiter } from "../../../src/fleet/valkey/shared-limiter";
+import { openValkey, type Script, script, type Valkey } from "../../../src/fleet/valkey/client";
+import { type SharedLimiter, shareLimits } from "../../../src/fleet/valkey/shared-buckets";
 import { type Clock, systemClock } from "../../../src/base/clock";
 import { systemRandom } from "../../../src/base/hash";
 import { FLEET_SECRET } from "./nodes";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ObjectStore } from "../../../src/object-store/model";
+import type { ObjectStore } from "../../../src/object-store/object-store";
 import { temporaryFolder } from "../temporary-folder";
 import { report, rounds, durationMs } from "./long";
 

@@ -2,7 +2,7 @@
  * Opens a database of Uptime Kuma as another user, and prints the names of its monitors or the error, in JSON:
  * `bun open-kuma-as.ts PATH UID TEMPORARY-FOLDER`. Waits for a line before it closes the database. Needs root.
  */
-import { openKumaDatabase } from "../../../src/features/imports/uptime-kuma/database";
+import { openKumaDatabase } from "../../../src/imports/uptime-kuma/database";
 
 const [, , path = "", uid = "", temporary = ""] = process.argv;
 process.env["TMPDIR"] = temporary;

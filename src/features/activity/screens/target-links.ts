@@ -25,7 +25,7 @@ import {
   webhookPath,
 } from "../../../ui/frame/paths";
 import { findComponent, findGroup } from "../../components/store";
-import { findImport } from "../../imports/store";
+import { findImport } from "../../../imports/store";
 import { findTemplate } from "../../incident-templates/store";
 import { findIncident } from "../../incidents/store";
 import { findKey } from "../../keys/store";

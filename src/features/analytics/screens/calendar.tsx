@@ -1,4 +1,4 @@
-import { MonthTable } from "../../../admin/month-table";
+import { MonthTable } from "../../../ui/month-table";
 import { percent } from "../../../base/numbers";
 import {
   COMPONENT_STATUSES,

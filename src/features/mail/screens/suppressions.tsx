@@ -1,4 +1,4 @@
-import { REASON_CAUSES, REASON_LABELS } from "../../../admin/suppression-words";
+import { REASON_CAUSES, REASON_LABELS } from "../../../ui/frame/suppression-words";
 import type { SuppressionReason } from "../../../base/mail-address";
 import { toIso } from "../../../base/time";
 import { Card, EmptyState } from "../../../ui/blocks";

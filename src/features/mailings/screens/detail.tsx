@@ -1,4 +1,4 @@
-import { REASON_CAUSES } from "../../../admin/suppression-words";
+import { REASON_CAUSES } from "../../../ui/frame/suppression-words";
 import type { MailHold } from "../../../base/mail-address";
 import { toIso } from "../../../base/time";
 import { Columns, EmptyState, Facts, FormNotice, Notice } from "../../../ui/blocks";

@@ -1,4 +1,4 @@
-import { MonthTable } from "../../../admin/month-table";
+import { MonthTable } from "../../../ui/month-table";
 import type { Role } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { DAY_MS, startOfDay, toIso } from "../../../base/time";

@@ -4,7 +4,7 @@ import { ANY_EVENT, matchesMonitor } from "../../../base/webhook";
 import type { Reader } from "../../../db/statements";
 import { listOpenCausesOfSource } from "../../components/cause-store";
 import { findComponent } from "../../components/store";
-import { findSourceOf } from "../../imports/store";
+import { findSourceOf } from "../../../imports/store";
 import { listIncidentsOfOutage } from "../../incidents/outage-store";
 import { listSelectiveWebhooks } from "../../webhooks/monitors";
 import { findPausedUntil } from "../../webhooks/records";

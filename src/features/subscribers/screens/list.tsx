@@ -1,4 +1,4 @@
-import { REASON_LABELS } from "../../../admin/suppression-words";
+import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { type Role, roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";

@@ -1,4 +1,4 @@
-import { REASON_LABELS } from "../../../admin/suppression-words";
+import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import type { ConsentSource, MailStatus, SuppressionReason } from "../../../base/mail-address";
 import type { Tone } from "../../../base/status";
 import type { Reader } from "../../../db/statements";

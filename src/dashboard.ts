@@ -1,0 +1,140 @@
+import type { AnyElysia } from "elysia";
+import type { Ctx } from "./context";
+import type { Egress } from "./egress/egress";
+import { activityAdminRoutes } from "./features/activity/screens/activity";
+import type { Fleet } from "./features/alarms/fleet";
+import { fleetAdminRoutes } from "./features/alarms/screens/fleet";
+import { analyticsAdminRoutes } from "./features/analytics/screens/routes";
+import { createPasswords, type Passwords } from "./features/auth/passwords";
+import { forgotAdminRoutes } from "./features/auth/screens/forgot";
+import { oneTimeLinkAdminRoutes } from "./features/auth/screens/one-time-links";
+import { createSignInPages } from "./features/auth/screens/sign-in-pages";
+import { signInAdminRoutes } from "./features/auth/screens/sign-in-routes";
+import type { Sessions } from "./features/auth/sessions";
+import { createLoginThrottle } from "./features/auth/throttle";
+import type { Backups } from "./features/backups/backups";
+import { componentAdminRoutes } from "./features/components/screens/routes";
+import { incidentTemplateAdminRoutes } from "./features/incident-templates/screens/list";
+import { incidentAdminRoutes } from "./features/incidents/screens/routes";
+import { keyAdminRoutes } from "./features/keys/screens/routes";
+import type { KeyUsage } from "./features/keys/usage";
+import { mailAdminRoutes } from "./features/mail/screens/mail";
+import { mailingAdminRoutes } from "./features/mailings/screens/routes";
+import { maintenanceAdminRoutes } from "./features/maintenance/screens/routes";
+import { scheduleAdminRoutes } from "./features/maintenance/screens/schedules";
+import type { Monitoring } from "./features/monitors/monitoring";
+import { monitorAdminRoutes } from "./features/monitors/screens/routes";
+import { overviewAdminRoutes } from "./features/overview/screens/routes";
+import { pageAdminRoutes } from "./features/pages/screens/routes";
+import { searchAdminRoutes } from "./features/search/screens/search";
+import { generalAdminRoutes } from "./features/settings/screens/general";
+import { subscriberAdminRoutes } from "./features/subscribers/screens/routes";
+import { subscriberTransferRoutes } from "./features/subscribers/screens/transfer";
+import { accountAdminRoutes } from "./features/users/screens/account";
+import { userAdminRoutes } from "./features/users/screens/routes";
+import { webhookAdminRoutes } from "./features/webhooks/screens/routes";
+import { seeOther } from "./http/answers";
+import type { ClientAddresses } from "./http/client-address";
+import { createElysia, type RequestContexts } from "./http/elysia";
+import { session } from "./http/operation";
+import type { RouteTable } from "./http/route-table";
+import type { ImportJobs } from "./imports/jobs";
+import { importAdminRoutes } from "./imports/screens/imports";
+import type { AdminDependencies } from "./ui/frame/dependencies";
+import { createFlashes } from "./ui/frame/flashes";
+import { ACCOUNT_PATH } from "./ui/frame/paths";
+import { createRenderer } from "./ui/frame/render";
+import { createReveals } from "./ui/frame/reveals";
+import { shareRead } from "./ui/frame/shared-read";
+import { readSideState, withAlarms } from "./ui/frame/side-state";
+import { createWriteAs, createWriteOnceAs } from "./ui/frame/write-as";
+import { screenOperation } from "./ui/screens/routes";
+
+/** Dependencies that the dashboard shares with the rest of the application. */
+interface DashboardDependencies {
+  ctx: Ctx;
+  requestContexts: RequestContexts;
+  addresses: ClientAddresses;
+  sessions: Sessions;
+  /** Verifies passwords; with real hashes if omitted. */
+  passwords: Passwords | undefined;
+  usage: KeyUsage;
+  monitoring: Monitoring;
+  backups: Backups;
+  imports: ImportJobs;
+  egress: Egress;
+  fleet?: Fleet | undefined;
+  /** Table of all routes. */
+  routes: RouteTable;
+}
+
+/** Creates the dashboard: its application, and its answer to a refused form. */
+export function createDashboard(dashboardDeps: DashboardDependencies) {
+  const { ctx, addresses, passwords = createPasswords(), fleet, ...shared } = dashboardDeps;
+  const flashes = createFlashes();
+  const writeAs = createWriteAs(ctx);
+  const writeOnceAs = createWriteOnceAs(ctx, writeAs);
+  const signInPages = createSignInPages(ctx, shared.sessions, shared.routes);
+  const readSide = shareRead(ctx.db, (now) => readSideState(ctx.db, now));
+  const deps = {
+    ...shared,
+    ctx,
+    fleet,
+    passwords,
+    flashes,
+    signInPages,
+    writeAs,
+    writeOnceAs,
+    reveals: createReveals(ctx, writeOnceAs),
+    throttle: createLoginThrottle(ctx),
+    render: createRenderer({
+      flashes,
+      addresses,
+      readSide: (now) => withAlarms(readSide(now), fleet?.alarms.list() ?? []),
+    }),
+  };
+  const elysia = createElysia(deps.requestContexts);
+  addAdminRoutes(elysia, deps);
+  return { elysia, answerRefusedForm: signInPages.answerRefusedForm };
+}
+
+/**
+ * Adds the routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
+ * `/admin/settings` redirect, since people reach them by shortening another path.
+ */
+export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void {
+  elysia
+    .use(signInAdminRoutes(deps))
+    .use(oneTimeLinkAdminRoutes(deps))
+    .use(forgotAdminRoutes(deps))
+    .use(overviewAdminRoutes(deps))
+    .use(searchAdminRoutes(deps))
+    .use(incidentAdminRoutes(deps))
+    .use(incidentTemplateAdminRoutes(deps))
+    .use(scheduleAdminRoutes(deps))
+    .use(maintenanceAdminRoutes(deps))
+    .use(componentAdminRoutes(deps))
+    .use(monitorAdminRoutes(deps))
+    .use(analyticsAdminRoutes(deps))
+    .use(pageAdminRoutes(deps))
+    .use(subscriberAdminRoutes(deps))
+    .use(subscriberTransferRoutes(deps))
+    .use(keyAdminRoutes(deps))
+    .use(webhookAdminRoutes(deps))
+    .use(userAdminRoutes(deps))
+    .use(activityAdminRoutes(deps))
+    .use(importAdminRoutes(deps))
+    .use(fleetAdminRoutes(deps))
+    .use(generalAdminRoutes(deps))
+    .use(mailAdminRoutes(deps))
+    .use(mailingAdminRoutes(deps))
+    .use(accountAdminRoutes(deps))
+    .get(
+      "/admin/settings",
+      async () => seeOther(ACCOUNT_PATH),
+      screenOperation("Redirect to the account", ANY_ROLE),
+    );
+}
+
+/** Access for every signed-in user. */
+const ANY_ROLE = session("viewer");

@@ -1,0 +1,154 @@
+import { readFileSync, statSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, extname, join, resolve } from "node:path";
+import { oneLine } from "../../base/text";
+import { OperatorError } from "../../db/errors";
+import type { Found } from "../source";
+import type { ReadNamedFile } from "./client";
+import { findInConfig, type FoundConfig, type Origin } from "./config";
+import { type Environment, expandVariables, readEnvironment } from "./environment";
+import { withHistory } from "./with-history";
+import { isYamlMap, mergeYaml, parseYaml, WrongField, type YamlMap } from "./yaml";
+
+/** Maximum size of a configuration, of a file that it names, and number of files of a folder. */
+const BYTES_MAX = 8 * 1024 * 1024;
+const NAMED_BYTES_MAX = 64 * 1024;
+const FILES_MAX = 1_000;
+
+const VARIABLES_SHOWN = 50;
+
+export interface GatusOptions {
+  /** Path of a database whose history is taken over; undefined without one. */
+  history: string | undefined;
+  /** Path of a file with variables; undefined without one. */
+  envFile: string | undefined;
+  /** Variables of the process, which those of the file precede. */
+  environment: Environment;
+  /** True to take variables that are not set as empty, as Gatus does. */
+  allowsUnset: boolean;
+  /** True if the files of client certificates may be read. */
+  readsNamedFiles: boolean;
+}
+
+/**
+ * Reads a configuration of Gatus from a file, or from all files of a folder that end in .yaml or .yml. Throws an
+ * OperatorError for one that cannot be used.
+ */
+export async function readGatus(path: string, options: GatusOptions): Promise<Found> {
+  const { envFile } = options;
+  const ofFile = envFile === undefined ? {} : readEnvironment(await readText(envFile));
+  const environment = { ...options.environment, ...ofFile };
+  const { files, folder } = await listFiles(path);
+  const unset = new Set<string>();
+  const anchored = new Set<string>();
+  const values = new Set<string>();
+  let document: YamlMap = {};
+  let size = 0;
+  for (const file of files) {
+    const text = await readText(file);
+    size += text.length;
+    if (size > BYTES_MAX) throw new OperatorError(`${path} is larger than 8 MiB.`);
+    if (text.includes("\0")) throw new OperatorError(`${file} is no configuration of Gatus.`);
+    const expanded = expandVariables(text, environment);
+    for (const name of expanded.unset) unset.add(name);
+    for (const value of expanded.values) values.add(value);
+    if (unset.size > 0 && !options.allowsUnset) continue;
+    const value = parseYaml(expanded.text, file, anchored);
+    if (value === null) continue;
+    if (!isYamlMap(value)) throw new OperatorError(`${file} is no configuration of Gatus.`);
+    document = mergeYaml(document, value, file);
+  }
+  if (!options.allowsUnset) requireSet([...unset]);
+  if (!hasEntries(document)) {
+    throw new OperatorError(
+      `${path} is no configuration of Gatus: it has no endpoints and no suites.`,
+    );
+  }
+  const readNamed = options.readsNamedFiles ? fileReader(folder) : () => undefined;
+  const config = findSafely(path, document, { anchored, values, readFile: readNamed });
+  return options.history === undefined ? config.found : await withHistory(config, options.history);
+}
+
+function findSafely(path: string, document: YamlMap, origin: Origin): FoundConfig {
+  try {
+    return findInConfig(document, origin);
+  } catch (error) {
+    if (!(error instanceof WrongField)) throw error;
+    throw new OperatorError(`${path} is no configuration of Gatus: ${error.message}.`);
+  }
+}
+
+function hasEntries(document: YamlMap): boolean {
+  return ["endpoints", "suites", "external-endpoints"].some((name) => {
+    const value = document[name];
+    return Array.isArray(value) && value.length > 0;
+  });
+}
+
+/** Throws an OperatorError that names variables. */
+function requireSet(names: readonly string[]): void {
+  if (names.length === 0) return;
+  const shown = names.slice(0, VARIABLES_SHOWN).map(oneLine).join(", ");
+  const more = names.length > VARIABLES_SHOWN ? ` and ${names.length - VARIABLES_SHOWN} more` : "";
+  throw new OperatorError(
+    `These variables are not set: ${shown}${more}. Give them in a file of variables (--env-file), or allow variables that are not set (--allow-unset-env). A dollar sign that begins none is written $$.`,
+  );
+}
+
+/** Lists the files of a configuration in the order in which Gatus merges them. */
+async function listFiles(path: string): Promise<{ files: string[]; folder: string }> {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) return { files: [path], folder: dirname(path) };
+  const files = await walk(path);
+  if (files.length === 0)
+    throw new OperatorError(`${path} has no file that ends in .yaml or .yml.`);
+  return { files, folder: path };
+}
+
+/** Lists files by name, and those of folders at the place of the folder. */
+async function walk(folder: string, files: string[] = []): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  // By bytes, as Go does.
+  entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
+  for (const entry of entries) {
+    // Gatus skips them: files that Kubernetes mounts have a second path there.
+    if (entry.name.includes("..")) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await walk(path, files);
+    else if ([".yaml", ".yml"].includes(extname(entry.name))) files.push(path);
+    if (files.length > FILES_MAX) {
+      throw new OperatorError(`${folder} has more than ${FILES_MAX.toLocaleString("en")} files.`);
+    }
+  }
+  return files;
+}
+
+/** Returns the reader of files that a configuration names. Relative paths begin at its folder. */
+function fileReader(folder: string): ReadNamedFile {
+  return (name) => {
+    const path = resolve(folder, name);
+    try {
+      const found = statSync(path);
+      if (!found.isFile() || found.size > NAMED_BYTES_MAX) return undefined;
+      return readFileSync(path, "utf8");
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const found = statSync(path);
+    if (found.isFile() && found.size > BYTES_MAX) {
+      throw new OperatorError(`${path} is larger than 8 MiB.`);
+    }
+    return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof OperatorError) throw error;
+    if (code === "ENOENT") throw new OperatorError(`There is no file ${path}.`);
+    if (code === "EISDIR") throw new OperatorError(`${path} is a directory; a file is needed.`);
+    throw new OperatorError(`${path} cannot be read: ${message}`);
+  }
+}

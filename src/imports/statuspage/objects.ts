@@ -1,0 +1,510 @@
+import type { TSchema } from "@sinclair/typebox";
+import { guarded, toCsvLine } from "../../base/csv";
+import { sha256Hex } from "../../base/hash";
+import type { ForeignObject, ImportReport } from "../../base/import-report";
+import { sum } from "../../base/numbers";
+import { type ComponentStatus, worstStatus } from "../../base/status";
+import { oneLine, plural, toRef } from "../../base/text";
+import { schemaErrors } from "../../base/validation";
+import { OperatorError } from "../../db/errors";
+import { cutName, textChange } from "../options";
+import {
+  type Found,
+  type FoundIncident,
+  type FoundMaintenance,
+  type FoundPage,
+  keyOf,
+  type LeftOut,
+  type OutputFile,
+} from "../source";
+import { componentsOf, keyOfComponent } from "./components";
+import {
+  isKnownField,
+  isObject,
+  LISTED_MAX,
+  NOT_MOVED,
+  SourceComponent,
+  type SourceDocuments,
+  SourceIncident,
+  SourcePage,
+} from "./document";
+import { incidentOf, isMaintenance, maintenanceOf, type Place } from "./incidents";
+
+/** Maximum numbers of objects, so that a settings transaction stays short. */
+const COMPONENTS_MAX = 5_000;
+const INCIDENTS_MAX = 20_000;
+const UPDATES_MAX = 100_000;
+/** In all updates together. */
+const AFFECTED_MAX = 200_000;
+
+/** Maximum numbers of unknown fields and of names that are shown. */
+const FIELDS_MAX = 20;
+const NAMES_MAX = 3;
+
+/** Returns everything that a page has. Throws an OperatorError for documents that cannot be used. */
+export function foundIn(source: SourceDocuments): Found {
+  const [fault] = schemaErrors(SourcePage, source.page);
+  if (fault) {
+    const field = fault.pointer.slice(2);
+    throw new OperatorError(
+      `This is no page of Statuspage: ${field === "" ? "it" : `its ${oneLine(field)}`} ${oneLine(fault.detail)}.`,
+    );
+  }
+  requireAtMost(source.components.length, COMPONENTS_MAX, "component");
+  requireAtMost(source.incidents.length, INCIDENTS_MAX, "incident");
+  const leftOut: LeftOut[] = [];
+  const valid = <Row>(schema: TSchema, rows: readonly unknown[], type: string): Row[] =>
+    rows.flatMap((row, index) => {
+      const reason = reasonAgainst(schema, row);
+      if (reason === undefined) return [row as Row];
+      leftOut.push({ foreign: foreignOf(row, type, index), reason });
+      return [];
+    });
+  const page = source.page as SourcePage;
+  const rows = valid<SourceComponent>(SourceComponent, source.components, "component");
+  const entries = valid<SourceIncident>(SourceIncident, source.incidents, "incident");
+  const updates = entries.flatMap(({ incident_updates: ofOne }) => ofOne ?? []);
+  const affected = sum(updates.map(({ affected_components: ofOne }) => ofOne?.length ?? 0));
+  requireAtMost(updates.length, UPDATES_MAX, "update");
+  requireAtMost(affected, AFFECTED_MAX, "affected component");
+  const foundPage = pageOf(page);
+  const place: Place = {
+    page: keyOf(foundPage.foreign),
+    components:
+      source.components.length === 0
+        ? { has: () => true }
+        : new Set(rows.filter(({ group }) => !group).map(({ id }) => id)),
+  };
+  const incidents: FoundIncident[] = [];
+  const maintenance: FoundMaintenance[] = [];
+  for (const entry of entries) {
+    if (isMaintenance(entry)) keep(maintenanceOf(entry, place), maintenance, leftOut);
+    else keep(incidentOf(entry, place), incidents, leftOut);
+  }
+  return {
+    kind: "statuspage",
+    fingerprint: sha256Hex(`allclear-import:${page.id}`),
+    pages: [foundPage],
+    ...componentsOf(rows, place.page, givenBy(incidents)),
+    monitors: [],
+    webhooks: [],
+    maintenance: maintenance.toSorted((one, other) => plannedAt(one) - plannedAt(other)),
+    schedules: [],
+    incidents,
+    leftOut: [...leftOut, ...leftOutOf(source.page as Record<string, unknown>)],
+    notRead: unknownFields(source),
+    toDo: [...limitsOf(source, entries), ...withoutComponents(source), ...unmarkedOf(incidents)],
+  };
+}
+
+function requireAtMost(count: number, max: number, noun: string): void {
+  if (count <= max) return;
+  throw new OperatorError(
+    `The page has ${plural(count, noun)}; ${max.toLocaleString("en")} is the most.`,
+  );
+}
+
+function keep<Row extends object>(outcome: Row | LeftOut, rows: Row[], leftOut: LeftOut[]): void {
+  if ("reason" in outcome) leftOut.push(outcome);
+  else rows.push(outcome);
+}
+
+/** Returns the time of the first update, since lists show the maintenance last that was recorded first. */
+function plannedAt({ body }: FoundMaintenance): number {
+  return Date.parse(body.updates[0]?.display_at ?? "");
+}
+
+function reasonAgainst(schema: TSchema, row: unknown): string | undefined {
+  const [error] = schemaErrors(schema, row);
+  return error && oneLine(`Its ${error.pointer.slice(2) || "entry"} ${error.detail}.`);
+}
+
+/** Returns the identity of an object that is not valid. */
+function foreignOf(row: unknown, type: string, index: number) {
+  const { id, name } = isObject(row) ? row : {};
+  const shown = typeof id === "string" && id !== "" ? cutName(id, `${index + 1}`, 100) : undefined;
+  return {
+    type,
+    id: shown ?? `${type}s[${index}]`,
+    name: cutName(typeof name === "string" ? name : "", `Unnamed ${type}`),
+  };
+}
+
+/** Returns the statuses that open incidents give to components. */
+function givenBy(incidents: readonly FoundIncident[]): Map<string, ComponentStatus> {
+  const given = new Map<string, ComponentStatus>();
+  for (const { body } of incidents) {
+    if (body.updates.at(-1)?.status === "resolved") continue;
+    const last = Object.assign({}, ...body.updates.map(({ components }) => components)) as Record<
+      string,
+      ComponentStatus
+    >;
+    for (const [key, status] of Object.entries(last)) {
+      const id = key.slice(keyOfComponent("").length);
+      given.set(id, worstStatus([status, given.get(id) ?? "operational"]));
+    }
+  }
+  return given;
+}
+
+/** Says how far back public documents go. */
+function limitsOf({ cut }: SourceDocuments, entries: readonly SourceIncident[]): string[] {
+  const startOf = ({ scheduled_for, started_at, created_at }: SourceIncident) =>
+    (scheduled_for ?? started_at ?? created_at ?? "").slice(0, 10);
+  return [...cut].map((name) => {
+    const listed = entries.filter((entry) => isMaintenance(entry) === (name === "maintenances"));
+    const [first] = listed.map(startOf).filter(Boolean).toSorted();
+    const until = first === undefined ? "" : `, back to ${oneLine(first)}`;
+    return `These are the ${LISTED_MAX} newest ${name}${until}. To import all of them, give an API key by --api-key-file.`;
+  });
+}
+
+/** Says that incidents and maintenance can only name components of earlier imports. */
+function withoutComponents({ components, incidents }: SourceDocuments): string[] {
+  return components.length > 0 || incidents.length === 0
+    ? []
+    : [
+        "The source has no components, so incidents and maintenance name only those of earlier imports. Import components.json too.",
+      ];
+}
+
+/** Says which incidents give no component a status, so that bars and uptime do not show them. */
+function unmarkedOf(incidents: readonly FoundIncident[]): string[] {
+  const unmarked = incidents.filter(({ body }) =>
+    body.updates.every(({ components }) => Object.keys(components).length === 0),
+  );
+  if (unmarked.length === 0) return [];
+  const names = unmarked.slice(0, NAMES_MAX).map(({ foreign }) => `“${oneLine(foreign.name)}”`);
+  const rest = unmarked.length - names.length;
+  const listed = rest > 0 ? `${names.join(", ")} and ${plural(rest, "other")}` : names.join(", ");
+  return [
+    `${plural(unmarked.length, "incident")} without affected components: bars and uptime do not show ${unmarked.length === 1 ? "it" : "them"}. To change this, name components in an update: ${listed}.`,
+  ];
+}
+
+/** Lists the fields that this version does not know, each once. */
+function unknownFields({ page, components, incidents }: SourceDocuments): string[] {
+  const unknown = new Set<string>();
+  const read = (kind: "page" | "component" | "incident", rows: readonly unknown[]) => {
+    for (const row of rows) {
+      for (const field of isObject(row) ? Object.keys(row) : []) {
+        if (!isKnownField(kind, field)) unknown.add(`${kind}.${field}`);
+      }
+    }
+  };
+  read("page", [page]);
+  read("component", components);
+  read("incident", incidents);
+  const names = [...unknown].sort();
+  const shown = names.slice(0, FIELDS_MAX).map((name) => cutName(name, "a field", 60));
+  return names.length > FIELDS_MAX ? [...shown, `${names.length - FIELDS_MAX} more fields`] : shown;
+}
+
+const HOSTED = ".statuspage.io";
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/;
+
+/** Returns the page of a page of Statuspage. */
+function pageOf(page: SourcePage): FoundPage {
+  const address = URL.parse((hasWebsite(page) ? null : page.url) ?? "");
+  const isPrivate = page.viewers_must_be_team_members === true || Boolean(page.ip_restrictions);
+  const visibility = isPrivate ? "private" : "public";
+  return {
+    foreign: { type: "page", id: page.id, name: cutName(page.name, "Unnamed page") },
+    body: {
+      slug: slugOf(page, address),
+      name: page.name,
+      description: page.page_description ?? null,
+      visibility,
+      ...(page.time_zone && { time_zone: timeZoneOf(page.time_zone) }),
+    },
+    changes: [
+      ...textChange(
+        "visibility",
+        isPrivate ? "restricted" : visibility,
+        visibility,
+        "Everyone who is signed in sees the page, from any address.",
+      ),
+    ],
+    number: null,
+    isDefault: false,
+    domains: domainsOf(page, address),
+    logo: null,
+  };
+}
+
+/** Returns true if the URL is that of a website: the REST API has it, with the subdomain of the page. */
+function hasWebsite(page: object): boolean {
+  return "subdomain" in page;
+}
+
+/** Returns the name of a page in addresses: its subdomain, or what its address has. */
+function slugOf({ subdomain, name }: SourcePage, address: URL | null): string {
+  // The address of a page of Allclear, which answers the same documents.
+  const [, slug] = /^\/status\/([^/]+)$/.exec(address?.pathname ?? "") ?? [];
+  const host = address?.hostname ?? "";
+  const label = host.endsWith(HOSTED) ? host.slice(0, -HOSTED.length) : host;
+  return toRef(subdomain ?? "") || toRef(slug ?? label) || toRef(name) || "status-page";
+}
+
+/** Returns the host names of its own at which the page is served. */
+function domainsOf({ domain }: SourcePage, address: URL | null): string[] {
+  const isAtRoot = address?.pathname === "/" && address.port === "";
+  const hosts = [domain ?? "", isAtRoot ? address.hostname : ""].map((host) => host.toLowerCase());
+  return [...new Set(hosts)].filter((host) => HOST_NAME.test(host) && !host.endsWith(HOSTED));
+}
+
+/** Lists what Statuspage has and is not moved: some for every page, others if the page has a value. */
+function leftOutOf(page: Readonly<Record<string, unknown>>): LeftOut[] {
+  const set = Object.keys(page).filter(
+    (field) => hasValue(page[field]) && (field !== "url" || hasWebsite(page)),
+  );
+  return NOT_MOVED.filter(
+    ({ fields }) =>
+      fields.length === 0 || fields.some((start) => set.some((field) => field.startsWith(start))),
+  ).map(({ id, name, reason }) => ({ foreign: { type: "setting", id, name }, reason }));
+}
+
+function hasValue(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== "" && value !== false;
+}
+
+/** Subscriber who gets mail. */
+interface MailSubscriber {
+  email: string;
+  /** Ids of components at Statuspage; empty for the whole page. */
+  components: readonly string[];
+}
+
+/** Subscribers of a page, by the way in which they are notified. */
+interface Subscribers {
+  byMail: readonly MailSubscriber[];
+  /** Numbers of the others. */
+  others: ReadonlyMap<string, number>;
+}
+
+/** Separates subscribers by mail from others. */
+export function subscribersIn(entries: readonly unknown[]): Subscribers {
+  const byMail: MailSubscriber[] = [];
+  const others = new Map<string, number>();
+  for (const entry of entries) {
+    const { email, mode, components } = isObject(entry) ? entry : {};
+    if (typeof email === "string" && email !== "" && (mode ?? "email") === "email") {
+      const ids = Array.isArray(components) ? (components as unknown[]) : [];
+      byMail.push({ email, components: ids.filter((id) => typeof id === "string") });
+    } else {
+      const word = typeof mode === "string" ? cutName(mode, "unknown", 40) : "unknown";
+      others.set(word, (others.get(word) ?? 0) + 1);
+    }
+  }
+  return { byMail, others };
+}
+
+/** Lists the subscribers who cannot be moved, by the way in which they are notified. */
+export function subscribersLeftOut({ others }: Subscribers): LeftOut[] {
+  return [...others].map(([mode, count]) => ({
+    foreign: foreignOfSubscriber(mode, `${plural(count, "subscriber")} by ${mode}`),
+    reason: "Only subscribers by e-mail can be moved.",
+  }));
+}
+
+/** Says how subscribers can be moved that were not read. */
+export function subscribersNotRead(hasKey: boolean): LeftOut {
+  const reason = hasKey
+    ? "Import again with --subscribers, which writes a file for `allclear subscriber import`."
+    : "Only the REST API has them. Import again with --api-key-file and --subscribers.";
+  return { foreign: foreignOfSubscriber("all", "Subscribers"), reason };
+}
+
+function foreignOfSubscriber(id: string, name: string): ForeignObject {
+  return { type: "subscribers", id, name };
+}
+
+/**
+ * Returns a file with the subscribers by mail, for `subscriber import`. The report has the refs of their components.
+ * Those whose components are all gone are left out.
+ */
+export function subscribersFile(
+  path: string,
+  { byMail }: Subscribers,
+  { items }: Pick<ImportReport, "items">,
+): OutputFile {
+  const refs = new Map(
+    items.flatMap(({ foreign, target }) =>
+      foreign.type === "component" && target?.ref ? [[foreign.id, target.ref] as const] : [],
+    ),
+  );
+  let text = toCsvLine(["email", "components"]);
+  let left = 0;
+  for (const { email, components } of byMail) {
+    const chosen = components.flatMap((id) => refs.get(id) ?? []);
+    if (components.length > 0 && chosen.length === 0) left += 1;
+    else text += toCsvLine([guarded(email), chosen.join(";")]);
+  }
+  const written = `Wrote ${plural(byMail.length - left, "subscriber")} to ${path}`;
+  const gone = left > 0 ? `, without ${left} whose components are gone` : "";
+  const next = `Next: allclear subscriber import ${path}, with --page and --consent.`;
+  return { path, text, summary: `${written}${gone}. ${next}` };
+}
+
+/* Statuspage's REST API names time zones as Ruby on Rails does, and its public documents as IANA does. */
+
+/** Names that Rails gives to IANA's zones. */
+export const RAILS_TIME_ZONES: Readonly<Record<string, string>> = {
+  "International Date Line West": "Etc/GMT+12",
+  "Midway Island": "Pacific/Midway",
+  "American Samoa": "Pacific/Pago_Pago",
+  Hawaii: "Pacific/Honolulu",
+  Alaska: "America/Juneau",
+  "Pacific Time (US & Canada)": "America/Los_Angeles",
+  Tijuana: "America/Tijuana",
+  "Mountain Time (US & Canada)": "America/Denver",
+  Arizona: "America/Phoenix",
+  Chihuahua: "America/Chihuahua",
+  Mazatlan: "America/Mazatlan",
+  "Central Time (US & Canada)": "America/Chicago",
+  Saskatchewan: "America/Regina",
+  Guadalajara: "America/Mexico_City",
+  "Mexico City": "America/Mexico_City",
+  Monterrey: "America/Monterrey",
+  "Central America": "America/Guatemala",
+  "Eastern Time (US & Canada)": "America/New_York",
+  "Indiana (East)": "America/Indiana/Indianapolis",
+  Bogota: "America/Bogota",
+  Lima: "America/Lima",
+  Quito: "America/Lima",
+  "Atlantic Time (Canada)": "America/Halifax",
+  Caracas: "America/Caracas",
+  "La Paz": "America/La_Paz",
+  Santiago: "America/Santiago",
+  Asuncion: "America/Asuncion",
+  Newfoundland: "America/St_Johns",
+  Brasilia: "America/Sao_Paulo",
+  "Buenos Aires": "America/Argentina/Buenos_Aires",
+  Montevideo: "America/Montevideo",
+  Georgetown: "America/Guyana",
+  "Puerto Rico": "America/Puerto_Rico",
+  Greenland: "America/Nuuk",
+  "Mid-Atlantic": "Atlantic/South_Georgia",
+  Azores: "Atlantic/Azores",
+  "Cape Verde Is.": "Atlantic/Cape_Verde",
+  Dublin: "Europe/Dublin",
+  Edinburgh: "Europe/London",
+  Lisbon: "Europe/Lisbon",
+  London: "Europe/London",
+  Casablanca: "Africa/Casablanca",
+  Monrovia: "Africa/Monrovia",
+  Belgrade: "Europe/Belgrade",
+  Bratislava: "Europe/Bratislava",
+  Budapest: "Europe/Budapest",
+  Ljubljana: "Europe/Ljubljana",
+  Prague: "Europe/Prague",
+  Sarajevo: "Europe/Sarajevo",
+  Skopje: "Europe/Skopje",
+  Warsaw: "Europe/Warsaw",
+  Zagreb: "Europe/Zagreb",
+  Brussels: "Europe/Brussels",
+  Copenhagen: "Europe/Copenhagen",
+  Madrid: "Europe/Madrid",
+  Paris: "Europe/Paris",
+  Amsterdam: "Europe/Amsterdam",
+  Berlin: "Europe/Berlin",
+  Bern: "Europe/Zurich",
+  Zurich: "Europe/Zurich",
+  Rome: "Europe/Rome",
+  Stockholm: "Europe/Stockholm",
+  Vienna: "Europe/Vienna",
+  "West Central Africa": "Africa/Algiers",
+  Bucharest: "Europe/Bucharest",
+  Cairo: "Africa/Cairo",
+  Helsinki: "Europe/Helsinki",
+  Kyiv: "Europe/Kiev",
+  Kyev: "Europe/Kiev",
+  Riga: "Europe/Riga",
+  Sofia: "Europe/Sofia",
+  Tallinn: "Europe/Tallinn",
+  Vilnius: "Europe/Vilnius",
+  Athens: "Europe/Athens",
+  Istanbul: "Europe/Istanbul",
+  Minsk: "Europe/Minsk",
+  Jerusalem: "Asia/Jerusalem",
+  Harare: "Africa/Harare",
+  Pretoria: "Africa/Johannesburg",
+  Kaliningrad: "Europe/Kaliningrad",
+  Moscow: "Europe/Moscow",
+  "St. Petersburg": "Europe/Moscow",
+  Volgograd: "Europe/Volgograd",
+  Samara: "Europe/Samara",
+  Kuwait: "Asia/Kuwait",
+  Riyadh: "Asia/Riyadh",
+  Nairobi: "Africa/Nairobi",
+  Baghdad: "Asia/Baghdad",
+  Tehran: "Asia/Tehran",
+  "Abu Dhabi": "Asia/Muscat",
+  Muscat: "Asia/Muscat",
+  Baku: "Asia/Baku",
+  Tbilisi: "Asia/Tbilisi",
+  Yerevan: "Asia/Yerevan",
+  Kabul: "Asia/Kabul",
+  Ekaterinburg: "Asia/Yekaterinburg",
+  Islamabad: "Asia/Karachi",
+  Karachi: "Asia/Karachi",
+  Tashkent: "Asia/Tashkent",
+  Chennai: "Asia/Kolkata",
+  Kolkata: "Asia/Kolkata",
+  Mumbai: "Asia/Kolkata",
+  "New Delhi": "Asia/Kolkata",
+  Kathmandu: "Asia/Kathmandu",
+  Astana: "Asia/Dhaka",
+  Dhaka: "Asia/Dhaka",
+  "Sri Jayawardenepura": "Asia/Colombo",
+  Almaty: "Asia/Almaty",
+  Novosibirsk: "Asia/Novosibirsk",
+  Rangoon: "Asia/Rangoon",
+  Bangkok: "Asia/Bangkok",
+  Hanoi: "Asia/Bangkok",
+  Jakarta: "Asia/Jakarta",
+  Krasnoyarsk: "Asia/Krasnoyarsk",
+  Beijing: "Asia/Shanghai",
+  Chongqing: "Asia/Chongqing",
+  "Hong Kong": "Asia/Hong_Kong",
+  Urumqi: "Asia/Urumqi",
+  "Kuala Lumpur": "Asia/Kuala_Lumpur",
+  Singapore: "Asia/Singapore",
+  Taipei: "Asia/Taipei",
+  Perth: "Australia/Perth",
+  Irkutsk: "Asia/Irkutsk",
+  Ulaanbaatar: "Asia/Ulaanbaatar",
+  Seoul: "Asia/Seoul",
+  Osaka: "Asia/Tokyo",
+  Sapporo: "Asia/Tokyo",
+  Tokyo: "Asia/Tokyo",
+  Yakutsk: "Asia/Yakutsk",
+  Darwin: "Australia/Darwin",
+  Adelaide: "Australia/Adelaide",
+  Canberra: "Australia/Canberra",
+  Melbourne: "Australia/Melbourne",
+  Sydney: "Australia/Sydney",
+  Brisbane: "Australia/Brisbane",
+  Hobart: "Australia/Hobart",
+  Vladivostok: "Asia/Vladivostok",
+  Guam: "Pacific/Guam",
+  "Port Moresby": "Pacific/Port_Moresby",
+  Magadan: "Asia/Magadan",
+  Srednekolymsk: "Asia/Srednekolymsk",
+  "Solomon Is.": "Pacific/Guadalcanal",
+  "New Caledonia": "Pacific/Noumea",
+  Fiji: "Pacific/Fiji",
+  Kamchatka: "Asia/Kamchatka",
+  "Marshall Is.": "Pacific/Majuro",
+  Auckland: "Pacific/Auckland",
+  Wellington: "Pacific/Auckland",
+  "Nuku'alofa": "Pacific/Tongatapu",
+  "Tokelau Is.": "Pacific/Fakaofo",
+  "Chatham Is.": "Pacific/Chatham",
+  Samoa: "Pacific/Apia",
+};
+
+/** Returns the IANA name of a zone as Statuspage names it; other names as they are. */
+function timeZoneOf(name: string): string {
+  return (Object.hasOwn(RAILS_TIME_ZONES, name) && RAILS_TIME_ZONES[name]) || name;
+}

@@ -1,0 +1,156 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseJson } from "../../base/text";
+import { OperatorError } from "../../db/errors";
+
+/** Size of the headers of a database and of its write-ahead log, in bytes. */
+const DATABASE_HEADER = 100;
+const WAL_HEADER = 32;
+
+/** First bytes of every SQLite database. */
+const MAGIC = "SQLite format 3\0";
+
+/** File format version of a database in WAL mode, at offset 18. */
+const WAL_VERSION = 2;
+
+const COPIES_MAX = 3;
+
+/** Database of a source, and how it can be read without changing anything in its folder. */
+export interface DatabaseFile {
+  path: string;
+  /**
+   * `shared`: with its locks, and its shared memory if it has any. `lone`: no process has it open, and its header
+   * names a write-ahead log that does not exist; SQLite would create one. `copy`: in a folder of its own, since that
+   * of the source cannot be used.
+   */
+  access: "shared" | "lone" | "copy";
+}
+
+/** Finds `kuma.db` in a data directory, or the database itself. Throws an OperatorError. */
+export function findDatabaseFile(given: string): DatabaseFile {
+  try {
+    const path = realpathSync(pathOf(given));
+    const file = statSync(path);
+    if (!file.isFile()) throw new OperatorError(`${given} is no file.`);
+    const header = readStart(path, DATABASE_HEADER);
+    if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) {
+      throw new OperatorError(`${given} is no SQLite database.`);
+    }
+    return { path, access: header[18] === WAL_VERSION ? walAccess(path, file.uid) : "shared" };
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new OperatorError(`There is no file ${given}.`);
+    throw new OperatorError(`${given} cannot be read: ${message}.`);
+  }
+}
+
+function pathOf(given: string): string {
+  if (!statSync(given).isDirectory()) return given;
+  const path = join(given, "kuma.db");
+  if (statSync(path, { throwIfNoEntry: false })) return path;
+  const isMariaDb = databaseTypeOf(given)?.includes("mariadb") ?? false;
+  throw new OperatorError(
+    isMariaDb
+      ? `${given} is of an Uptime Kuma that uses MariaDB, which is not supported.`
+      : `There is no kuma.db in ${given}.`,
+  );
+}
+
+/** Returns the kind of database that the configuration of Uptime Kuma 2 names. */
+function databaseTypeOf(folder: string): string | undefined {
+  try {
+    const config = parseJson(readFileSync(join(folder, "db-config.json"), "utf8"));
+    return String((config as { type?: unknown } | null)?.type);
+  } catch {
+    return undefined;
+  }
+}
+
+function walAccess(path: string, owner: number): DatabaseFile["access"] {
+  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  const isOpen = statSync(`${path}-shm`, { throwIfNoEntry: false }) !== undefined;
+  if (!wal || (wal.size === 0 && !isOpen)) return "lone";
+  return canShareMemory(path, owner) ? "shared" : "copy";
+}
+
+/**
+ * Returns true if shared memory beside the database can be created so that its owner can use it too: SQLite gives
+ * new files to the owner only if it runs as root.
+ */
+function canShareMemory(path: string, owner: number): boolean {
+  const uid = process.getuid?.() ?? owner;
+  if (uid !== 0 && uid !== owner) return false;
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Copies a database and its write-ahead log into a private temporary folder, and returns the path of the copy. It
+ * is copied again if changes were lost meanwhile. Throws an OperatorError, and leaves no copy then.
+ */
+export async function copyDatabase(path: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "allclear-import-"));
+  try {
+    const target = join(folder, "kuma.db");
+    for (let copies = 0; copies < COPIES_MAX; copies += 1) {
+      const start = walStart(path);
+      await copyFile(path, target);
+      // After the database, so that it has every change that a checkpoint wrote into the copy.
+      await copyFile(`${path}-wal`, `${target}-wal`);
+      // A log that starts again, and so loses changes, gets another header.
+      if (walStart(path).equals(start)) return target;
+    }
+    throw new OperatorError(
+      `${path} is written to too often to be copied. Stop Uptime Kuma, or let this user write to its folder.`,
+    );
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${path} cannot be copied: ${(error as Error).message}.`);
+  }
+}
+
+/** Throws an OperatorError if a database that was opened without locks has another identity than it had. */
+export function requireUnchanged(given: string, { path, access }: DatabaseFile, identity: string) {
+  if (access === "lone" && identityOf(path) !== identity) {
+    throw new OperatorError(`${given} was changed while it was read. Read it again.`);
+  }
+}
+
+/** Returns text that changes when another process opens or writes the database. */
+export function identityOf(path: string): string {
+  const { mtimeMs, size } = statSync(path);
+  return `${mtimeMs}:${size}:${statSync(`${path}-wal`, { throwIfNoEntry: false })?.size}`;
+}
+
+function walStart(path: string): Buffer {
+  return readStart(`${path}-wal`, WAL_HEADER);
+}
+
+function readStart(path: string, bytes: number): Buffer {
+  const start = Buffer.alloc(bytes);
+  const descriptor = openSync(path, "r");
+  try {
+    return start.subarray(0, readSync(descriptor, start, 0, bytes, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}

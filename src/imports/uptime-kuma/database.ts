@@ -1,0 +1,507 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { parseJson } from "../../base/text";
+import { OperatorError } from "../../db/errors";
+import { pragma } from "../../db/open";
+import { cutName } from "../options";
+import { copyDatabase, type DatabaseFile, findDatabaseFile } from "./database-file";
+import { cut, ForeignDatabase, removeCopy } from "./foreign-database";
+import { type Mapping, none, same } from "./mapping";
+import { MONITOR_COLUMNS } from "./monitor-columns";
+
+const ID = none("Only for references.");
+const DATES = none("Dates of creation are not moved.");
+const HISTORY = same("history");
+const NO_COUNTERPART = none("It has no counterpart; if it is set, the report says so.");
+const LEFT_OUT = none("Not moved; one line of the report.");
+
+/** Returns mappings of columns that all have the same one. */
+function all(columns: string, mapping: Mapping): Readonly<Record<string, Mapping>> {
+  return Object.fromEntries(columns.split(" ").map((column) => [column, mapping]));
+}
+
+/** Columns of the tables, with those of all supported versions. Others are reported as not read. */
+export const TABLES = {
+  monitor: MONITOR_COLUMNS,
+  status_page: {
+    id: { to: "number", rule: "Clients of Uptime Kuma see it." },
+    slug: { to: "slug", rule: "One that is taken gets a number." },
+    title: same("name"),
+    description: { to: "description", rule: "Its words, without Markdown." },
+    theme: { to: "theme", rule: "`auto` is `system`." },
+    published: { to: "visibility", rule: "A page that is not published is private." },
+    icon: { to: "logo", rule: "From its folder `upload/`, if a data directory is imported." },
+    ...all("created_date modified_date", DATES),
+    ...all(
+      "search_engine_index show_tags password footer_text custom_css show_powered_by show_certificate_expiry show_only_last_heartbeat auto_refresh_interval rss_title analytics_id analytics_script_url analytics_type google_analytics_tag_id",
+      NO_COUNTERPART,
+    ),
+  },
+  status_page_cname: {
+    id: ID,
+    status_page_id: same("page"),
+    domain: { to: "custom_domains", rule: "Listed; set with --take-domains." },
+  },
+  group: {
+    id: { to: "number", rule: "Clients of Uptime Kuma see it." },
+    name: same("name"),
+    weight: same("order"),
+    status_page_id: same("page"),
+    created_date: DATES,
+    ...all("public active", none("It is the same for all groups.")),
+  },
+  monitor_group: {
+    id: none("It changes whenever a page is saved."),
+    monitor_id: {
+      to: "component",
+      rule: "A monitor in several places becomes a component for each, all watched by it.",
+    },
+    group_id: same("group"),
+    weight: same("order"),
+    send_url: { to: "description", rule: "Then the address of the monitor is the description." },
+    custom_url: { to: "description", rule: "In place of the address of the monitor." },
+  },
+  incident: {
+    id: { to: "number, external_ref", rule: "Clients of Uptime Kuma see it." },
+    title: same("name"),
+    content: { to: "updates", rule: "One update." },
+    style: {
+      to: "impact_override",
+      rule: "`danger` is major, `warning` minor, everything else none.",
+    },
+    created_date: same("started_at"),
+    last_updated_date: { to: "updates", rule: "Time of the update." },
+    ...all("pin active", {
+      to: "status",
+      rule: "Investigating while it is shown on the page, else resolved.",
+    }),
+    status_page_id: same("page"),
+  },
+  maintenance: {
+    id: { to: "number", rule: "Clients of Uptime Kuma see it." },
+    title: same("name"),
+    description: same("body"),
+    strategy: {
+      to: "maintenance, maintenance schedule",
+      rule: "`single` is maintenance; `cron` and `recurring-…` are schedules; `manual` has no end, and is not moved.",
+    },
+    active: { to: "enabled", rule: "Of schedules. Others that are not active are not moved." },
+    ...all("start_date end_date", {
+      to: "scheduled_for, scheduled_until; starts_on, ends_on",
+      rule: "In the time zone of the maintenance.",
+    }),
+    start_time: { to: "cron", rule: "Of `recurring-interval`." },
+    end_time: none("The duration says it."),
+    interval_day: { to: "every_days", rule: "Of `recurring-interval`." },
+    cron: same("cron"),
+    duration: { to: "duration_minutes", rule: "In seconds there." },
+    timezone: { to: "time_zone", rule: "`SAME_AS_SERVER` is the setting `serverTimezone`." },
+    last_start_date: none("A time of the past."),
+    ...all("weekdays days_of_month", none("The cron expression says it.")),
+    user_id: none("Users are not moved."),
+  },
+  monitor_maintenance: {
+    id: ID,
+    monitor_id: { to: "components", rule: "Components of the monitor, and of those in a group." },
+    maintenance_id: same("maintenance"),
+  },
+  maintenance_status_page: {
+    id: ID,
+    status_page_id: { to: "page", rule: "Without one, all pages of its monitors." },
+    maintenance_id: same("maintenance"),
+  },
+  tag: { id: ID, name: same("tags"), color: none("Tags have no colours."), created_date: DATES },
+  monitor_tag: {
+    id: ID,
+    ...all("monitor_id tag_id", same("tags")),
+    value: { to: "tags", rule: "The name, or the name and the value with a colon." },
+  },
+  notification: {
+    id: ID,
+    name: same("description"),
+    active: same("enabled"),
+    is_default: { to: "monitors", rule: "All monitors, if all have it." },
+    config: { to: "url, format, settings", rule: "See the notifications." },
+    user_id: none("Users are not moved."),
+  },
+  monitor_notification: {
+    id: ID,
+    ...all("monitor_id notification_id", {
+      to: "monitors",
+      rule: "Those of a group are for its members.",
+    }),
+  },
+  proxy: {
+    id: ID,
+    ...all("protocol host port", same("config.proxy.url")),
+    auth: { to: "config.proxy", rule: "User name and password are used only with it." },
+    username: same("config.proxy.username"),
+    password: same("config.proxy.password"),
+    active: { to: "config.proxy", rule: "One that is not active is not used." },
+    default: none("It is for new monitors."),
+    ...all("user_id created_date", none("Not moved.")),
+  },
+  docker_host: {
+    id: ID,
+    name: { to: "config.host", rule: "Letters, digits and hyphens." },
+    ...all("docker_daemon docker_type", {
+      to: "ALLCLEAR_DOCKER_HOSTS",
+      rule: "The report has the line.",
+    }),
+    user_id: none("Users are not moved."),
+  },
+  domain_expiry: {
+    id: ID,
+    domain: { to: "config.domain", rule: "One monitor of the type domain." },
+    ...all("last_check expiry last_expiry_notification_sent", none("It is looked up again.")),
+  },
+  setting: {
+    id: ID,
+    ...all("key value", { to: null, rule: "See the settings." }),
+    type: none("It is for its dashboard."),
+  },
+  user: all(
+    "id username password active timezone twofa_secret twofa_status twofa_last_token",
+    LEFT_OUT,
+  ),
+  api_key: all("id key name user_id created_date active expires", LEFT_OUT),
+  remote_browser: all("id name url user_id", LEFT_OUT),
+  heartbeat: all(
+    "id important monitor_id status msg time ping duration down_count end_time retries response",
+    HISTORY,
+  ),
+  ...Object.fromEntries(
+    ["stat_minutely", "stat_hourly", "stat_daily"].map((table) => [
+      table,
+      all("id monitor_id timestamp ping ping_min ping_max up down extras", HISTORY),
+    ]),
+  ),
+  monitor_tls_info: all("id monitor_id info_json", none("The next check finds it.")),
+  notification_sent_history: all("id type monitor_id days", none("It is counted anew.")),
+  knex_migrations: all("id name batch migration_time", none("Of its database.")),
+  knex_migrations_lock: all("index is_locked", none("Of its database.")),
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Mapping>>>>;
+
+/** Settings with a counterpart. Others are not moved; one line of the report lists them. */
+export const SETTINGS = {
+  entryPage: { to: "default page", rule: "If it is a status page." },
+  serverTimezone: { to: "time_zone", rule: "Of the pages, and of maintenance without one." },
+  tlsExpiryNotifyDays: {
+    to: "config.certificate_warning_days",
+    rule: "The largest; without the setting 21.",
+  },
+  domainExpiryNotifyDays: { to: "config.days", rule: "The largest; without the setting 21." },
+  primaryBaseURL: { to: null, rule: "The report names it in the instruction for jobs." },
+  jwtSecret: {
+    to: "identity of the source",
+    rule: "A hash of it, so that two installations are not mixed up.",
+  },
+} as const satisfies Readonly<Record<string, Mapping>>;
+
+/** Settings about its own database and sign-in, which are in no report. */
+export const INTERNAL_SETTINGS: ReadonlySet<string> = new Set([
+  "apiKeysEnabled",
+  "databasePatchedFiles",
+  "database_version",
+  "disableAuth",
+  "initServerTimezone",
+  "migrateAggregateTableState",
+  "rdapDnsData",
+  "trustProxy",
+]);
+
+/** Columns of the tables of Uptime Kuma 1.23 and 2.5. Those without a counterpart are known too. */
+const KNOWN_COLUMNS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(TABLES).map(([table, columns]) => [table, new Set(Object.keys(columns))]),
+);
+
+/** Maximum number of unknown parts that are named, and of characters of each. */
+const NAMED_MAX = 20;
+const NAME_LENGTH_MAX = 80;
+
+/** Columns of the tables of a database, by table. */
+type Tables = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Reads the tables of a database. Computed columns are left out. Throws an OperatorError if it is none of Uptime
+ * Kuma, or has views or virtual tables in place of its tables.
+ */
+function readTables(sqlite: Database, path: string): Tables {
+  const columnsOf = sqlite.prepare<{ name: string }, [string]>(
+    "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0",
+  );
+  const tables = new Map<string, ReadonlySet<string>>();
+  for (const { name, isPlain } of sqlite
+    .prepare<{ name: string; isPlain: number }, []>(
+      // Views and virtual tables have no page of their own.
+      `SELECT name, type = 'table' AND rootpage > 0 AS isPlain FROM sqlite_schema
+       WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+    )
+    .iterate()) {
+    if (!isPlain && KNOWN_COLUMNS.has(name)) {
+      throw new OperatorError(
+        `${path} is no database of Uptime Kuma: ${name} is a view or a virtual table.`,
+      );
+    }
+    tables.set(name, new Set(isPlain ? columnsOf.all(name).map((column) => column.name) : []));
+  }
+  if (!tables.has("monitor")) {
+    throw new OperatorError(`${path} is no database of Uptime Kuma: it has no table monitor.`);
+  }
+  return tables;
+}
+
+/** Lists the tables and columns that this version does not know, by name. */
+function listUnknownParts(tables: Tables): string[] {
+  const unknown = [...tables].flatMap(([table, columns]) => {
+    const known = KNOWN_COLUMNS.get(table);
+    if (!known) return [`table ${table}`];
+    return [...columns].filter((name) => !known.has(name)).map((name) => `${table}.${name}`);
+  });
+  unknown.sort();
+  const named = unknown
+    .slice(0, NAMED_MAX)
+    .map((name) => cutName(name, "a table", NAME_LENGTH_MAX));
+  if (unknown.length <= NAMED_MAX) return named;
+  return [...named, `${unknown.length - NAMED_MAX} more tables and columns`];
+}
+
+/** Value of a column. */
+export type KumaValue = string | number | null;
+
+/** Prepared query, whose values are foreign. Its errors are OperatorErrors. */
+export interface Query<Row extends object> {
+  all(...values: SQLQueryBindings[]): Row[];
+  /** Reads rows one after another. Only one such reading can be under way. */
+  iterate(...values: SQLQueryBindings[]): Generator<Row>;
+}
+
+/** Maximum number of rows of a table that is read whole, of characters of a text, and of bytes of all texts. */
+const ROWS_MAX = 100_000;
+const TEXT_MAX = 1_000_000;
+const TEXTS_MAX = 128 * 1024 * 1024;
+
+/** Size of the smallest row with some values, in bytes. */
+const ROW_BYTES_MIN = 8;
+
+/** Longest time of a beat, in characters, with milliseconds and a zone. */
+const TIME_MAX = 30;
+
+/**
+ * Opens the database of Uptime Kuma in a file or in its data directory for reading, in one transaction. Throws an
+ * OperatorError for everything else. Nothing is written into the folder unless Uptime Kuma has the database open,
+ * or its write-ahead log lies beside it: then shared memory is.
+ */
+export async function openKumaDatabase(given: string): Promise<KumaDatabase> {
+  const file = findDatabaseFile(given);
+  if (file.access !== "copy") return new KumaDatabase(given, file);
+  const path = await copyDatabase(file.path);
+  return new KumaDatabase(given, { path, access: "copy" });
+}
+
+/**
+ * Database of Uptime Kuma, in one read transaction. Its content is foreign: tables and columns are looked up before
+ * they are read, and errors of SQLite become OperatorErrors.
+ */
+export class KumaDatabase extends ForeignDatabase {
+  readonly #tables: Tables;
+  /** Tables and columns that this version does not know. */
+  readonly notRead: readonly string[];
+  /** Instructions about missing files. */
+  readonly toDo: readonly string[];
+  /** Number of rows for which the database has room. A damaged one can seem to have more. */
+  readonly rowsMax: number;
+
+  constructor(path: string, file: DatabaseFile) {
+    super(path, file);
+    try {
+      this.#tables = readTables(this.sqlite, path);
+      this.rowsMax = sizeOf(this.sqlite) / ROW_BYTES_MIN;
+      this.notRead = listUnknownParts(this.#tables);
+      this.toDo = file.access === "lone" ? [toCopyBoth(file.path, this.#newestBeat())] : [];
+      // The open files stay until they are closed, and also a process that is killed leaves nothing. Windows
+      // removes them when they are closed.
+      if (process.platform !== "win32") removeCopy(file);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw this.explain(error);
+    }
+  }
+
+  /** Returns true if the database has a table, with a column if one is named. */
+  has(table: string, column?: string): boolean {
+    const columns = this.#tables.get(table);
+    return columns !== undefined && (column === undefined || columns.has(column));
+  }
+
+  /**
+   * Reads all rows of a table, by id. A table that the database lacks is empty, and a column is null. Texts are cut
+   * to `textMax` characters. Binary values, and values over 16 MiB, are null. Throws an OperatorError for more than
+   * 100,000 rows, or more than 128 MiB of texts.
+   */
+  rows<Column extends string>(
+    table: string,
+    columns: readonly Column[],
+    textMax = TEXT_MAX,
+  ): Record<Column, KumaValue>[] {
+    if (!this.has(table)) return [];
+    const selected = columns.map((column) => {
+      const name = quoted(column);
+      return `${this.has(table, column) ? cut(name, textMax) : "NULL"} AS ${name}`;
+    });
+    const order = this.has(table, "id") ? "ORDER BY id" : "";
+    this.#requireSmall(table, columns);
+    const sql = `SELECT ${selected.join(", ")} FROM ${quoted(table)} ${order} LIMIT ${ROWS_MAX + 1}`;
+    const rows = this.read(() => this.sqlite.prepare<Record<Column, KumaValue>, []>(sql).all());
+    if (rows.length > ROWS_MAX) {
+      const most = ROWS_MAX.toLocaleString("en");
+      throw new OperatorError(`${this.path} has more than ${most} rows in the table ${table}.`);
+    }
+    return rows;
+  }
+
+  /** Throws an OperatorError for a table whose texts need too much memory. */
+  #requireSmall(table: string, columns: readonly string[]): void {
+    const present = columns.filter((column) => this.has(table, column)).map(quoted);
+    const sizes = present.map((name) => `min(ifnull(octet_length(${name}), 0), ${TEXT_MAX})`);
+    const sql = `SELECT sum(${["0", ...sizes].join(" + ")}) AS bytes FROM ${quoted(table)}`;
+    const [row] = this.prepare<{ bytes: number | null }>(sql).all();
+    if ((row?.bytes ?? 0) > TEXTS_MAX) {
+      throw new OperatorError(`${this.path} has more than 128 MiB in the table ${table}.`);
+    }
+  }
+
+  /** Prepares a query of tables and columns that the database has. */
+  prepare<Row extends object>(sql: string): Query<Row> {
+    const statement = this.read(() => this.sqlite.prepare<Row, SQLQueryBindings[]>(sql));
+    const explain = (error: unknown) => this.explain(error);
+    return {
+      all: (...values) => this.read(() => statement.all(...values)),
+      *iterate(...values) {
+        try {
+          yield* statement.iterate(...values);
+        } catch (error) {
+          throw explain(error);
+        }
+      },
+    };
+  }
+
+  #newestBeat(): string | undefined {
+    if (!this.has("heartbeat", "id") || !this.has("heartbeat", "time")) return undefined;
+    const [row] = this.prepare<{ time: KumaValue }>(
+      `SELECT ${cut("time", TIME_MAX)} AS time FROM heartbeat ORDER BY id DESC LIMIT 1`,
+    ).all();
+    return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.exec(String(row?.time))?.[0];
+  }
+}
+
+function sizeOf(sqlite: Database): number {
+  return Number(pragma(sqlite, "page_count")) * Number(pragma(sqlite, "page_size"));
+}
+
+function toCopyBoth(path: string, newest: string | undefined): string {
+  const last =
+    newest === undefined ? "It has no heartbeats." : `Its newest heartbeat is of ${newest} UTC.`;
+  return `${path} has no -wal file beside it, in which Uptime Kuma keeps the newest changes while it runs. ${last} If later ones are missing, copy both files, or stop Uptime Kuma before you copy.`;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Parts of the connection string of a database. */
+export interface Connection {
+  scheme: string;
+  host: string;
+  port: number | undefined;
+  user: string | undefined;
+  password: string | undefined;
+  /** First part of the path. */
+  database: string | undefined;
+  parameters: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads a connection string that is a URL. Undefined for other texts, such as paths of sockets, and for several
+ * hosts.
+ */
+export function readConnection(text: string): Connection | undefined {
+  const url = URL.parse(text.trim());
+  if (!url) return undefined;
+  const parameters = new Map(url.searchParams);
+  const host = decoded(url.hostname).replace(/^\[|\]$/g, "") || parameters.get("host") || "";
+  // A path instead of a name is a socket of that machine.
+  if (host === "" || /[/,]/.test(host)) return undefined;
+  const port = url.port || (parameters.get("port") ?? "");
+  return {
+    scheme: url.protocol.slice(0, -1),
+    host,
+    port: /^\d+$/.test(port) ? Number(port) : undefined,
+    user: decoded(url.username) || parameters.get("user") || undefined,
+    password: decoded(url.password) || parameters.get("password") || undefined,
+    database: decoded(url.pathname.slice(1)) || undefined,
+    parameters,
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Row of a table, by column. */
+export type Row<Column extends string = string> = Readonly<Record<Column, KumaValue>>;
+
+/** Returns a value as text; empty for null. */
+export function text(value: KumaValue | undefined): string {
+  return value === null || value === undefined ? "" : String(value);
+}
+
+/** Returns a value as text without white space at its ends; undefined if nothing is left. */
+export function given(value: KumaValue | undefined): string | undefined {
+  return text(value).trim() || undefined;
+}
+
+/** Returns a value as a finite number; `fallback` for everything else. */
+export function number(value: KumaValue | undefined, fallback: number): number {
+  const found = value === null || value === undefined || value === "" ? NaN : Number(value);
+  return Number.isFinite(found) ? found : fallback;
+}
+
+/** Returns a value as a flag. Tools that write into the database also write words. */
+export function flag(value: KumaValue | undefined): boolean {
+  return text(value).toLowerCase() === "true" || number(value, 0) !== 0;
+}
+
+/** Returns a value as a list of texts; empty if it is no JSON list. Numbers become texts. */
+export function list(value: KumaValue | undefined): string[] {
+  const parsed = parseJson(text(value));
+  if (!Array.isArray(parsed)) return [];
+  return (parsed as unknown[]).filter((entry) => entry !== null).map((entry) => textOf(entry));
+}
+
+/** Returns an object of a JSON text; undefined for any other text. */
+export function object(value: KumaValue | undefined): Record<string, unknown> | undefined {
+  const parsed = parseJson(text(value));
+  return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
+    ? (parsed as Record<string, unknown>)
+    : undefined;
+}
+
+/**
+ * Returns a value of a JSON document as text: for lists and objects their JSON. Empty for null, and for a list so deep
+ * that it cannot be written.
+ */
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value !== "object") return String(value as string | number);
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return "";
+  }
+}

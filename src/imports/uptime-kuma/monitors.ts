@@ -1,0 +1,345 @@
+import type { ForeignObject } from "../../base/import-report";
+import { TAG_MAX, TAGS_MAX, withTag } from "../../base/tags";
+import { DESCRIPTION_MAX } from "../../base/texts";
+import type { ImportedToken } from "../../features/monitors/heartbeats";
+import type { CreateMonitorBody } from "../../features/monitors/wire";
+import { cutName, cutText } from "../options";
+import type { FoundMonitor } from "../source";
+import { Held, type MonitorContext, type MonitorRow, type ReadType } from "./checked";
+import { byId, idOf } from "./data";
+import { flag, given, number, text } from "./database";
+import type { Mapping } from "./mapping";
+import { Notes } from "./notes";
+import { targetOf } from "./target";
+import {
+  readDns,
+  readDocker,
+  readGrpc,
+  readHttp,
+  readMqtt,
+  readMysql,
+  readPing,
+  readPort,
+  readPostgres,
+  readPush,
+  readRabbitMq,
+  readRedis,
+  readSmtp,
+  readWebSocket,
+} from "./types";
+
+/** Bounds of the settings here. Longer intervals are only for calls of jobs. */
+const DAY_SECONDS = 86_400;
+const YEAR_SECONDS = 31_536_000;
+const THRESHOLD_MAX = 100;
+const TIMEOUT_MAX_MS = 60_000;
+const REMINDER_SECONDS = [300, 604_800] as const;
+/** Share of the interval that is the timeout of a monitor without one. */
+const TIMEOUT_SHARE = 0.8;
+/** Maximum length of the name of a foreign type, in characters. */
+const TYPE_MAX = 50;
+
+/** Parts of a monitor that other tables have. */
+interface MonitorParts {
+  tree: MonitorTree;
+  tagsOf(monitor: MonitorRow): readonly string[];
+  componentsOf(monitor: MonitorRow): FoundMonitor["components"];
+  /** Returns true if calls with the token of a monitor are for it, since several may have one. */
+  ownsToken(monitor: MonitorRow): boolean;
+  context: MonitorContext;
+}
+
+export function foreignMonitor(monitor: MonitorRow): ForeignObject {
+  return { type: "monitor", id: String(idOf(monitor)), name: text(monitor.name) };
+}
+
+/** Returns the monitor that a row becomes. It is neither a group nor one that people set by hand. */
+export function findMonitor(monitor: MonitorRow, parts: MonitorParts): FoundMonitor {
+  const notes = new Notes();
+  const type = text(monitor.type);
+  const typeName = cutName(type, "unknown", TYPE_MAX);
+  const common = commonOf(monitor, parts, notes);
+  const read = typeOf(type)?.read;
+  const result = read
+    ? read(monitor, notes, parts.context)
+    : new Held(`Monitors of the type ${typeName} cannot be checked here.`);
+  const shared = {
+    foreign: foreignMonitor(monitor),
+    number: idOf(monitor),
+    components: parts.componentsOf(monitor),
+    dependsOn: [],
+  };
+  const timing = timingOf(monitor, notes, type === "push");
+  if (result instanceof Held) {
+    const config = {
+      source: "uptime-kuma",
+      type: typeName,
+      target: targetOf(monitor),
+      settings: settingsOf(monitor),
+    };
+    const body = { type: "unsupported", ...common, ...timing, config } as const;
+    return { ...shared, body, changes: notes.changes, tokens: [], held: result.reason };
+  }
+  const { settings, ...checked } = result;
+  const tokens = type === "push" ? tokensOf(monitor, parts, notes) : [];
+  return {
+    ...shared,
+    body: { ...checked, ...common, ...timing, ...settings },
+    changes: notes.changes,
+    disabled: notes.disabled,
+    tokens,
+  };
+}
+
+type Settings = Partial<CreateMonitorBody>;
+
+/** Returns what monitors of all types have. */
+function commonOf(monitor: MonitorRow, { tree, tagsOf }: MonitorParts, notes: Notes) {
+  return {
+    name: text(monitor.name),
+    paused: !tree.isActive(monitor),
+    group: tree.labelOf(monitor),
+    notes: notesOf(text(monitor.description), notes),
+    tags: cutTags(tagsOf(monitor), notes),
+  } satisfies Settings;
+}
+
+function notesOf(description: string, notes: Notes): string | null {
+  const cut = cutText(description, DESCRIPTION_MAX);
+  if (cut !== description) {
+    notes.change("description", "set", "cut", `Notes have at most ${DESCRIPTION_MAX} characters.`);
+  }
+  return cut || null;
+}
+
+function cutTags(tags: readonly string[], notes: Notes): string[] {
+  let found: string[] = [];
+  for (const tag of tags) {
+    const cut = cutName(tag.trim(), "tag", TAG_MAX).trim();
+    if (found.length < TAGS_MAX) found = withTag(found, cut);
+  }
+  if (found.join("\n") !== tags.join("\n")) {
+    const reason = `Monitors have at most ${TAGS_MAX} different tags of ${TAG_MAX} characters.`;
+    notes.change("tags", tags.join(", "), found.join(", "), reason);
+  }
+  return found;
+}
+
+/** Returns when a monitor is checked, and when a failure counts. */
+function timingOf(monitor: MonitorRow, notes: Notes, isPush: boolean): Settings {
+  const asked = Math.round(number(monitor.interval, 60));
+  const longest = isPush ? YEAR_SECONDS : DAY_SECONDS;
+  const interval = notes.clamped("interval", asked, 5, longest, "seconds");
+  const resend = number(monitor.resend_interval, 0);
+  const [least, most] = REMINDER_SECONDS;
+  const reminder = Math.round(resend * asked);
+  const settings = {
+    interval_seconds: interval,
+    inverted: flag(monitor.upside_down),
+    reminder_seconds:
+      reminder > 0 ? notes.clamped("resend_interval", reminder, least, most, "seconds") : 0,
+  };
+  if (isPush) return settings;
+  const retries = Math.max(0, Math.round(number(monitor.maxretries, 0)));
+  const retry = Math.round(number(monitor.retry_interval, 0)) || interval;
+  const timeout = Math.round(timeoutSecondsOf(monitor, asked) * 1_000);
+  return {
+    ...settings,
+    failure_threshold: notes.clamped("maxretries", retries + 1, 1, THRESHOLD_MAX, "checks"),
+    retry_interval_seconds: notes.clamped("retry_interval", retry, 1, interval, "seconds"),
+    timeout_ms: notes.clamped("timeout", timeout, 100, TIMEOUT_MAX_MS, "ms"),
+  };
+}
+
+function timeoutSecondsOf(monitor: MonitorRow, interval: number): number {
+  const timeout = number(monitor.timeout, 0);
+  return timeout > 0 ? timeout : TIMEOUT_SHARE * interval;
+}
+
+/** Returns the token with which a job calls. */
+function tokensOf(monitor: MonitorRow, { ownsToken }: MonitorParts, notes: Notes): ImportedToken[] {
+  const value = text(monitor.push_token);
+  if (!ownsToken(monitor)) {
+    notes.disable(
+      "Another monitor has the same token, and gets its calls there. Give it another token, and resume it.",
+    );
+    return [];
+  }
+  if (/^[!-~]{1,64}$/.test(value)) return [{ kind: "kuma", value }];
+  notes.disable("It has no token with which a job can call it. Give it one, and resume it.");
+  return [];
+}
+
+/** Returns all that is set, to be kept for a version that knows the type. */
+function settingsOf(monitor: MonitorRow): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(monitor).filter(([, value]) => value !== null && given(value) !== undefined),
+  );
+}
+
+interface TypeMapping extends Mapping {
+  /** Absent for types without a monitor here. */
+  read?: ReadType;
+}
+
+const HELD: TypeMapping = {
+  to: "unsupported",
+  rule: "It is kept with its settings and history, and not checked.",
+};
+
+/** Types of monitors. A type that is missing here is kept as those that cannot be checked. */
+export const MONITOR_TYPES: Readonly<Record<string, TypeMapping>> = {
+  http: { to: "http", rule: "With its statuses as an assertion.", read: readHttp },
+  keyword: { to: "http", rule: "With an assertion that the body contains it.", read: readHttp },
+  "json-query": {
+    to: "http",
+    rule: "With an assertion on the JSON. It is switched off with other JSONata than names and indexes.",
+    read: readHttp,
+  },
+  port: {
+    to: "tcp",
+    rule: "If it warns of certificates: `tls`, or `smtp` with STARTTLS. Kept and not checked if it expects an alert of TLS.",
+    read: readPort,
+  },
+  ping: {
+    to: "ping",
+    rule: "One request of the usual size. Switched off where this server can send none.",
+    read: readPing,
+  },
+  dns: { to: "dns", rule: "The first resolver is asked.", read: readDns },
+  push: {
+    to: "push",
+    rule: "Jobs go on calling the same path. Retries lengthen the grace period.",
+    read: readPush,
+  },
+  docker: {
+    to: "docker",
+    rule: "Switched off until ALLCLEAR_DOCKER_HOSTS defines the host.",
+    read: readDocker,
+  },
+  postgres: { to: "postgres", rule: "The query can only read.", read: readPostgres },
+  mysql: { to: "mysql", rule: "The query can only read.", read: readMysql },
+  redis: {
+    to: "redis",
+    rule: "A password goes on being sent without verified TLS (`allow_plain_password`), which is reported.",
+    read: readRedis,
+  },
+  mqtt: {
+    to: "mqtt",
+    rule: "Kept and not checked over a WebSocket. Passwords as for `redis`.",
+    read: readMqtt,
+  },
+  smtp: { to: "smtp", rule: "", read: readSmtp },
+  "websocket-upgrade": {
+    to: "websocket",
+    rule: "Kept and not checked with OAuth 2.0 and client certificates.",
+    read: readWebSocket,
+  },
+  "grpc-keyword": {
+    to: "grpc",
+    rule: "Only for `grpc.health.v1.Health`. Others are kept and not checked.",
+    read: readGrpc,
+  },
+  group: {
+    to: "the group of its members",
+    rule: "On a page it becomes a component that all members watch.",
+  },
+  manual: {
+    to: "a component",
+    rule: "Its status is that of the component at the first import. Without a page it is kept and not checked.",
+  },
+  rabbitmq: {
+    to: "http",
+    rule: "With one node. Several are kept and not checked.",
+    read: readRabbitMq,
+  },
+  gamedig: HELD,
+  globalping: HELD,
+  "kafka-producer": HELD,
+  mongodb: HELD,
+  ntp: HELD,
+  oracledb: HELD,
+  pm2: HELD,
+  radius: HELD,
+  "real-browser": HELD,
+  sftp: HELD,
+  "sip-options": HELD,
+  snmp: HELD,
+  sqlserver: HELD,
+  steam: HELD,
+  "system-service": HELD,
+  "tailscale-ping": HELD,
+};
+
+/** Returns the mapping of a type; undefined for one that this version does not know. */
+export function typeOf(type: string): TypeMapping | undefined {
+  return Object.hasOwn(MONITOR_TYPES, type) ? MONITOR_TYPES[type] : undefined;
+}
+
+/** Longest chain of groups that is followed. */
+const DEPTH_MAX = 20;
+
+/** Groups of monitors, which are monitors themselves. */
+export class MonitorTree {
+  readonly #monitors: ReadonlyMap<number, MonitorRow>;
+  readonly #children: ReadonlyMap<number, readonly MonitorRow[]>;
+
+  readonly #members = new Map<MonitorRow, readonly MonitorRow[]>();
+
+  constructor(monitors: readonly MonitorRow[]) {
+    this.#monitors = byId(monitors);
+    this.#children = Map.groupBy(monitors, ({ parent }) => Number(parent ?? 0));
+  }
+
+  /** Lists the groups of a monitor, the nearest first. Ends where they form a circle. */
+  groupsOf(monitor: MonitorRow): MonitorRow[] {
+    const groups: MonitorRow[] = [];
+    let group = this.#parentOf(monitor);
+    while (group && group !== monitor && !groups.includes(group) && groups.length < DEPTH_MAX) {
+      groups.push(group);
+      group = this.#parentOf(group);
+    }
+    return groups;
+  }
+
+  /** Returns the names of the groups of a monitor, the outermost first; null without any. */
+  labelOf(monitor: MonitorRow): string | null {
+    const names = this.groupsOf(monitor).map(({ name }) => cutName(text(name), "Group").trim());
+    const label = names.toReversed().join(" / ");
+    return label === "" ? null : cutName(label, "Group").trim();
+  }
+
+  /** Returns true if a monitor and all of its groups are active. */
+  isActive(monitor: MonitorRow): boolean {
+    return [monitor, ...this.groupsOf(monitor)].every(({ active }) => flag(active));
+  }
+
+  /**
+   * Lists the monitors in a group and in the groups in it, without the groups; a monitor itself. Groups are followed as
+   * deep as those of a monitor.
+   */
+  membersOf(monitor: MonitorRow): readonly MonitorRow[] {
+    const known = this.#members.get(monitor);
+    if (known) return known;
+    const found = new Set([monitor]);
+    let level = [monitor];
+    for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth += 1) {
+      const children = level.flatMap((each) =>
+        isGroup(each) ? (this.#children.get(idOf(each)) ?? []) : [],
+      );
+      level = children.filter((child) => !found.has(child));
+      for (const child of level) found.add(child);
+    }
+    const members = [...found].filter((each) => !isGroup(each));
+    this.#members.set(monitor, members);
+    return members;
+  }
+
+  #parentOf({ parent }: MonitorRow): MonitorRow | undefined {
+    return parent === null ? undefined : this.#monitors.get(Number(parent));
+  }
+}
+
+export function isGroup({ type }: MonitorRow): boolean {
+  return text(type) === "group";
+}

@@ -1,0 +1,947 @@
+import { isIP } from "node:net";
+import { numberedRef } from "../../base/ids";
+import { oneLine, parseJson, toRef } from "../../base/text";
+import type { Assertion } from "../../features/monitors/assertions/assertions";
+import { cutText } from "../options";
+import { type Checked, Held, type MonitorContext, type MonitorRow } from "./checked";
+import { idOf } from "./data";
+import {
+  type Connection,
+  flag,
+  given,
+  type KumaValue,
+  list,
+  number,
+  object,
+  readConnection,
+  type Row,
+  text,
+  textOf,
+} from "./database";
+import type { Notes } from "./notes";
+
+/** Default of `maxredirects` in Uptime Kuma. */
+const REDIRECTS = 10;
+/** Maximum number of statuses in an assertion. */
+const STATUSES_MAX = 50;
+
+/** Status or range of statuses that an assertion can have. */
+const STATUS = /^[1-5]\d\d(?:-[1-5]\d\d)?$/;
+
+/** Reads a monitor that sends a request: `http`, `keyword` and `json-query`. */
+export function readHttp(
+  monitor: MonitorRow,
+  notes: Notes,
+  context: MonitorContext,
+): Checked | Held {
+  if (text(monitor.auth_method) === "ntlm") return new Held("It signs in by NTLM.");
+  const method = text(monitor.method).trim().toUpperCase() || "GET";
+  const { body, contentType } = bodyOf(monitor, method, notes);
+  const { url, authorization: ofUrl } = withoutCredentials(text(monitor.url).trim());
+  const { authorization, oauth2, ...certificate } = authenticationOf(monitor);
+  let headers: Headers = contentType === undefined ? {} : { "Content-Type": contentType };
+  if (authorization !== undefined) headers = withHeader(headers, "Authorization", authorization);
+  for (const [name, value] of Object.entries(headersOf(monitor, notes))) {
+    headers = withHeader(headers, name, value);
+  }
+  // In Uptime Kuma, credentials in the URL replace all others.
+  if (ofUrl !== undefined) headers = withHeader(headers, "Authorization", ofUrl);
+  const isSignedIn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  if (oauth2 && isSignedIn) {
+    notes.drop("oauth_client_secret", "Its header Authorization takes the place of OAuth 2.0.");
+  }
+  const { host, headers: others } = hostIn(headers);
+  const family = text(monitor.ip_family);
+  const ignoresTls = flag(monitor.ignore_tls);
+  noteUnused(monitor, notes);
+  return {
+    type: "http",
+    config: {
+      url,
+      method,
+      ...(host !== undefined && { host }),
+      ...(Object.keys(others).length > 0 && { headers: others }),
+      ...(body !== undefined && { body }),
+      ...(oauth2 && !isSignedIn && { oauth2 }),
+      ...certificate,
+      ...proxyOf(monitor, notes, context),
+      follow_redirects: followsRedirects(monitor, notes),
+      ...((family === "ipv4" || family === "ipv6") && { ip_family: family }),
+      verify_tls: !ignoresTls,
+      certificate_warning_days:
+        flag(monitor.expiry_notification) && !ignoresTls ? context.warningDays : 0,
+      assertions: [...statusAssertions(monitor, notes), ...contentAssertions(monitor, notes)],
+    },
+  };
+}
+
+function followsRedirects(monitor: MonitorRow, notes: Notes): boolean {
+  const most = number(monitor.maxredirects, REDIRECTS);
+  if (most > 0 && most !== REDIRECTS) {
+    notes.change(
+      "maxredirects",
+      most,
+      REDIRECTS,
+      `Up to ${REDIRECTS} redirects are followed here.`,
+    );
+  }
+  return most > 0;
+}
+
+function proxyOf(monitor: MonitorRow, notes: Notes, { proxies }: MonitorContext): object {
+  const id = number(monitor.proxy_id, 0);
+  if (id === 0) return {};
+  const proxy = proxies.get(id);
+  if (!proxy) {
+    notes.disable("The source does not say what its proxy is. Give it one, and resume it.");
+    return {};
+  }
+  if (!flag(proxy["active"])) return {};
+  const [protocol, host, port] = [proxy["protocol"], proxy["host"], proxy["port"]].map(text);
+  if (protocol !== "http" && protocol !== "https") {
+    notes.disable("It uses a SOCKS proxy. Give it an HTTP proxy, or none, and resume it.");
+    return {};
+  }
+  const username = text(proxy["username"]);
+  const signsIn = flag(proxy["auth"]) && username !== "";
+  return {
+    proxy: {
+      url: `${protocol}://${host}${port === "" ? "" : `:${port}`}`,
+      ...(signsIn && { username, password: text(proxy["password"]) }),
+    },
+  };
+}
+
+function statusAssertions(monitor: MonitorRow, notes: Notes): Assertion[] {
+  const accepted = list(monitor.accepted_statuscodes_json).map((code) => code.trim());
+  const value = accepted.filter((code) => STATUS.test(code)).slice(0, STATUSES_MAX);
+  if (value.length < accepted.length) {
+    const reason = `Statuses are 100 to 599 here, and at most ${STATUSES_MAX} of them or ranges.`;
+    notes.change("accepted_statuscodes_json", accepted.join(", "), value.join(", "), reason);
+  }
+  if (value.length === 0) {
+    notes.disable("It accepts no status. Give it an assertion on the status, and resume it.");
+    return [];
+  }
+  return [{ source: "status", op: "in", value }];
+}
+
+function contentAssertions(monitor: MonitorRow, notes: Notes): Assertion[] {
+  switch (text(monitor.type)) {
+    case "keyword":
+      return keywordAssertions(monitor, notes);
+    case "json-query":
+      return jsonAssertions(
+        {
+          path: text(monitor.json_path),
+          operator: text(monitor.json_path_operator),
+          expected: text(monitor.expected_value),
+        },
+        notes,
+      );
+    default:
+      return [];
+  }
+}
+
+function keywordAssertions(monitor: MonitorRow, notes: Notes): Assertion[] {
+  const keyword = text(monitor.keyword);
+  const isInverted = flag(monitor.invert_keyword);
+  if (keyword === "") {
+    if (isInverted) notes.disable("It has no keyword. Give it an assertion, and resume it.");
+    return [];
+  }
+  if (/["\]}][:,]/.test(keyword)) {
+    const reason =
+      "There, JSON is searched without white space. Here the body is searched as it was sent.";
+    notes.change("keyword", keyword, keyword, reason);
+  }
+  return [{ source: "body", op: isInverted ? "not_contains" : "contains", value: keyword }];
+}
+
+/** Settings that have no counterpart, with the reason. Those that are off are not noted. */
+const UNUSED = {
+  cache_bust: "No parameter is added to the URL.",
+  save_response: "Bodies of responses are not kept.",
+  retry_only_on_status_code_failure: "The threshold applies to all failures.",
+} as const;
+
+function noteUnused(monitor: MonitorRow, notes: Notes): void {
+  for (const [column, reason] of Object.entries(UNUSED)) {
+    if (flag(monitor[column as keyof typeof UNUSED])) notes.change(column, true, false, reason);
+  }
+}
+
+/** Reads a RabbitMQ monitor, whose nodes tell their alarms by HTTP. */
+export function readRabbitMq(
+  monitor: MonitorRow,
+  _notes: Notes,
+  context: MonitorContext,
+): Checked | Held {
+  const [node, ...others] = list(monitor.rabbitmq_nodes);
+  if (node === undefined) return new Held("It names no node.");
+  if (others.length > 0) return new Held("It is up while one of several nodes is.");
+  const url = URL.parse("api/health/checks/alarms/", node.endsWith("/") ? node : `${node}/`);
+  if (!url) return new Held("The address of its node cannot be read.");
+  const [user, password] = [monitor.rabbitmq_username, monitor.rabbitmq_password].map(text);
+  const authorization = basicOf(user ?? "", password ?? "");
+  return {
+    type: "http",
+    config: {
+      url: withoutCredentials(url.href).url,
+      headers: { Accept: "application/json", Authorization: authorization },
+      assertions: [{ source: "status", op: "eq", value: 200 }],
+      certificate_warning_days: flag(monitor.expiry_notification) ? context.warningDays : 0,
+    },
+  };
+}
+
+/** Ports of protocols other than SMTP that begin TLS by a command of their own: IMAP and XMPP. */
+const NOT_SMTP: ReadonlySet<number> = new Set([143, 5222, 5269]);
+
+/** Reads a monitor of a TCP port. It looks at TLS only if it is to warn of certificates. */
+export function readPort(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
+  const alert = text(monitor.expected_tls_alert);
+  if (alert !== "" && alert !== "none") return new Held("It expects an alert of TLS.");
+  const host = text(monitor.hostname).trim();
+  const port = number(monitor.port, 0);
+  const security = flag(monitor.expiry_notification) ? text(monitor.smtp_security) : "";
+  if (security === "starttls") {
+    if (NOT_SMTP.has(port)) return new Held("It uses STARTTLS of a protocol other than SMTP.");
+    const config = { host, port, tls: "starttls" };
+    return checked("smtp", { ...config, certificate_warning_days: context.warningDays });
+  }
+  if (security !== "secure") return checked("tcp", { host, port });
+  const reason =
+    "Uptime Kuma warns before a certificate expires. Here the check fails once it has expired.";
+  notes.change("expiry_notification", true, false, reason);
+  return checked("tls", { host, port, days: 0 });
+}
+
+/** Settings of pings with their values for new monitors. */
+const PING_DEFAULTS = {
+  packet_size: 56,
+  ping_count: 1,
+  ping_numeric: 1,
+  ping_per_request_timeout: 2,
+} as const;
+
+export function readPing(monitor: MonitorRow, notes: Notes): Checked {
+  for (const [column, usual] of Object.entries(PING_DEFAULTS)) {
+    const value = number(monitor[column as keyof typeof PING_DEFAULTS], usual);
+    const reason = "One echo request of the usual size is sent.";
+    if (value !== usual) notes.change(column, value, usual, reason);
+  }
+  return checked("ping", { host: text(monitor.hostname).trim() });
+}
+
+/** Records whose text here is that of the condition there. Of others it is only a part. */
+const COMPARABLE: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME", "NS", "PTR", "TXT"]);
+
+export function readDns(monitor: MonitorRow, notes: Notes): Checked {
+  const type = text(monitor.dns_resolve_type) || "A";
+  const host = text(monitor.hostname).trim();
+  const resolver = resolverOf(monitor, notes);
+  const variable = COMPARABLE.has(type) ? "record" : "";
+  const expected = expectedText(monitor.conditions, variable, notes);
+  return checked("dns", {
+    name: type === "PTR" ? reverseName(host) : host,
+    record_type: type,
+    ...(resolver !== undefined && { resolver }),
+    ...(expected !== undefined && { expected: [expected] }),
+  });
+}
+
+function resolverOf(monitor: MonitorRow, notes: Notes): string | undefined {
+  const servers = text(monitor.dns_resolve_server).replace(/\s/g, "").split(",").filter(Boolean);
+  const [first] = servers;
+  const address = servers.find((server) => isIP(server) !== 0);
+  const port = number(monitor.port, 53);
+  if (first === undefined) return undefined;
+  if (address === undefined) {
+    const reason = "A resolver must be an address here, so the resolver of the system is asked.";
+    notes.change("dns_resolve_server", servers.join(","), null, reason);
+    return undefined;
+  }
+  if (servers.length > 1) {
+    notes.change("dns_resolve_server", servers.join(","), address, "One resolver is asked.");
+  }
+  return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** Returns the name under which the names of an address are found. */
+function reverseName(address: string): string {
+  if (isIP(address) === 4) return `${address.split(".").toReversed().join(".")}.in-addr.arpa`;
+  if (isIP(address) !== 6) return address;
+  return `${nibblesOf(address).toReversed().join(".")}.ip6.arpa`;
+}
+
+/** Returns the 32 hexadecimal digits of an IPv6 address. */
+function nibblesOf(address: string): string[] {
+  const { hostname } = new URL(`http://[${address.replace(/%.*$/, "")}]`);
+  const [head = "", tail] = hostname.slice(1, -1).split("::");
+  const groups = (part: string) => part.split(":").filter(Boolean);
+  const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const zeros = Array.from({ length: missing }, () => "0");
+  const all = [...groups(head), ...zeros, ...groups(tail ?? "")];
+  return [...all.map((group) => group.padStart(4, "0")).join("")];
+}
+
+/** Reads a monitor that waits for the calls of a job. */
+export function readPush(monitor: MonitorRow, notes: Notes): Checked {
+  const retries = Math.max(0, number(monitor.maxretries, 0));
+  if (retries > 0) {
+    const reason =
+      "Retries lengthen the time that a call may be late. A call that reports a failure counts at once.";
+    notes.change("maxretries", retries, 0, reason);
+  }
+  const retry = number(monitor.retry_interval, 0) || number(monitor.interval, 0);
+  const grace = 1 + retries * retry;
+  return {
+    type: "push",
+    config: { grace_seconds: notes.clamped("grace_seconds", grace, 0, 31_536_000, "seconds") },
+    settings: { failure_threshold: 1 },
+  };
+}
+
+/** Reads a monitor of a container. */
+export function readDocker(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
+  const id = number(monitor.docker_host, 0);
+  if (id === 0) return new Held("It has no Docker host.");
+  // A backup has only the id.
+  const host = context.dockerHosts.get(id) ?? `docker-${id}`;
+  const reason = `The Docker host ${host} must be defined in ALLCLEAR_DOCKER_HOSTS. Then resume it.`;
+  if (!context.isDefined(host)) notes.disable(reason);
+  return checked("docker", { host, container: text(monitor.docker_container).trim() });
+}
+
+const SMTP_TLS: Readonly<Record<string, string>> = {
+  secure: "tls",
+  starttls: "starttls",
+  nostarttls: "off",
+};
+
+export function readSmtp(monitor: MonitorRow): Checked {
+  const host = text(monitor.hostname).trim();
+  const tls = SMTP_TLS[text(monitor.smtp_security)] ?? "starttls_if_offered";
+  const port = number(monitor.port, 25);
+  return checked("smtp", { host, port, tls, certificate_warning_days: 0 });
+}
+
+export function readWebSocket(monitor: MonitorRow, notes: Notes): Checked | Held {
+  const method = text(monitor.auth_method);
+  if (method === "oauth2-cc" || method === "mtls" || method === "ntlm") {
+    return new Held("It signs in by OAuth 2.0, by a certificate or by NTLM.");
+  }
+  if (flag(monitor.ws_ignore_sec_websocket_accept_header)) {
+    notes.disable(
+      "It accepts servers that answer with a wrong Sec-WebSocket-Accept, which is a failure here.",
+    );
+  }
+  const { url, authorization: ofUrl } = withoutCredentials(text(monitor.url).trim());
+  const authorization = ofUrl ?? authenticationOf(monitor).authorization;
+  const ofMonitor = headersOf(monitor, notes);
+  const headers =
+    authorization === undefined ? ofMonitor : withHeader(ofMonitor, "Authorization", authorization);
+  const subprotocols = [
+    ...new Set(text(monitor.ws_subprotocol).replace(/\s/g, "").split(",").filter(Boolean)),
+  ];
+  return checked("websocket", {
+    url,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(subprotocols.length > 0 && { subprotocols }),
+    close_codes: closeCodesOf(monitor, notes),
+    certificate_warning_days: 0,
+  });
+}
+
+/** Maximum number of closing codes of a monitor, and their range. */
+const CLOSE_CODES_MAX = 20;
+const [CODE_MIN, CODE_MAX] = [1_000, 4_999];
+
+function closeCodesOf(monitor: MonitorRow, notes: Notes): number[] {
+  const accepted = list(monitor.accepted_statuscodes_json);
+  const codes = new Set<number>();
+  for (const each of accepted) {
+    const [from = NaN, to = from] = each.split("-").map(Number);
+    const last = Math.min(to, CODE_MAX);
+    for (
+      let code = Math.max(from, CODE_MIN);
+      code <= last && codes.size <= CLOSE_CODES_MAX;
+      code++
+    ) {
+      codes.add(code);
+    }
+  }
+  const found = [...codes].slice(0, CLOSE_CODES_MAX);
+  if (codes.size > CLOSE_CODES_MAX || found.length === 0) {
+    const to = found.length === 0 ? [CODE_MIN] : found;
+    const reason = `There are 1 to ${CLOSE_CODES_MAX} closing codes here.`;
+    notes.change("accepted_statuscodes_json", oneLine(accepted.join(", ")), to.join(", "), reason);
+    return to;
+  }
+  return found;
+}
+
+/** An address with a port, and with or without a scheme. */
+const ADDRESS = /^(?:\w+:\/\/)?(?:\[([^\]]+)\]|([^:/]+)):(\d+)/;
+
+const HEALTH = "grpc.health.v1.Health";
+
+/** Reads a monitor that asks the health service of a gRPC server. */
+export function readGrpc(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
+  const name = text(monitor.grpc_service_name).trim();
+  const [, packageName = ""] = /\bpackage\s+([\w.]+)\s*;/.exec(text(monitor.grpc_protobuf)) ?? [];
+  const isHealth = name === HEALTH || `${packageName}.${name}` === HEALTH;
+  if (!isHealth || text(monitor.grpc_method).toLowerCase() !== "check") {
+    return new Held("It calls a method other than that of the health service.");
+  }
+  const [, ipv6, name4, port] = ADDRESS.exec(text(monitor.grpc_url).trim()) ?? [];
+  if (port === undefined) return new Held("Its address has no port.");
+  const keyword = text(monitor.keyword);
+  if (flag(monitor.invert_keyword) || !'{"status":"SERVING"}'.includes(keyword)) {
+    notes.change("keyword", keyword, "SERVING", "The service must answer SERVING here.");
+  }
+  const service = given(textOf(object(monitor.grpc_body)?.["service"]));
+  const hasTls = flag(monitor.grpc_enable_tls);
+  return checked("grpc", {
+    host: ipv6 ?? name4,
+    port: Number(port),
+    tls: hasTls ? "verify" : "off",
+    ...(service !== undefined && { service }),
+    certificate_warning_days: hasTls && flag(monitor.expiry_notification) ? context.warningDays : 0,
+  });
+}
+
+function checked(type: Checked["type"], config: Readonly<Record<string, unknown>>): Checked {
+  return { type, config };
+}
+
+const UNREADABLE = "Its connection string cannot be read.";
+
+/** Returns the parts that PostgreSQL and MySQL have in common. */
+function databaseOf(
+  { host, port, database, user, password }: Connection,
+  monitor: MonitorRow,
+  notes: Notes,
+  usualUser: string,
+): object {
+  if (user === undefined) {
+    notes.disable(`Its connection string names no user. Give it one, and resume it.`);
+  }
+  const query = given(monitor.database_query);
+  return {
+    host,
+    ...(port !== undefined && { port }),
+    ...(database !== undefined && { database }),
+    user: user ?? usualUser,
+    ...(password !== undefined && { password }),
+    ...(query !== undefined && { query }),
+  };
+}
+
+export function readPostgres(
+  monitor: MonitorRow,
+  notes: Notes,
+  context: MonitorContext,
+): Checked | Held {
+  const connection = readConnection(text(monitor.database_connection_string));
+  if (!connection) return new Held(UNREADABLE);
+  const tls = postgresTls(connection.parameters);
+  const config = {
+    ...databaseOf(connection, monitor, notes, "postgres"),
+    tls,
+    ...warningDays(monitor, tls, context),
+  };
+  return { type: "postgres", config };
+}
+
+/** Returns the TLS of PostgreSQL by the parameters `sslmode` and `ssl`. Unlike libpq, `require` verifies there. */
+function postgresTls(parameters: Connection["parameters"]): "off" | "require" | "verify" {
+  const mode = parameters.get("sslmode");
+  if (mode === "no-verify") return "require";
+  if (mode !== undefined) return mode === "disable" || mode === "none" ? "off" : "verify";
+  const ssl = parameters.get("ssl");
+  return ssl === "true" || ssl === "1" ? "verify" : "off";
+}
+
+export function readMysql(
+  monitor: MonitorRow,
+  notes: Notes,
+  context: MonitorContext,
+): Checked | Held {
+  const connection = readConnection(text(monitor.database_connection_string));
+  if (!connection) return new Held(UNREADABLE);
+  const tls = mysqlTls(connection.parameters.get("ssl"));
+  const expected = expectedText(monitor.conditions, "result", notes);
+  // The password of its own column takes the place of that in the connection string.
+  const password = text(monitor.radius_password) || connection.password;
+  const config = {
+    ...databaseOf({ ...connection, password }, monitor, notes, "root"),
+    tls,
+    ...warningDays(monitor, tls, context),
+    ...(expected !== undefined && { expected }),
+  };
+  return { type: "mysql", config };
+}
+
+function mysqlTls(ssl: string | undefined): "off" | "require" | "verify" {
+  if (ssl === undefined || ssl === "" || ssl === "false") return "off";
+  const options = parseJson(ssl) as { rejectUnauthorized?: unknown } | undefined;
+  return options?.rejectUnauthorized === false ? "require" : "verify";
+}
+
+export function readRedis(
+  monitor: MonitorRow,
+  notes: Notes,
+  context: MonitorContext,
+): Checked | Held {
+  const connection = readConnection(text(monitor.database_connection_string));
+  if (connection?.scheme !== "redis" && connection?.scheme !== "rediss") {
+    return new Held(UNREADABLE);
+  }
+  const { scheme, host, port, user, password, database } = connection;
+  const tls = scheme === "redis" ? "off" : flag(monitor.ignore_tls) ? "require" : "verify";
+  const index = Number(database);
+  const config = {
+    host,
+    ...(port !== undefined && { port }),
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { password }),
+    ...(database !== undefined && Number.isInteger(index) && { database: index }),
+    tls,
+    ...plainPassword("database_connection_string", password, tls, notes),
+    ...warningDays(monitor, tls, context),
+  };
+  return { type: "redis", config };
+}
+
+export function readMqtt(
+  monitor: MonitorRow,
+  notes: Notes,
+  context: MonitorContext,
+): Checked | Held {
+  const [, scheme = "mqtt", host = ""] =
+    /^(?:([a-z]+):\/\/)?(.*)$/i.exec(text(monitor.hostname).trim()) ?? [];
+  if (scheme !== "mqtt" && scheme !== "mqtts") return new Held("It uses MQTT over a WebSocket.");
+  const tls = scheme === "mqtts" ? "verify" : "off";
+  const topic = given(monitor.mqtt_topic);
+  const user = given(monitor.mqtt_username);
+  const password = text(monitor.mqtt_password);
+  const assertions = messagesOf(monitor, notes);
+  const config = {
+    host: host.replace(/^\[|\]$/g, ""),
+    port: number(monitor.port, tls === "off" ? 1883 : 8883),
+    tls,
+    ...(user !== undefined && { user, ...(password !== "" && { password }) }),
+    ...plainPassword("mqtt_password", user === undefined ? "" : password, tls, notes),
+    ...(topic !== undefined && { topic }),
+    ...(topic !== undefined && assertions.length > 0 && { assertions }),
+    ...warningDays(monitor, tls, context),
+  };
+  return { type: "mqtt", config };
+}
+
+/** Allows a password that goes on being sent without verified TLS, and notes it. */
+function plainPassword(
+  field: string,
+  password: string | undefined,
+  tls: string,
+  notes: Notes,
+): { allow_plain_password?: true } {
+  if (!password || tls === "verify") return {};
+  const reason =
+    "The password is sent without TLS, or to a server that is not verified, as before. Set tls to verify if the server can.";
+  notes.change(field, "set", "allow_plain_password", reason);
+  return { allow_plain_password: true };
+}
+
+/** Returns the assertions on a message. Conditions take the place of the keyword and of the JSON path. */
+function messagesOf(monitor: MonitorRow, notes: Notes): Assertion[] {
+  if (hasConditions(monitor.conditions)) {
+    return messageAssertions(monitor.conditions, monitor.json_path, notes);
+  }
+  if (text(monitor.mqtt_check_type) === "json-query") {
+    const [path, expected] = [text(monitor.json_path), text(monitor.expected_value)];
+    return jsonAssertions({ path, operator: "==", expected }, notes);
+  }
+  const keyword = text(monitor.mqtt_success_message);
+  return keyword === "" ? [] : [{ source: "body", op: "contains", value: keyword }];
+}
+
+/** There, certificates of these servers are not watched unless a flag says so. */
+function warningDays(monitor: MonitorRow, tls: string, { warningDays: days }: MonitorContext) {
+  const warns = tls !== "off" && flag(monitor.expiry_notification);
+  return { certificate_warning_days: warns ? days : 0 };
+}
+
+/** Header values by name. Names that differ only in case are the same. */
+type Headers = Readonly<Record<string, string>>;
+
+/** Returns headers with one that takes the place of another with this name. */
+function withHeader(headers: Headers, name: string, value: string): Headers {
+  return { ...withoutHeader(headers, name), [name]: value };
+}
+
+function withoutHeader(headers: Headers, name: string): Headers {
+  const kept = Object.entries(headers).filter(
+    ([each]) => each.toLowerCase() !== name.toLowerCase(),
+  );
+  return Object.fromEntries(kept);
+}
+
+/** Takes a header Host out of others, as the host of the configuration. */
+function hostIn(headers: Headers): { host?: string; headers: Headers } {
+  const [name] = Object.keys(headers).filter((each) => each.toLowerCase() === "host");
+  const host = name === undefined ? "" : (headers[name] ?? "").trim();
+  return host === "" ? { headers } : { host, headers: withoutHeader(headers, "Host") };
+}
+
+/** Returns the headers of a monitor; none, and a reason, if they are no JSON object. */
+function headersOf({ headers }: MonitorRow, notes: Notes): Headers {
+  if (text(headers).trim() === "") return {};
+  const fields = object(headers);
+  if (fields) {
+    // As in Uptime Kuma, later headers replace earlier ones of the same name.
+    return Object.entries(fields).reduce<Headers>(
+      (all, [name, value]) => withHeader(all, name, textOf(value)),
+      {},
+    );
+  }
+  notes.disable("Its headers are no JSON object, so every check fails there. Correct them.");
+  return {};
+}
+
+/** Returns the value of `Authorization` for a user name and a password. */
+function basicOf(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+}
+
+/** Returns a URL without user name and password, and the header that they become. */
+function withoutCredentials(text: string): { url: string; authorization?: string } {
+  const url = URL.parse(text);
+  if (!url || (url.username === "" && url.password === "")) return { url: text };
+  const authorization = basicOf(decoded(url.username), decoded(url.password));
+  url.username = "";
+  url.password = "";
+  return { url: url.href, authorization };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  "": "application/json",
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  xml: "text/xml; charset=utf-8",
+};
+
+/** Returns the body of a request with its media type; nothing without one. */
+function bodyOf(
+  monitor: MonitorRow,
+  method: string,
+  notes: Notes,
+): { body?: string; contentType?: string } {
+  const body = text(monitor.body);
+  if (body.trim() === "") return {};
+  if (method === "GET" || method === "HEAD") {
+    notes.drop("body", `A request with ${method} has no body here.`);
+    return {};
+  }
+  const contentType = CONTENT_TYPES[text(monitor.http_body_encoding)];
+  return contentType === undefined ? {} : { body, contentType };
+}
+
+/** Authentication of a request. */
+interface Authentication {
+  authorization?: string;
+  oauth2?: object;
+  client_certificate?: object;
+  ca?: string;
+}
+
+/** Returns the authentication of a monitor. That by NTLM is not known here. */
+function authenticationOf(monitor: MonitorRow): Authentication {
+  switch (text(monitor.auth_method)) {
+    case "basic":
+      return {
+        authorization: basicOf(text(monitor.basic_auth_user), text(monitor.basic_auth_pass)),
+      };
+    case "bearer":
+      return { authorization: `Bearer ${text(monitor.bearer_token)}` };
+    case "oauth2-cc":
+      return { oauth2: oauth2Of(monitor) };
+    case "mtls":
+      return certificateOf(monitor);
+    default:
+      return {};
+  }
+}
+
+function oauth2Of(monitor: MonitorRow): object {
+  const scopes = text(monitor.oauth_scopes).split(/\s+/).filter(Boolean);
+  const audience = text(monitor.oauth_audience);
+  return {
+    token_url: text(monitor.oauth_token_url),
+    client_id: text(monitor.oauth_client_id),
+    client_secret: text(monitor.oauth_client_secret),
+    ...(scopes.length > 0 && { scopes }),
+    ...(audience !== "" && { audience }),
+    auth: text(monitor.oauth_auth_method) === "client_secret_post" ? "body" : "basic",
+  };
+}
+
+function certificateOf(monitor: MonitorRow): Authentication {
+  const [certificate = "", key = "", ca = ""] = [
+    monitor.tls_cert,
+    monitor.tls_key,
+    monitor.tls_ca,
+  ].map(text);
+  if (!/^https:/i.test(text(monitor.url)) || (certificate === "" && ca === "")) return {};
+  if (!certificate) return { ca };
+  return { client_certificate: { certificate, key, ...(ca && { ca }) } };
+}
+
+/** Longest expression that is repeated in a reason, in characters. */
+const SHOWN_MAX = 200;
+
+/** Words of JSONata that are no names. */
+const WORDS: ReadonlySet<string> = new Set(["and", "or", "in", "true", "false", "null"]);
+
+/** A name, bare or in backquotes, or an index, with the point before a further name. */
+const STEP = /\.?(?:([\p{L}_][\p{L}\p{N}_]*)|`([^`]+)`)|\[(0|-?[1-9]\d{0,14})\]/uy;
+
+/**
+ * Returns the JSONPath of a JSONata expression that only names fields and indexes: `$`, `a.b[0]`, `$.a`. Undefined
+ * for every other expression.
+ */
+export function jsonPathOf(expression: string): string | undefined {
+  const trimmed = expression.trim();
+  if (trimmed === "" || trimmed === "$") return "$";
+  const hasRoot = /^\$[.[]/.test(trimmed);
+  const rest = hasRoot ? trimmed.slice(1) : trimmed;
+  const step = new RegExp(STEP);
+  let path = "$";
+  while (step.lastIndex < rest.length) {
+    const isFirst = step.lastIndex === 0;
+    const hasPoint = rest[step.lastIndex] === ".";
+    const [found, bare, quoted, index] = step.exec(rest) ?? [];
+    if (found === undefined) return undefined;
+    if (index !== undefined) {
+      // Without a document before it, this is a list.
+      if (isFirst && !hasRoot) return undefined;
+      path += `[${index}]`;
+      continue;
+    }
+    // Names after the first have a point before them, and the first has one after `$` alone.
+    if (hasPoint !== (!isFirst || hasRoot)) return undefined;
+    if (bare !== undefined && WORDS.has(bare)) return undefined;
+    path += bare === undefined ? `['${escaped(quoted ?? "")}']` : nameOf(bare);
+  }
+  return path;
+}
+
+/** Returns the step of a bare name, which JSONPath has only without letters such as combining ones. */
+function nameOf(name: string): string {
+  return /^[A-Za-z_\u{80}-\u{10ffff}][\w\u{80}-\u{10ffff}]*$/u.test(name)
+    ? `.${name}`
+    : `['${escaped(name)}']`;
+}
+
+function escaped(name: string): string {
+  return name.replace(/['\\]/g, "\\$&");
+}
+
+const NUMBER_OPS = { ">": "gt", ">=": "gte", "<": "lt", "<=": "lte" } as const;
+
+/** Returns the assertions on a JSON document; none, and a reason, if they cannot be expressed. */
+function jsonAssertions(
+  { path, operator, expected }: { path: string; operator: string; expected: string },
+  notes: Notes,
+): Assertion[] {
+  const property = jsonPathOf(path);
+  if (property === undefined) {
+    notes.disable(
+      `Its JSONata expression has no counterpart: ${cutText(path, SHOWN_MAX)}. Give it an assertion, and resume it.`,
+    );
+    return [];
+  }
+  const json = { source: "json", property } as const;
+  switch (operator) {
+    case "":
+    case "==":
+      return [{ ...json, op: "eq", value: expected }];
+    case "!=":
+      // A missing value fails in Uptime Kuma.
+      return [
+        { ...json, op: "exists", value: true },
+        { ...json, op: "ne", value: expected },
+      ];
+    case "contains":
+      if (expected === "") return [{ ...json, op: "exists", value: true }];
+      return [{ ...json, op: "contains", value: expected }];
+    case ">":
+    case ">=":
+    case "<":
+    case "<=": {
+      const value = expected.trim() === "" ? NaN : Number(expected);
+      if (Number.isFinite(value)) return [{ ...json, op: NUMBER_OPS[operator], value }];
+    }
+  }
+  notes.disable(
+    `Its comparison has no counterpart: ${cutText(`${operator} ${expected}`, SHOWN_MAX)}. Give it an assertion, and resume it.`,
+  );
+  return [];
+}
+
+/** A condition that compares a variable with a value. */
+interface Condition {
+  variable: string;
+  operator: string;
+  value: string;
+}
+
+const LEFT_OUT = "These conditions have no counterpart, so the check does not look at them.";
+
+/**
+ * Reads conditions that must all hold. Undefined for groups of conditions and for alternatives, which are one whole.
+ */
+function readConditions(value: KumaValue): Condition[] | undefined {
+  const entries = parseJson(text(value));
+  if (!Array.isArray(entries)) return [];
+  const conditions = (entries as unknown[]).map((entry, index) => readCondition(entry, index));
+  return conditions.every((condition) => condition !== undefined) ? conditions : undefined;
+}
+
+function readCondition(entry: unknown, index: number): Condition | undefined {
+  if (typeof entry !== "object" || entry === null) return undefined;
+  const { type, andOr, variable, operator, value } = entry as Record<string, unknown>;
+  // The first has nothing before it to be combined with.
+  if (type !== "expression" || (andOr === "or" && index > 0)) return undefined;
+  return { variable: textOf(variable), operator: textOf(operator), value: textOf(value) };
+}
+
+/** Returns true if conditions are set. */
+function hasConditions(value: KumaValue): boolean {
+  const entries = parseJson(text(value));
+  return Array.isArray(entries) && entries.length > 0;
+}
+
+/** Returns the text that the only condition demands; undefined, with a note, for other conditions. */
+function expectedText(value: KumaValue, variable: string, notes: Notes): string | undefined {
+  if (!hasConditions(value)) return undefined;
+  const conditions = readConditions(value) ?? [];
+  const [first] = conditions;
+  const isPlain = conditions.length === 1 && first?.operator === "equals" && first.value !== "";
+  if (isPlain && first.variable === variable) return first.value;
+  notes.drop("conditions", LEFT_OUT);
+  return undefined;
+}
+
+/** Returns the assertions on a message that conditions become. Others are left out with a note. */
+function messageAssertions(value: KumaValue, jsonPath: KumaValue, notes: Notes): Assertion[] {
+  const conditions = readConditions(value);
+  const assertions = (conditions ?? []).map((one) => assertionOf(one, text(jsonPath)));
+  if (!conditions || assertions.includes(undefined)) notes.drop("conditions", LEFT_OUT);
+  return assertions.filter((assertion) => assertion !== undefined);
+}
+
+const TEXT_OPS = {
+  equals: "eq",
+  not_equals: "ne",
+  contains: "contains",
+  not_contains: "not_contains",
+} as const;
+
+const CONDITION_NUMBER_OPS = {
+  num_equals: "eq",
+  num_not_equals: "ne",
+  lt: "lt",
+  lte: "lte",
+  gt: "gt",
+  gte: "gte",
+} as const;
+
+function assertionOf(
+  { variable, operator, value }: Condition,
+  jsonPath: string,
+): Assertion | undefined {
+  const property = jsonPathOf(jsonPath);
+  const pattern = patternOf(operator, value);
+  const op = lookUp(TEXT_OPS, operator);
+  if (variable === "message") {
+    if (pattern !== undefined) return { source: "body", op: "matches", value: pattern };
+    return op && value !== "" ? { source: "body", op, value } : undefined;
+  }
+  if (variable !== "json_value" || property === undefined) return undefined;
+  const json = { source: "json", property } as const;
+  if (pattern !== undefined) return { ...json, op: "matches", value: pattern };
+  if (op) return op === "eq" || value !== "" ? { ...json, op, value } : undefined;
+  const numberOp = lookUp(CONDITION_NUMBER_OPS, operator);
+  const expected = value.trim() === "" ? NaN : Number(value);
+  return numberOp && Number.isFinite(expected)
+    ? { ...json, op: numberOp, value: expected }
+    : undefined;
+}
+
+function lookUp<Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+/** Longest text of which a regular expression is made, in characters. Those of monitors are limited. */
+const PATTERN_MAX = 80;
+
+/** Returns the regular expression of a condition on the beginning or the end of a text. */
+function patternOf(operator: string, value: string): string | undefined {
+  if (value.length > PATTERN_MAX) return undefined;
+  const literal = value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  if (operator === "starts_with") return `\\A${literal}`;
+  return operator === "ends_with" ? `${literal}\\z` : undefined;
+}
+
+/** Name that ALLCLEAR_DOCKER_HOSTS can define. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+
+/** Path of a socket that can be a setting. */
+const SOCKET = /^\/[A-Za-z0-9_./-]{1,200}$/;
+
+/** Returns the names of Docker hosts here, by their ids. */
+export function dockerNames(hosts: readonly Row[]): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  const taken = new Set<string>();
+  for (const host of hosts) {
+    const name = text(host["name"]).trim();
+    const wanted = NAME.test(name) ? name : toRef(name) || "docker";
+    let count = 1;
+    while (taken.has(numberedRef(wanted, count))) count += 1;
+    const free = numberedRef(wanted, count);
+    taken.add(free);
+    names.set(idOf(host), free);
+  }
+  return names;
+}
+
+/** Returns the instruction that defines hosts; undefined without any. */
+export function dockerInstruction(
+  hosts: readonly Row[],
+  names: ReadonlyMap<number, string>,
+): string | undefined {
+  const parts = hosts.map((host) => `${names.get(idOf(host))}=${addressOf(host)}`);
+  return parts.length === 0
+    ? undefined
+    : `Set ALLCLEAR_DOCKER_HOSTS=${parts.join(",")}, restart, and resume the monitors of containers.`;
+}
+
+function addressOf({ docker_type: type = null, docker_daemon: daemon = null }: Row): string {
+  const address = text(daemon);
+  // Any other text could hold more than a path.
+  if (text(type) === "socket") return `unix://${SOCKET.test(address) ? address : "/PATH"}`;
+  const url = URL.parse(address.replace(/^\w+:/, "tcp:"));
+  return `tcp://${url?.host ?? "HOST:PORT"}`;
+}
