@@ -19,7 +19,10 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
   { name: "routes", files: /^features\/[^/]+\/(([a-z]+-)?routes|api)\.ts$/ },
   { name: "ui", files: /^ui\/(?!forms|screens|frame)/ },
   { name: "public", files: /^public\// },
-  { name: "dashboard", files: /^imports\/screens[./]|^ui\/(forms|screens|frame)\/|^features\/.*\/screens[./]/ },
+  {
+    name: "dashboard",
+    files: /^imports\/screens[./]|^ui\/(forms|screens|frame)\/|^features\/.*\/screens[./]/,
+  },
   {
     name: "app, pages, other-routes, dashboard, background, housekeeping, listening",
     files: /^(app|pages|other-routes|dashboard|background|housekeeping|listening)\.ts$/,
