@@ -76,8 +76,8 @@ describe("an HTTP check with a client certificate", () => {
     await using server = await startDemanding();
     const source = (path: string) => JSON.stringify(import.meta.resolve(`../../../src/${path}`));
     const script = `
-      import { createEgress } from ${source("egress/index.ts")};
-      import { systemClock } from ${source("kernel/clock.ts")};
+      import { createEgress } from ${source("egress/egress.ts")};
+      import { systemClock } from ${source("base/clock.ts")};
       const lookup = async () => ["127.0.0.1"];
       const egress = createEgress({ clock: systemClock(), allowedNetworks: [], lookup });
       const { url, certificates } = JSON.parse(process.env.REQUESTS);
