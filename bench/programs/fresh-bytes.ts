@@ -5,7 +5,7 @@
  */
 import { createApp } from "../../src/app";
 import { setManualStatuses } from "../../src/features/components/set-status";
-import { addUpdate } from "../../src/features/incidents/changes";
+import { addUpdate } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openData } from "../support/open-data";

@@ -1,6 +1,5 @@
 import { createComponent, createGroup } from "../../src/features/components/components";
-import { addUpdate } from "../../src/features/incidents/changes";
-import { createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { planMaintenance } from "../../src/features/maintenance/plan";
 import { createPage } from "../../src/features/pages/pages";

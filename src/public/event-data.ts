@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { EventType } from "../events/outbox";
 import { AlarmEventData } from "../features/alarms/alarms";
 import { ComponentEventData } from "../features/components/statuses";
-import { IncidentEventData } from "../features/incidents/incidents";
+import { IncidentEventData } from "../features/incidents/wire";
 import { MaintenanceEventData } from "../features/maintenance/maintenance";
 import {
   CertificateEventData,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db/statements";
-import { addUpdate } from "../../src/features/incidents/changes";
+import { addUpdate } from "../../src/features/incidents/incidents";
 import { addMaintenanceUpdate } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Answer, TestApp } from "../support/app";

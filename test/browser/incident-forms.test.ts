@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { addUpdate } from "../../src/features/incidents/changes";
-import { createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { getIncident } from "../../src/features/incidents/records";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { setMailSettings } from "../../src/features/mail/settings";

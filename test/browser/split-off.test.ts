@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { listIncidents } from "../../src/features/incidents/records";
-import { readOutages } from "../../src/features/incidents/wire";
+import { listIncidents, readOutages } from "../../src/features/incidents/records";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { createTestClock } from "../support/clock";

@@ -9,8 +9,11 @@ import {
   startJobs,
 } from "../../src/demo/simulation";
 import { Fault } from "../../src/egress/model";
-import { type IncidentRecord, listIncidents } from "../../src/features/incidents/records";
-import { readOutages } from "../../src/features/incidents/wire";
+import {
+  type IncidentRecord,
+  listIncidents,
+  readOutages,
+} from "../../src/features/incidents/records";
 import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Reader } from "../../src/db/statements";
-import { addUpdate } from "../../src/features/incidents/changes";
-import { createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { listNewestIncidents } from "../../src/features/incidents/records";
 import { addMaintenanceUpdate } from "../../src/features/maintenance/maintenance";
 import { listMaintenance } from "../../src/features/maintenance/records";

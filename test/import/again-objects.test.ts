@@ -11,8 +11,7 @@ import {
 import { findComponent, findGroup } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/set-status";
 import type { Found } from "../../src/imports/source";
-import { addUpdate } from "../../src/features/incidents/changes";
-import { deleteIncident } from "../../src/features/incidents/incidents";
+import { addUpdate, deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";
 import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/schedules";
 import { findMaintenance } from "../../src/features/maintenance/store";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { addUpdate } from "../../src/features/incidents/changes";
-import { createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import type { PageInput } from "../../src/features/pages/wire";
 import { updatePage } from "../../src/features/pages/pages";
 import { MINUTE_MS, toIso } from "../../src/base/time";

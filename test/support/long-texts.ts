@@ -1,5 +1,4 @@
-import { addUpdate } from "../../src/features/incidents/changes";
-import { createIncident } from "../../src/features/incidents/incidents";
+import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { toIso } from "../../src/base/time";
 import type { TestApp } from "./app";

@@ -21,8 +21,14 @@ import {
   editUpdateErrors,
   updateIncidentErrors,
 } from "./body-errors";
-import { addUpdate, editUpdate, getUpdate, putPostmortem, updateIncident } from "./changes";
-import { createIncident } from "./incidents";
+import {
+  addUpdate,
+  createIncident,
+  editUpdate,
+  getUpdate,
+  putPostmortem,
+  updateIncident,
+} from "./incidents";
 import {
   countForPage,
   getIncident,

@@ -1,23 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
+import { conflict, notFound } from "../../base/errors";
+import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
+import { withoutUnsafeCharacters } from "../../base/text";
+import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
-import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
-import { FieldErrors, validate } from "../../base/validation";
-import { conflict, notFound } from "../../base/errors";
 import { audit } from "../../events/audit";
-import { withoutUnsafeCharacters } from "../../base/text";
 import { replaceCausesOfComponent } from "../components/statuses";
 import { findComponents } from "../components/store";
 import { touchPage } from "../pages/pages";
 import { NAMED_COMPONENTS_MAX, Notify } from "../timeline/updates";
-import {
-  appendUpdate,
-  createIncident,
-  prepareUpdate,
-  saveIncident,
-  writeUpdate,
-} from "./incidents";
+import { createIncident } from "./incidents";
+import { appendUpdate, prepareUpdate, saveIncident, writeUpdate } from "./save";
 import {
   type AutomaticRow,
   countOutages,
@@ -25,13 +20,10 @@ import {
   endOutage,
   findAutomatic,
   findCoveringOutage,
-  findLastRecovery,
   findLastWritten,
-  findOpenOutage,
   findSimilarOutage,
   insertAutomatic,
   listJoinedOfComponent,
-  listMonitorsOfEvents,
   listOpenOutagesOf,
   listTitleComponents,
   moveOutages,
@@ -40,14 +32,27 @@ import {
   saveAutomatic,
   saveOutage,
 } from "./outage-store";
-import { getIncident, getIncidentRow, type IncidentRecord, listUpdateSummaries } from "./records";
+import {
+  getIncident,
+  getIncidentRow,
+  type IncidentRecord,
+  listUpdateSummaries,
+  readOutages,
+} from "./records";
 import { causesOfOutages, impactOf } from "./rules";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
-import { readOutages } from "./wire";
-import { displayTime, isAllclears, listInWords, planWords, writeWords } from "./words";
+import {
+  displayTime,
+  isAllclears,
+  listInWords,
+  planWords,
+  resolveIfOver,
+  writeWords,
+} from "./words";
 
 /** Maximum number of outages, counted by component, that join one incident. */
 const OUTAGES_MAX = 5_000;
+
 /** Maximum length of an incident's name, in code points. */
 const NAME_MAX = 255;
 
@@ -243,29 +248,6 @@ export function endOutages(
 }
 
 /**
- * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
- * names no components, so that no manual status is set. One before it names those that no update has named.
- */
-export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
-  const { row } = requireIncident(tx, incidentId);
-  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
-  const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
-  if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
-  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
-  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
-  const input = {
-    status: "resolved" as const,
-    body: "Automatic checks succeed again.",
-    ...displayTime(ctx, Math.max(recoveredAt, newest)),
-  };
-  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
-  const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });
-  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
-  const automatic = requireAutomatic(tx, incidentId);
-  saveAutomatic(tx, { ...automatic, resolvedAt: recoveredAt, updateDueAt: null });
-}
-
-/**
  * Writes the title, start and impact that follow from the outages of an incident, with its next version. `worst` is the
  * status of further components; undefined if there are none, so that title and impact stay.
  */
@@ -372,14 +354,14 @@ function namesOf(tx: Tx, componentIds: readonly string[]): string[] {
 }
 
 /** Returns the incident of a row. Throws if it is deleted. */
-function requireIncident(tx: Tx, id: string) {
+export function requireIncident(tx: Tx, id: string) {
   const incident = findIncident(tx, { id });
   if (!incident) throw notFound("incident");
   return incident;
 }
 
 /** Returns the row of an incident that Allclear opened. */
-function requireAutomatic(tx: Tx, incidentId: string): AutomaticRow {
+export function requireAutomatic(tx: Tx, incidentId: string): AutomaticRow {
   const automatic = findAutomatic(tx, { incidentId });
   if (!automatic) throw notFound("incident");
   return automatic;
@@ -402,6 +384,7 @@ export const SplitOffBody = Type.Object(
   },
   { additionalProperties: false },
 );
+
 export type SplitOffBody = Static<typeof SplitOffBody>;
 
 /**

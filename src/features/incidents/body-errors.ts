@@ -2,15 +2,8 @@ import type { Reader } from "../../db/statements";
 import { FieldErrors } from "../../base/validation";
 import { findNamedPage } from "../pages/filter";
 import { toMs } from "../timeline/updates";
-import { desiredRow } from "./changes";
-import {
-  resolveNamedComponents,
-  rowAfter,
-  startOf,
-  statusOf,
-  validateDisplayAt,
-  validateTimes,
-} from "./incidents";
+import { desiredRow, startOf, statusOf } from "./incidents";
+import { resolveNamedComponents, rowAfter, validateDisplayAt, validateTimes } from "./save";
 import { automationOf, listUpdateSummaries } from "./records";
 import { firstWritten } from "./rules";
 import { findIncident } from "./store";

@@ -1,83 +1,66 @@
-import { Type } from "@sinclair/typebox";
-import { type Actor, authorOf } from "../../base/actor";
+import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
-import { Nullable } from "../../base/schema";
 import type { ComponentStatus, IncidentStatus } from "../../base/status";
 import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
-import type { EventType, OutboxEvent } from "../../events/outbox";
 import { replaceCauses } from "../components/statuses";
-import {
-  existenceProblem,
-  resolveComponents,
-  type ResolvedComponent,
-} from "../components/references";
 import { findComponents } from "../components/store";
 import { findNamedPage } from "../pages/filter";
 import { getPage, touchPage } from "../pages/pages";
-import {
-  EVENT_DATA_MAX_BYTES,
-  EVENT_TEXT_MAX,
-  eventFields,
-  isInFuture,
-  jsonBytes,
-  toMs,
-  Truncated,
-  truncateText,
-  UPDATES_MAX,
-} from "../timeline/updates";
+import { isInFuture, requireUpdate, toMs, UPDATES_MAX } from "../timeline/updates";
+import { findLastWritten } from "./outage-store";
 import {
   affectedBy,
   automationOf,
   bodiesOf,
   countComplete,
+  getIncident,
   getIncidentRow,
   type IncidentRecord,
   type IncidentWithPage,
   listUpdates,
   listUpdateSummaries,
+  toRecord,
   type UpdateList,
   type UpdateRecord,
-  type UpdateSummary,
   withBody,
 } from "./records";
+import { firstWritten, impactOf, timelineOf } from "./rules";
 import {
-  type Automation,
-  exceededLimit,
-  firstWritten,
-  impactOf,
-  type IncidentTimes,
-  inOrder,
-  isResolving,
-  manualStatusesOf,
-  statusesEverGiven,
-  timelineOf,
-  timesAfter,
-} from "./rules";
+  appendUpdate,
+  applyCauses,
+  buildUpdate,
+  prepareUpdate,
+  recordIncidentEvent,
+  requireRoomToReopen,
+  saveIncident,
+  type UpdateOfIncident,
+  validateDisplayAt,
+  validateTimes,
+  writeUpdate,
+} from "./save";
 import {
   deleteIncidentRows,
   deleteUpdates,
   findIncidentByRef,
   type IncidentRow,
   insertIncident,
-  insertNamings,
-  insertUpdate,
   listAllOpenRows,
-  type NamingRow,
   updateIncidentRow,
+  updateUpdateRow,
 } from "./store";
 import {
-  type AddUpdateBody,
+  AddUpdateBody,
   CreateIncidentBody,
+  EditUpdateBody,
   ImportIncidentBody,
-  Incident,
   type IncidentSource,
-  IncidentUpdate,
-  presentUpdate,
-  presentWithoutUpdates,
+  PutPostmortemBody,
+  UpdateIncidentBody,
 } from "./wire";
+import { isAllclears, resolveIfOver, takeOver } from "./words";
 
 /**
  * Opens an incident with its first update, or records one that is over. The update takes effect at the
@@ -262,418 +245,6 @@ function deleteRows(
   }
 }
 
-/** An update and its incident. */
-export interface UpdateOfIncident {
-  row: IncidentRow;
-  update: UpdateRecord;
-}
-
-/** Monitors of an update that Allclear writes, with the pages of their events. */
-type UpdateMonitors = NonNullable<OutboxEvent["monitors"]>;
-
-/** An update that can be written, with its incident before it. */
-interface PreparedUpdate {
-  incident: IncidentWithPage & { updates: readonly UpdateSummary[] };
-  update: UpdateRecord;
-}
-
-/**
- * Builds an update from a valid body. Throws `not_found`, `validation_failed` with every invalid field, or `conflict`
- * for an incident that has no room for the update, unless the update resolves it or Allclear writes it.
- */
-export function prepareUpdate(
-  ctx: Ctx,
-  tx: Tx,
-  incidentId: string,
-  input: AddUpdateBody,
-  isAutomatic: boolean,
-): PreparedUpdate {
-  const incidentWithPage = getIncidentRow(tx, incidentId, true);
-  const { row } = incidentWithPage;
-  const updates = listUpdateSummaries(tx, incidentId);
-  const now = ctx.clock.now();
-  const errors = new FieldErrors();
-  const displayAt =
-    input.display_at === undefined ? timeAfterAll(row, updates, now) : toMs(input.display_at);
-  if (input.display_at !== undefined) validateDisplayAt(errors, displayAt, row.startedAt, now);
-  const status = input.status ?? statusAt(updates, displayAt) ?? row.status;
-  const effect = { status, displayAt, isAutomatic };
-  const update = buildUpdate(ctx, tx, errors, row, input, effect);
-  errors.throwIfAny();
-  if (!isAutomatic) requireRoom(updates, update);
-  return { incident: { ...incidentWithPage, updates }, update };
-}
-
-/** Writes a prepared update. `monitors` are those that it is about, if Allclear writes it. */
-export function appendUpdate(
-  ctx: Ctx,
-  tx: Tx,
-  { incident, update }: PreparedUpdate,
-  input: AddUpdateBody,
-  actor: Actor,
-  monitors?: UpdateMonitors,
-): UpdateOfIncident {
-  writeUpdate(tx, update);
-  const row = saveIncident(ctx, tx, {
-    before: incident,
-    updates: [...incident.updates, update],
-    input,
-    actor,
-    event: { update, notify: update.notify, isNews: true, ...(monitors && { monitors }) },
-  });
-  const summary = `Updated the incident “${row.name}”: ${update.status}`;
-  audit(ctx, tx, actor, "incident.add_update", row.id, summary);
-  return { row, update };
-}
-
-/**
- * Builds an update of an incident from the fields of a body. It names components with their present
- * names and statuses, ordered by id. Adds the errors of `resolveNamedComponents`.
- */
-function buildUpdate(
-  ctx: Ctx,
-  reader: Reader,
-  errors: FieldErrors,
-  incident: { id: string; pageId: string | undefined },
-  input: Pick<AddUpdateBody, "body" | "components" | "notify">,
-  effect: Pick<UpdateRecord, "displayAt" | "isAutomatic"> & { status: IncidentStatus },
-): UpdateRecord {
-  const { body, components: statuses = {}, notify = true } = input;
-  const now = ctx.clock.now();
-  const ids = { updateId: ctx.newId("upd"), incidentId: incident.id };
-  const components: NamingRow[] = [];
-  for (const { reference, row } of resolveNamedComponents(
-    reader,
-    errors,
-    incident.pageId,
-    statuses,
-  )) {
-    const newStatus = statuses[reference];
-    if (!row || !newStatus) continue;
-    const { id: componentId, name, status: oldStatus } = row;
-    components.push({ ...ids, componentId, name, oldStatus, newStatus });
-  }
-  components.sort((one, other) => (one.componentId < other.componentId ? -1 : 1));
-  const { updateId: id, incidentId } = ids;
-  const times = { createdAt: now, updatedAt: now };
-  return { id, incidentId, ...effect, body, notify, ...times, components };
-}
-
-/**
- * Returns the components that the field `components` of a body names. Adds an error for each reference to
- * an unknown component, to one of another page, or to one that an earlier reference names. Every page's
- * components are allowed if `pageId` is undefined.
- */
-export function resolveNamedComponents(
-  reader: Reader,
-  errors: FieldErrors,
-  pageId: string | undefined,
-  statuses: Readonly<Record<string, ComponentStatus>> = {},
-): ResolvedComponent[] {
-  return resolveComponents(
-    reader,
-    Object.keys(statuses),
-    errors,
-    (reference) => ["components", reference],
-    (row) => {
-      const isElsewhere = row && pageId !== undefined && row.pageId !== pageId;
-      return isElsewhere ? "is a component of another page" : existenceProblem(row);
-    },
-  );
-}
-
-/** Writes an update with the statuses of components. */
-export function writeUpdate(tx: Tx, { components, ...update }: UpdateRecord): void {
-  insertUpdate(tx, update);
-  insertNamings(tx, components);
-}
-
-/** Throws `conflict` if an incident is full, unless the update resolves it. */
-function requireRoom(summaries: readonly UpdateSummary[], update: UpdateRecord): void {
-  const exceeded = exceededLimit(summaries, update.components.length);
-  if (exceeded === undefined || isResolving(summaries, update)) return;
-  throw conflict(`${LIMITS[exceeded]} Resolve it, or open a new incident for what follows.`);
-}
-
-/** Throws `conflict` if a resolved incident is full: once it is open, the update that resolves it is one more. */
-export function requireRoomToReopen(summaries: readonly UpdateSummary[]): void {
-  const exceeded = exceededLimit(summaries, 1);
-  if (exceeded === undefined) return;
-  throw conflict(`${LIMITS[exceeded]} It cannot be reopened: open a new incident.`);
-}
-
-const LIMITS = {
-  updates: `The incident has ${UPDATES_MAX} updates, the most that it can have.`,
-  components: "The updates of the incident name as many components as they can.",
-};
-
-/**
- * Returns the time of a new update: now, or just after the newest update if that is later, since a
- * clock was set back or the clock of a client is ahead.
- */
-function timeAfterAll(row: IncidentRow, summaries: readonly UpdateSummary[], now: number): number {
-  const newest = summaries[0]?.displayAt ?? row.startedAt;
-  return now >= newest ? Math.max(now, row.startedAt) : Math.max(newest + 1, row.startedAt);
-}
-
-/** Returns the status that an incident had at a time. `summaries` are ordered newest first. */
-function statusAt(summaries: readonly UpdateSummary[], at: number) {
-  return summaries.find(({ displayAt }) => displayAt <= at)?.status;
-}
-
-interface Change {
-  /** The incident and its updates before the change. */
-  before: IncidentWithPage & { updates: readonly UpdateSummary[] };
-  /** Its changed row, if any. Fields that follow from the updates are computed. */
-  row?: IncidentRow;
-  /** Its updates after the change, if they change. */
-  updates?: readonly UpdateSummary[];
-  /** The body of the request. */
-  input: object;
-  actor: Actor;
-  /** Event to record, if any. Its type follows from the statuses before and after unless it is given. */
-  event:
-    | {
-        type?: EventType;
-        update: UpdateRecord | undefined;
-        notify: boolean;
-        isNews?: boolean;
-        monitors?: OutboxEvent["monitors"];
-      }
-    | undefined;
-}
-
-/**
- * Writes an incident with the status, impact, times and causes that follow from its fields and updates.
- * Records its event and one for each component whose status changes, unless it is a draft. Throws
- * `validation_failed` for impossible times.
- */
-export function saveIncident(ctx: Ctx, tx: Tx, change: Change): IncidentRow {
-  const { before, updates = before.updates, input, actor, event } = change;
-  const now = ctx.clock.now();
-  const automation = automationOf(tx, before.row);
-  const row = rowAfter(change, now, automation);
-  const errors = new FieldErrors();
-  validateTimes(errors, row, updates, input, now);
-  errors.throwIfAny();
-  updateIncidentRow(tx, row);
-  if (row.draft) return row;
-  if (event) {
-    const record = { row, page: before.page, components: affectedBy(row, updates, automation) };
-    const type = event.type ?? eventOf(before.row, row);
-    recordIncidentEvent(ctx, tx, type, record, { ...event, actor });
-  }
-  const last = inOrder(updates).at(-1);
-  const isLastNew = !before.updates.some(({ id }) => id === last?.id);
-  const by = { actor, notify: event?.notify ?? true };
-  applyCauses(ctx, tx, row, updates, automation, by, before.row.draft || isLastNew);
-  touchPage(ctx, tx, row.pageId);
-  return row;
-}
-
-/** Returns the row of an incident after a change at `now` (unix ms). */
-export function rowAfter(
-  change: Pick<Change, "row" | "updates"> & { before: Omit<Change["before"], "page"> },
-  now: number,
-  automation: Automation | undefined,
-): IncidentRow {
-  const before = change.before.row;
-  const { row: desired = before, updates = change.before.updates } = change;
-  const computedBefore = timelineOf(before, change.before.updates, automation);
-  const timeline = timelineOf({ ...desired, resolvedAt: null }, updates, automation);
-  const times = timesAfter(before, computedBefore, timeline);
-  return {
-    ...desired,
-    status: timeline.status,
-    impact: impactOf(statusesEverGiven(updates, automation), desired.impactOverride),
-    identifiedAt: setByHand("identifiedAt"),
-    monitoringAt: setByHand("monitoringAt"),
-    resolvedAt: times.resolvedAt === null ? null : setByHand("resolvedAt"),
-    version: before.version + 1,
-    updatedAt: now,
-  };
-
-  function setByHand(time: "identifiedAt" | "monitoringAt" | "resolvedAt"): number | null {
-    return desired[time] === before[time] ? times[time] : desired[time];
-  }
-}
-
-/** Applies the causes of a published incident. `by` is the actor, and whether people are notified. */
-function applyCauses(
-  ctx: Ctx,
-  tx: Tx,
-  row: IncidentRow,
-  updates: readonly UpdateSummary[],
-  automation: Automation | undefined,
-  by: { actor: Actor; notify: boolean },
-  setsManualStatuses: boolean,
-): void {
-  const { causes } = timelineOf(row, updates, automation);
-  const changeReason = { source: "incident", reason: row.name, ...by } as const;
-  const manualStatuses = setsManualStatuses ? manualStatusesOf(updates) : undefined;
-  replaceCauses(ctx, tx, "incident", row.id, causes, changeReason, manualStatuses);
-}
-
-const TIMES = {
-  started_at: "startedAt",
-  identified_at: "identifiedAt",
-  monitoring_at: "monitoringAt",
-  resolved_at: "resolvedAt",
-} as const;
-
-/**
- * Adds errors for an incident's times that lie in the future or before its start. An error is about a
- * field of `input`, the body of the request.
- */
-export function validateTimes(
-  errors: FieldErrors,
-  row: IncidentTimes & { startedAt: number },
-  updates: readonly { id: string; displayAt: number }[],
-  input: object,
-  now: number,
-): void {
-  const isNamed = (field: string) => (input as Record<string, unknown>)[field] !== undefined;
-  for (const [field, property] of Object.entries(TIMES)) {
-    const time = row[property];
-    if (time === null) continue;
-    if (isNamed(field) && isInFuture(time, now)) errors.add([field], "is in the future");
-    else if (time < row.startedAt) {
-      if (isNamed(field)) errors.add([field], "is before the incident started");
-      else errors.add(["started_at"], `is after ${field}`);
-    }
-  }
-  const first = firstWritten(updates);
-  const isBeforeStart = updates.some((each) => each !== first && each.displayAt < row.startedAt);
-  if (isBeforeStart && isNamed("started_at")) {
-    errors.add(["started_at"], "is after the display_at of an update");
-  }
-}
-
-/**
- * Adds an error for the time of an update that is in the future or before `startedAt`, which is
- * undefined for the first update.
- */
-export function validateDisplayAt(
-  errors: FieldErrors,
-  displayAt: number,
-  startedAt: number | undefined,
-  now: number,
-): void {
-  if (isInFuture(displayAt, now)) errors.add(["display_at"], "is in the future");
-  else if (startedAt !== undefined && displayAt < startedAt) {
-    errors.add(["display_at"], "is before the incident started");
-  }
-}
-
-function eventOf(before: IncidentRow, after: IncidentRow): EventType {
-  if (before.draft) return "incident.created";
-  const wasResolved = before.status === "resolved";
-  const isResolved = after.status === "resolved";
-  if (isResolved === wasResolved) return "incident.updated";
-  return isResolved ? "incident.resolved" : "incident.reopened";
-}
-
-const COMPONENTS_MAX = 100;
-
-const { updates: _updates, ...Fields } = Incident.properties;
-
-/** The data of an incident's event. */
-export const IncidentEventData = Type.Object(
-  {
-    ...Fields,
-    postmortem: Nullable(
-      Type.Object({
-        body: Type.String({ description: "Markdown." }),
-        published_at: Fields.resolved_at,
-        truncated: Truncated,
-      }),
-    ),
-    ...eventFields(IncidentUpdate, "IncidentEventUpdate"),
-  },
-  { title: "IncidentEventData" },
-);
-
-/** An incident without updates, for its event. */
-type EventRecord = Omit<IncidentRecord, "updates">;
-
-/**
- * Records an event of an incident with one of its updates. `notify` is false for a silent change, `isNews` true if
- * the update is new. `actor` makes the change.
- */
-function recordIncidentEvent(
-  ctx: Ctx,
-  tx: Tx,
-  type: EventType,
-  record: EventRecord,
-  {
-    update,
-    notify,
-    isNews,
-    actor,
-    monitors,
-  }: {
-    update: UpdateRecord | undefined;
-    notify: boolean;
-    isNews?: boolean;
-    actor: Actor;
-    monitors?: OutboxEvent["monitors"];
-  },
-): void {
-  const { id: subjectId, pageId } = record.row;
-  const data = eventData(record, update, notify, ctx.baseUrl);
-  ctx.outbox.record(tx, {
-    type,
-    pageId,
-    subjectId,
-    data,
-    isNews: isNews === true,
-    author: authorOf(actor),
-    ...(monitors && { monitors }),
-  });
-}
-
-/**
- * Returns the data of an incident's event: the resource of the API with one update instead of all.
- * At most 4,000 code points of each text and 100 components are kept. Both limits are halved until
- * the data is small enough. Parts with something left out have `truncated: true`.
- */
-export function eventData(
-  record: EventRecord,
-  latest: UpdateRecord | undefined,
-  notify: boolean,
-  baseUrl: string,
-): Record<string, unknown> {
-  const incident = presentWithoutUpdates(record, baseUrl);
-  const update = latest ? presentUpdate(latest) : null;
-  const isTruncated = record.isTruncated === true;
-  for (let share = 1; ; share /= 2) {
-    const text = Math.floor(EVENT_TEXT_MAX * share);
-    const list = Math.floor(COMPONENTS_MAX * share);
-    const data = { ...truncate(incident, update, { text, list, isTruncated }), notify };
-    if (text === 0 || jsonBytes(data) <= EVENT_DATA_MAX_BYTES) return data;
-  }
-}
-
-function truncate(
-  incident: Omit<Incident, "updates">,
-  update: IncidentUpdate | null,
-  limits: { text: number; list: number; isTruncated: boolean },
-): Record<string, unknown> {
-  const { components, postmortem } = incident;
-  return {
-    ...incident,
-    components: components.slice(0, limits.list),
-    ...(limits.isTruncated || components.length > limits.list ? { truncated: true } : {}),
-    postmortem: postmortem && { ...postmortem, ...truncateText(postmortem.body, limits.text) },
-    latest_update: update && {
-      ...update,
-      components: update.components.slice(0, limits.list),
-      ...(update.components.length > limits.list ? { truncated: true } : {}),
-      ...truncateText(update.body, limits.text),
-    },
-  };
-}
-
 /**
  * Records an incident of another product with all of its updates, without notifying people. `id` is that of an
  * incident which an earlier import recorded: its updates are replaced. Components are named by their ids; those that
@@ -806,4 +377,232 @@ function readUpdates(
 
 function namedStatuses(updates: readonly UpdateRecord[]): ComponentStatus[] {
   return updates.flatMap(({ components }) => components.map(({ newStatus }) => newStatus));
+}
+
+/**
+ * Changes the name, impact, reference and times of an incident; omitted fields stay. `draft: false`
+ * publishes a draft, whose event is `incident.created`. Changed times change causes and uptime. Writes
+ * nothing if no field changes. An incident that Allclear opened is the actor's after a change of impact or times. One
+ * whose outages have ended is resolved when it is published.
+ *
+ * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an `external_ref`
+ * in use (as `createIncident` does) and for a `resolved_at` of an incident that is not resolved.
+ */
+export function updateIncident(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: UpdateIncidentBody,
+  actor: Actor,
+  canSeeDrafts = true,
+): IncidentRecord {
+  validate(UpdateIncidentBody, input);
+  const record = getIncident(tx, id, true);
+  const { row: before, updates } = record;
+  if (input.resolved_at !== undefined && before.status !== "resolved") {
+    throw conflict("The incident is not resolved, so it has no resolved_at yet. Post an update.");
+  }
+  const desired = desiredRow(before, input);
+  if (Bun.deepEquals(before, desired)) return record;
+  requireFreeRef(tx, desired, canSeeDrafts);
+  const isTakingOver = TAKES_OVER.some((field) => before[field] !== desired[field]);
+  if (isTakingOver && takeOver(ctx, tx, before, { notify: true })) {
+    return updateIncident(ctx, tx, id, input, actor, canSeeDrafts);
+  }
+  const update = updates[0];
+  const isPublishing = before.draft && !desired.draft;
+  const notify = isPublishing && (update?.notify ?? true);
+  const row = saveIncident(ctx, tx, {
+    before: record,
+    row: desired,
+    input,
+    actor,
+    event: { update, notify },
+  });
+  const action = isPublishing ? "incident.publish" : "incident.update";
+  const verb = isPublishing ? "Published" : "Changed";
+  audit(ctx, tx, actor, action, id, `${verb} the incident “${row.name}”`);
+  if (!isPublishing || !isAllclears(tx, row)) {
+    return toRecord(tx, { row, page: record.page }, updates);
+  }
+  resolveIfOver(ctx, tx, id);
+  return getIncident(tx, id, true);
+}
+
+/** Fields by whose change an incident that Allclear opened becomes a person's. */
+const TAKES_OVER = [
+  "impactOverride",
+  "startedAt",
+  "identifiedAt",
+  "monitoringAt",
+  "resolvedAt",
+] as const satisfies readonly (keyof IncidentRow)[];
+
+/** Returns the row with the fields that a change names. */
+export function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
+  const time = (text: string | null | undefined, stored: number | null) => {
+    if (text === undefined) return stored;
+    return text === null ? null : toMs(text);
+  };
+  return {
+    ...before,
+    name: input.name ?? before.name,
+    impactOverride:
+      input.impact_override === undefined ? before.impactOverride : input.impact_override,
+    externalRef: input.external_ref === undefined ? before.externalRef : input.external_ref,
+    startedAt: time(input.started_at, before.startedAt) ?? before.startedAt,
+    identifiedAt: time(input.identified_at, before.identifiedAt),
+    monitoringAt: time(input.monitoring_at, before.monitoringAt),
+    resolvedAt: time(input.resolved_at, before.resolvedAt),
+    draft: input.draft ?? before.draft,
+  };
+}
+
+/**
+ * Writes an incident's post-mortem, and publishes or withdraws it if the input says so. Only a change
+ * of a published post-mortem is recorded as an event. Throws `not_found`, or `validation_failed`.
+ */
+export function putPostmortem(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: PutPostmortemBody,
+  actor: Actor,
+): IncidentRecord {
+  validate(PutPostmortemBody, input);
+  const record = getIncident(tx, id, true);
+  const { row: before, updates } = record;
+  const publishedAt = publishedAtOf(before, input.publish, ctx.clock.now());
+  if (before.postmortemBody === input.body && before.postmortemPublishedAt === publishedAt) {
+    return record;
+  }
+  const row = saveIncident(ctx, tx, {
+    before: record,
+    row: {
+      ...before,
+      postmortemBody: input.body,
+      postmortemPublishedAt: publishedAt,
+      // No one sees the post-mortem of a draft.
+      postmortemFirstPublishedAt:
+        before.postmortemFirstPublishedAt ?? (before.draft ? null : publishedAt),
+    },
+    input: {},
+    actor,
+    event: postmortemEvent(before, publishedAt, updates[0], input.notify ?? true),
+  });
+  const summary = `Wrote the post-mortem of “${row.name}”${publishedAt === null ? "" : ", published"}`;
+  audit(ctx, tx, actor, "incident.write_postmortem", id, summary);
+  return toRecord(tx, { row, page: record.page }, updates);
+}
+
+function publishedAtOf(before: IncidentRow, publish: boolean | undefined, now: number) {
+  if (publish === false) return null;
+  return publish ? (before.postmortemPublishedAt ?? now) : before.postmortemPublishedAt;
+}
+
+function postmortemEvent(
+  { postmortemPublishedAt: publishedBefore, postmortemFirstPublishedAt: first }: IncidentRow,
+  publishedAt: number | null,
+  update: UpdateRecord | undefined,
+  notify: boolean,
+) {
+  if (publishedBefore !== null) return { update, notify: false };
+  if (publishedAt === null) return undefined;
+  const isNews = first === null;
+  return { type: "incident.postmortem_published" as const, update, notify, isNews };
+}
+
+/**
+ * Adds an update. It takes effect at `display_at`, by default after all others, and keeps the status of
+ * the update before it unless it names another. Components that a resolving update names get the named
+ * status as their manual status. Another status reopens a resolved incident. An incident that Allclear
+ * opened is the actor's from now on.
+ *
+ * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an incident that
+ * has no room for the update, unless the update resolves it.
+ */
+export function addUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  incidentId: string,
+  input: AddUpdateBody,
+  actor: Actor,
+): UpdateOfIncident {
+  validate(AddUpdateBody, input);
+  const prepared = prepareUpdate(ctx, tx, incidentId, input, false);
+  const { displayAt } = prepared.update;
+  if (takeOver(ctx, tx, prepared.incident.row, { notify: false, until: displayAt })) {
+    return addUpdate(ctx, tx, incidentId, input, actor);
+  }
+  return appendUpdate(ctx, tx, prepared, input, actor);
+}
+
+/**
+ * Changes the text of an update, or the time at which it took effect. The incident is computed again.
+ * Throws `not_found`, `validation_failed`, or `conflict` if the time would reopen an incident without
+ * room for one more update.
+ */
+export function editUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  incidentId: string,
+  updateId: string,
+  input: EditUpdateBody,
+  actor: Actor,
+): UpdateOfIncident {
+  validate(EditUpdateBody, input);
+  const record = getIncident(tx, incidentId, true);
+  const { row: before, updates } = record;
+  const stored = requireUpdate(updates, updateId);
+  const update: UpdateRecord = {
+    ...stored,
+    body: input.body ?? stored.body,
+    displayAt: input.display_at === undefined ? stored.displayAt : toMs(input.display_at),
+    updatedAt: ctx.clock.now(),
+  };
+  if (update.body === stored.body && update.displayAt === stored.displayAt) {
+    return { row: before, update: stored };
+  }
+  const errors = new FieldErrors();
+  const isFirst = stored === firstWritten(updates);
+  const startedAt = isFirst ? undefined : before.startedAt;
+  validateDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
+  errors.throwIfAny();
+  // The edit itself notifies no one.
+  if (takeOver(ctx, tx, before, { notify: true, until: updates[0]?.displayAt })) {
+    return editUpdate(ctx, tx, incidentId, updateId, input, actor);
+  }
+  const after = updates.map((each) => (each === stored ? update : each));
+  if (before.status === "resolved" && timelineOf(before, after, undefined).status !== "resolved") {
+    requireRoomToReopen(updates);
+  }
+  const { components: _, ...fields } = update;
+  updateUpdateRow(tx, fields);
+  const row = saveIncident(ctx, tx, {
+    before: record,
+    updates: after,
+    input,
+    actor,
+    // A correction is recorded without notifying people.
+    event: { update, notify: false },
+  });
+  const summary = `Edited an update of the incident “${row.name}”`;
+  audit(ctx, tx, actor, "incident.edit_update", incidentId, summary);
+  return { row, update };
+}
+
+/** Returns one update of an incident. Throws `not_found`. */
+export function getUpdate(
+  reader: Reader,
+  incidentId: string,
+  updateId: string,
+  canSeeDrafts: boolean,
+): UpdateOfIncident {
+  const { row, updates } = getIncident(reader, incidentId, canSeeDrafts);
+  return { row, update: requireUpdate(updates, updateId) };
+}
+
+/** Returns true if an incident has room for one more update, whether or not that resolves it. */
+export function hasRoomForUpdate(reader: Reader, incidentId: string): boolean {
+  return (findLastWritten(reader, { incidentId })?.count ?? 0) < UPDATES_MAX;
 }

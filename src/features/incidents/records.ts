@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import type { Reader } from "../../db/statements";
-import type { ComponentStatus, Impact, IncidentStatus } from "../../base/status";
-import { NEWEST } from "../../base/ids";
 import { notFound } from "../../base/errors";
+import { NEWEST } from "../../base/ids";
+import type { ComponentStatus, Impact, IncidentStatus } from "../../base/status";
+import type { Reader } from "../../db/statements";
 import type { PageAddress } from "../pages/references";
 import { spanParams, type SummaryCursor, type SummarySpan } from "../timeline/store";
 import {
@@ -11,7 +11,12 @@ import {
   TRUNCATED_COMPONENTS_MAX,
   UPDATES_IN_LISTS,
 } from "../timeline/updates";
-import { listAutomatic, listJoinedOutages } from "./outage-store";
+import {
+  findAutomatic,
+  listAutomatic,
+  listJoinedOutages,
+  listOutagesOfIncident,
+} from "./outage-store";
 import { type Automation, inOrder, timelineOf } from "./rules";
 import {
   countAllRows,
@@ -459,6 +464,7 @@ function withNames(
 
 /** Maximum size of the cache in UTF-16 units: several thousand updates of usual length. */
 const SIZE_MAX = 4_000_000;
+
 /** Estimated size, in UTF-16 units, of an update without its text and of each component that it names. */
 const ITEM_SIZE = 500;
 
@@ -513,4 +519,50 @@ function sizeOf({ content: { components, updates } }: CachedIncident): number {
     size += body.length + (1 + named.length) * ITEM_SIZE;
   }
   return size;
+}
+
+/** An outage of an incident, with the names of its monitor and component. */
+export type ShownOutage = ReturnType<typeof listOutagesOfIncident>[number];
+
+/** Outages of an incident, and what follows from them. */
+export interface IncidentOutages {
+  /** Oldest first. */
+  outages: readonly ShownOutage[];
+  /** True while monitors that fail join the incident and their recovery resolves it. */
+  isAutomatic: boolean;
+  /** Time at which a person or a key took over an incident that Allclear opened, in unix ms. */
+  takenOverAt: number | null;
+  /** Time at which an update about what changed since the last one is written, in unix ms. */
+  updateDueAt: number | null;
+  /** Ids of the monitors with an open outage. */
+  failingMonitorIds: readonly string[];
+  /** True for an open incident of which all outages have ended, and which Allclear does not resolve by itself. */
+  isOver: boolean;
+  /** True if `splitOff` can move some of the outages into an incident of their own. */
+  canSplitOff: boolean;
+}
+
+/** Returns the outages of an incident. */
+export function readOutages(
+  reader: Reader,
+  { id, status }: Pick<IncidentRow, "id" | "status">,
+): IncidentOutages {
+  const outages = listOutagesOfIncident(reader, { incidentId: id });
+  const automatic = findAutomatic(reader, { incidentId: id });
+  const takenOverAt = automatic?.takenOverAt ?? null;
+  const isAutomatic = automatic !== undefined && takenOverAt === null;
+  const open = outages.filter(
+    ({ outage, isComponentDeleted }) => outage.endedAt === null && isComponentDeleted === 0,
+  );
+  const failing = new Set(open.map(({ outage }) => outage.monitorId));
+  const isOpen = status !== "resolved";
+  return {
+    outages,
+    isAutomatic,
+    takenOverAt,
+    updateDueAt: automatic?.updateDueAt ?? null,
+    failingMonitorIds: [...failing],
+    isOver: isOpen && outages.length > 0 && failing.size === 0,
+    canSplitOff: isAutomatic && isOpen && failing.size > 1,
+  };
 }

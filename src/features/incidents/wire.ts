@@ -1,23 +1,28 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Reader } from "../../db/statements";
+import { Instant, InstantText, Nullable, OneOf, Text } from "../../base/schema";
 import { IMPACTS, INCIDENT_STATUSES } from "../../base/status";
 import { LineText, NameText } from "../../base/texts";
-import { Instant, InstantText, Nullable, OneOf, Text } from "../../base/schema";
 import { toIso, toIsoOrNull } from "../../base/time";
 import { Status } from "../components/wire";
 import { pageUrl } from "../pages/references";
 import {
+  EVENT_DATA_MAX_BYTES,
+  EVENT_TEXT_MAX,
+  eventFields,
+  jsonBytes,
   NAMED_COMPONENTS_MAX,
   Notify,
+  Truncated,
+  truncateText,
   UPDATES_MAX,
   UpdateText,
   WrittenMail,
 } from "../timeline/updates";
-import { findAutomatic, listOutagesOfIncident } from "./outage-store";
 import type { IncidentRecord, UpdateRecord } from "./records";
 import type { IncidentRow } from "./store";
 
 const INCIDENT_SOURCES = ["api", "dashboard", "monitor", "import"] as const;
+
 export type IncidentSource = (typeof INCIDENT_SOURCES)[number];
 
 export const IncidentStatusText = OneOf(INCIDENT_STATUSES, {
@@ -50,6 +55,7 @@ const UpdateFields = {
 };
 
 export const IncidentUpdate = Type.Object(UpdateFields, { title: "IncidentUpdate" });
+
 export type IncidentUpdate = Static<typeof IncidentUpdate>;
 
 /** An update with its incident's id and version. */
@@ -64,6 +70,7 @@ export const SingleUpdate = Type.Object(
   },
   { title: "SingleIncidentUpdate" },
 );
+
 export type SingleUpdate = Static<typeof SingleUpdate>;
 
 const PostmortemFields = {
@@ -123,6 +130,7 @@ export const Incident = Type.Object(
   },
   { title: "Incident" },
 );
+
 export type Incident = Static<typeof Incident>;
 
 /** The answer to the request that opens an incident, with its only update. */
@@ -237,15 +245,17 @@ export function presentWithoutUpdates(
 }
 
 /* Bodies of requests. */
-
 const ExternalRef = LineText({
   minLength: 1,
   maxLength: 255,
   description: "Identifier in the caller's own system. Unique on its page.",
 });
+
 /** Maximum length of a post-mortem, in code points. */
 export const POSTMORTEM_MAX = 50_000;
+
 const PostmortemText = Text({ minLength: 1, maxLength: POSTMORTEM_MAX, description: "Markdown." });
+
 const NamedComponents = Type.Record(Type.String(), Status, {
   maxProperties: NAMED_COMPONENTS_MAX,
   description:
@@ -291,6 +301,7 @@ export const CreateIncidentBody = Type.Object(
     ],
   },
 );
+
 export type CreateIncidentBody = Static<typeof CreateIncidentBody>;
 
 export const UpdateIncidentBody = Type.Object(
@@ -310,6 +321,7 @@ export const UpdateIncidentBody = Type.Object(
     examples: [{ started_at: "2026-01-01T11:45:00Z" }],
   },
 );
+
 export type UpdateIncidentBody = Static<typeof UpdateIncidentBody>;
 
 export const AddUpdateBody = Type.Object(
@@ -327,12 +339,14 @@ export const AddUpdateBody = Type.Object(
     examples: [{ status: "resolved", body: "A bad deployment was rolled back." }],
   },
 );
+
 export type AddUpdateBody = Static<typeof AddUpdateBody>;
 
 export const EditUpdateBody = Type.Object(
   { body: Type.Optional(UpdateText), display_at: Type.Optional(InstantText()) },
   { additionalProperties: false, minProperties: 1, examples: [{ body: "The database was full." }] },
 );
+
 export type EditUpdateBody = Static<typeof EditUpdateBody>;
 
 /** A whole incident of another product. */
@@ -355,6 +369,7 @@ export const ImportIncidentBody = Type.Object(
   },
   { additionalProperties: false },
 );
+
 export type ImportIncidentBody = Static<typeof ImportIncidentBody>;
 
 export const PutPostmortemBody = Type.Object(
@@ -372,50 +387,70 @@ export const PutPostmortemBody = Type.Object(
     examples: [{ body: "## What happened\n\nA disk was full.", publish: true }],
   },
 );
+
 export type PutPostmortemBody = Static<typeof PutPostmortemBody>;
 
-/** An outage of an incident, with the names of its monitor and component. */
-export type ShownOutage = ReturnType<typeof listOutagesOfIncident>[number];
+const COMPONENTS_MAX = 100;
 
-/** Outages of an incident, and what follows from them. */
-export interface IncidentOutages {
-  /** Oldest first. */
-  outages: readonly ShownOutage[];
-  /** True while monitors that fail join the incident and their recovery resolves it. */
-  isAutomatic: boolean;
-  /** Time at which a person or a key took over an incident that Allclear opened, in unix ms. */
-  takenOverAt: number | null;
-  /** Time at which an update about what changed since the last one is written, in unix ms. */
-  updateDueAt: number | null;
-  /** Ids of the monitors with an open outage. */
-  failingMonitorIds: readonly string[];
-  /** True for an open incident of which all outages have ended, and which Allclear does not resolve by itself. */
-  isOver: boolean;
-  /** True if `splitOff` can move some of the outages into an incident of their own. */
-  canSplitOff: boolean;
+const { updates: _updates, ...Fields } = Incident.properties;
+
+/** The data of an incident's event. */
+export const IncidentEventData = Type.Object(
+  {
+    ...Fields,
+    postmortem: Nullable(
+      Type.Object({
+        body: Type.String({ description: "Markdown." }),
+        published_at: Fields.resolved_at,
+        truncated: Truncated,
+      }),
+    ),
+    ...eventFields(IncidentUpdate, "IncidentEventUpdate"),
+  },
+  { title: "IncidentEventData" },
+);
+
+/** An incident without updates, for its event. */
+export type EventRecord = Omit<IncidentRecord, "updates">;
+
+/**
+ * Returns the data of an incident's event: the resource of the API with one update instead of all.
+ * At most 4,000 code points of each text and 100 components are kept. Both limits are halved until
+ * the data is small enough. Parts with something left out have `truncated: true`.
+ */
+export function eventData(
+  record: EventRecord,
+  latest: UpdateRecord | undefined,
+  notify: boolean,
+  baseUrl: string,
+): Record<string, unknown> {
+  const incident = presentWithoutUpdates(record, baseUrl);
+  const update = latest ? presentUpdate(latest) : null;
+  const isTruncated = record.isTruncated === true;
+  for (let share = 1; ; share /= 2) {
+    const text = Math.floor(EVENT_TEXT_MAX * share);
+    const list = Math.floor(COMPONENTS_MAX * share);
+    const data = { ...truncate(incident, update, { text, list, isTruncated }), notify };
+    if (text === 0 || jsonBytes(data) <= EVENT_DATA_MAX_BYTES) return data;
+  }
 }
 
-/** Returns the outages of an incident. */
-export function readOutages(
-  reader: Reader,
-  { id, status }: Pick<IncidentRow, "id" | "status">,
-): IncidentOutages {
-  const outages = listOutagesOfIncident(reader, { incidentId: id });
-  const automatic = findAutomatic(reader, { incidentId: id });
-  const takenOverAt = automatic?.takenOverAt ?? null;
-  const isAutomatic = automatic !== undefined && takenOverAt === null;
-  const open = outages.filter(
-    ({ outage, isComponentDeleted }) => outage.endedAt === null && isComponentDeleted === 0,
-  );
-  const failing = new Set(open.map(({ outage }) => outage.monitorId));
-  const isOpen = status !== "resolved";
+function truncate(
+  incident: Omit<Incident, "updates">,
+  update: IncidentUpdate | null,
+  limits: { text: number; list: number; isTruncated: boolean },
+): Record<string, unknown> {
+  const { components, postmortem } = incident;
   return {
-    outages,
-    isAutomatic,
-    takenOverAt,
-    updateDueAt: automatic?.updateDueAt ?? null,
-    failingMonitorIds: [...failing],
-    isOver: isOpen && outages.length > 0 && failing.size === 0,
-    canSplitOff: isAutomatic && isOpen && failing.size > 1,
+    ...incident,
+    components: components.slice(0, limits.list),
+    ...(limits.isTruncated || components.length > limits.list ? { truncated: true } : {}),
+    postmortem: postmortem && { ...postmortem, ...truncateText(postmortem.body, limits.text) },
+    latest_update: update && {
+      ...update,
+      components: update.components.slice(0, limits.list),
+      ...(update.components.length > limits.list ? { truncated: true } : {}),
+      ...truncateText(update.body, limits.text),
+    },
   };
 }

@@ -1,15 +1,18 @@
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../base/actor";
 import { badnessOf, type ComponentStatus } from "../../base/status";
 import { MINUTE_MS, toIso } from "../../base/time";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
-import { appendUpdate, prepareUpdate } from "./incidents";
+import { requireAutomatic, requireIncident } from "./automatic";
+import { appendUpdate, prepareUpdate } from "./save";
 import {
   type AutomaticRow,
   findAutomatic,
   findDueIncident,
+  findLastRecovery,
   findNewestOutageStart,
+  findOpenOutage,
   listMonitorsOfEvents,
   saveAutomatic,
 } from "./outage-store";
@@ -25,10 +28,13 @@ import { findIncident, type IncidentRow } from "./store";
 
 /** Time for which outages are gathered for one update, after the first that waits. */
 const GATHER_MS = MINUTE_MS;
+
 /** Distance of updates that name no further component and no worse status. */
 const INTERVAL_MS = 5 * MINUTE_MS;
+
 /** Numbers of updates and of components in them from which Allclear writes none, so that people have room for theirs. */
 const WORDS_MAX = { updates: UPDATES_MAX - 50, namings: NAMINGS_MAX - NAMED_COMPONENTS_MAX };
+
 /** Number of components that a text names; further ones are counted. */
 const NAMES_MAX = 10;
 
@@ -263,4 +269,27 @@ export function asMarkdown(text: string): string {
       // Starts of headings and lists.
       .replace(/^(\d*)([#+\-.)])/, "$1\\$2")
   );
+}
+
+/**
+ * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
+ * names no components, so that no manual status is set. One before it names those that no update has named.
+ */
+export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
+  const { row } = requireIncident(tx, incidentId);
+  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
+  const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
+  if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
+  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
+  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
+  const input = {
+    status: "resolved" as const,
+    body: "Automatic checks succeed again.",
+    ...displayTime(ctx, Math.max(recoveredAt, newest)),
+  };
+  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
+  const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });
+  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
+  const automatic = requireAutomatic(tx, incidentId);
+  saveAutomatic(tx, { ...automatic, resolvedAt: recoveredAt, updateDueAt: null });
 }

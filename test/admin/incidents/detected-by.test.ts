@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { addUpdate, updateIncident } from "../../../src/features/incidents/changes";
-import { createIncident } from "../../../src/features/incidents/incidents";
+import {
+  addUpdate,
+  createIncident,
+  updateIncident,
+} from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { writeDueWords } from "../../../src/features/incidents/words";
 import { deleteMonitor } from "../../../src/features/monitors/update";

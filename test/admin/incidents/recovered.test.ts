@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addUpdate } from "../../../src/features/incidents/changes";
+import { addUpdate } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { listIncidentsOfMonitor } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";

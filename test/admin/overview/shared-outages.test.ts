@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { addUpdate } from "../../../src/features/incidents/changes";
-import { deleteIncident } from "../../../src/features/incidents/incidents";
+import { addUpdate, deleteIncident } from "../../../src/features/incidents/incidents";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { readHtml } from "../../support/html";

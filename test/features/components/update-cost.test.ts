@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { setManualStatuses } from "../../../src/features/components/set-status";
-import { addUpdate } from "../../../src/features/incidents/changes";
-import { createIncident } from "../../../src/features/incidents/incidents";
+import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";

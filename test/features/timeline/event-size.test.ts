@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { eventData as incidentData } from "../../../src/features/incidents/incidents";
+import { eventData as incidentData } from "../../../src/features/incidents/wire";
 import type { IncidentRecord, UpdateRecord } from "../../../src/features/incidents/records";
 import { eventData as maintenanceData } from "../../../src/features/maintenance/maintenance";
 import type { Maintenance } from "../../../src/features/maintenance/wire";

@@ -42,8 +42,7 @@ import {
 import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
 import { Affected, TimelineFacts, UpdateTimeline } from "../../timeline/screens/updates";
 import { splitOff } from "../automatic";
-import { addUpdate, putPostmortem, updateIncident } from "../changes";
-import { deleteIncident } from "../incidents";
+import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
 import type { Incident } from "../wire";

@@ -48,7 +48,7 @@ import {
 import type { PageRow } from "../../pages/store";
 import { AudienceHint, notifyLabel } from "../../timeline/screens/mail";
 import { UpdateForm } from "../../timeline/screens/updates";
-import { editUpdate, getUpdate, updateIncident } from "../changes";
+import { editUpdate, getUpdate, updateIncident } from "../incidents";
 import {
   type AddUpdateBody,
   type CreateIncidentBody,

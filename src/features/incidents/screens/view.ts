@@ -8,9 +8,9 @@ import { getMonitorRecord } from "../../monitors/records";
 import { areBuiltInTemplatesHidden } from "../../settings/settings";
 import { type AudienceNote, audienceNoteOf, readNotified } from "../../timeline/screens/mail";
 import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
-import { updateIncident } from "../changes";
-import { getIncident, type IncidentRecord } from "../records";
-import { presentIncident, readOutages } from "../wire";
+import { updateIncident } from "../incidents";
+import { getIncident, type IncidentRecord, readOutages } from "../records";
+import { presentIncident } from "../wire";
 import { type Detected, detectingMonitors } from "./detected-by";
 
 /** One incident with the related data that its screens show. */

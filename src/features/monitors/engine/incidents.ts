@@ -14,7 +14,7 @@ import {
   type Outage,
   reopenAutomatic,
 } from "../../incidents/automatic";
-import { hasRoomForUpdate } from "../../incidents/changes";
+import { hasRoomForUpdate } from "../../incidents/incidents";
 import {
   findLastWritten,
   findOpenOutage,

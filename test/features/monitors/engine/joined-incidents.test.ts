@@ -10,7 +10,7 @@ import {
   findAutomatic,
   listFailingWithoutIncident,
 } from "../../../../src/features/incidents/outage-store";
-import { readOutages } from "../../../../src/features/incidents/wire";
+import { readOutages } from "../../../../src/features/incidents/records";
 import { splitOff } from "../../../../src/features/incidents/automatic";
 import {
   deleteMonitor,
