@@ -14,6 +14,8 @@ const FIELDS_MAX = 24_000;
 
 /** A request whose body violates its schema. */
 interface InvalidRequest {
+  /** Errors of the body so far, to which further ones are added. */
+  errors: FieldErrors;
   /** The id or reference in the path; empty without one. */
   id: string;
   /** All parameters of the path. */
@@ -23,13 +25,14 @@ interface InvalidRequest {
 }
 
 /**
- * Returns errors that the schema cannot express, for the valid fields of an invalid body. One answer then
- * names every wrong field. Of a valid body the service finds these errors.
+ * Returns, or adds to the errors of the request, those that the schema cannot express, for the valid fields of an
+ * invalid body. One answer then names every wrong field. It calls the function by which the verb reads a valid body.
  */
 type FurtherErrors<Schema extends TSchema> = (
   valid: Partial<Static<Schema>>,
   request: InvalidRequest,
-) => FieldErrors;
+  // oxlint-disable-next-line typescript/no-invalid-void-type
+) => FieldErrors | void;
 
 /**
  * Declares a route's JSON body: spread into its options. Each route with a body has its own parser, since
@@ -69,9 +72,10 @@ function declareBody<Schema extends TSchema>(
         const isInvalid: IsInvalidField = (field) =>
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
         const fields = (valid ?? {}) as Partial<Static<Schema>>;
-        errors.addMissing(
-          furtherErrors(fields, { id: params["id"] ?? "", params, requestContext, isInvalid }),
-        );
+        const id = params["id"] ?? "";
+        const request = { errors, id, params, requestContext, isInvalid };
+        const further = furtherErrors(fields, request);
+        if (further) errors.addMissing(further);
       }
       errors.throwIfAny();
     },

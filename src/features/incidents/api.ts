@@ -16,28 +16,28 @@ import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/filter";
 import { type MailOf, toMs, withMail } from "../timeline/updates";
 import {
-  addUpdateErrors,
-  createIncidentErrors,
-  editUpdateErrors,
-  updateIncidentErrors,
-} from "./body-errors";
-import {
   addUpdate,
   createIncident,
   editUpdate,
-  getUpdate,
   putPostmortem,
+  readIncidentChange,
+  readNewIncident,
   updateIncident,
+  validateEditedTime,
 } from "./incidents";
 import {
   countForPage,
   getIncident,
   getIncidentRow,
+  getUpdate,
   type IncidentRecord,
+  type IncidentWithUpdates,
+  listUpdateSummaries,
   readRecords,
 } from "./records";
 import { canReadDrafts } from "./rules";
-import { type IncidentRow, listIncidentRows } from "./store";
+import { readUpdate } from "./save";
+import { findIncident, type IncidentRow, listIncidentRows } from "./store";
 import {
   AddUpdateBody,
   ChangedIncident,
@@ -132,9 +132,9 @@ export function incidentRoutes(ctx: Ctx, requestContexts: RequestContexts, mailO
           };
         }),
       {
-        ...jsonBody(CreateIncidentBody, (valid) =>
-          createIncidentErrors(ctx.db, valid, ctx.clock.now()),
-        ),
+        ...jsonBody(CreateIncidentBody, (valid, { errors }) => {
+          readNewIncident(ctx.db, valid, errors, ctx.clock.now());
+        }),
         ...operation({
           id: "createIncident",
           summary: "Open an incident",
@@ -176,12 +176,10 @@ export function incidentRoutes(ctx: Ctx, requestContexts: RequestContexts, mailO
           return withMail(resource, mailOfRecord(tx, record));
         }),
       {
-        ...jsonBody(UpdateIncidentBody, (valid, { id, requestContext }) =>
-          updateIncidentErrors(ctx.db, id, valid, {
-            canSeeDrafts: readsDrafts(requestContext),
-            now: ctx.clock.now(),
-          }),
-        ),
+        ...jsonBody(UpdateIncidentBody, (valid, { errors, id, requestContext }) => {
+          const incident = findVisible(ctx.db, id, requestContext);
+          if (incident) readIncidentChange(ctx.db, incident, valid, errors, ctx.clock.now());
+        }),
         ...operation({
           id: "updateIncident",
           summary: "Change an incident",
@@ -253,12 +251,10 @@ function updateRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf
           };
         }),
       {
-        ...jsonBody(AddUpdateBody, (valid, { id, requestContext }) =>
-          addUpdateErrors(ctx.db, id, valid, {
-            canSeeDrafts: readsDrafts(requestContext),
-            now: ctx.clock.now(),
-          }),
-        ),
+        ...jsonBody(AddUpdateBody, (valid, { errors, id, requestContext }) => {
+          const incident = findVisible(ctx.db, id, requestContext);
+          if (incident) readUpdate(ctx.db, incident, valid, errors, ctx.clock.now());
+        }),
         ...operation({
           id: "addIncidentUpdate",
           summary: "Add an update to an incident",
@@ -299,11 +295,14 @@ function updateRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf
         });
       },
       {
-        ...jsonBody(EditUpdateBody, (valid, { id, params, requestContext }) =>
-          editUpdateErrors(ctx.db, { incidentId: id, updateId: params["update_id"] ?? "" }, valid, {
-            canSeeDrafts: readsDrafts(requestContext),
-            now: ctx.clock.now(),
-          }),
+        ...jsonBody(
+          EditUpdateBody,
+          ({ display_at: at }, { errors, id, params, requestContext }) => {
+            const incident = findVisible(ctx.db, id, requestContext);
+            if (!incident || at === undefined) return;
+            const updateId = params["update_id"] ?? "";
+            validateEditedTime(errors, incident, updateId, toMs(at), ctx.clock.now());
+          },
         ),
         ...operation({
           id: "editIncidentUpdate",
@@ -327,6 +326,17 @@ function getVisibleIncident(
   requestContext: RequestContext,
 ): IncidentRow {
   return getIncidentRow(reader, id, readsDrafts(requestContext)).row;
+}
+
+/** Finds such an incident with its updates, for a body that violates its schema: these errors come before `not_found`. */
+function findVisible(
+  reader: Reader,
+  id: string,
+  requestContext: RequestContext,
+): IncidentWithUpdates | undefined {
+  const incident = findIncident(reader, { id });
+  if (!incident || (incident.row.draft && !readsDrafts(requestContext))) return undefined;
+  return { ...incident, updates: listUpdateSummaries(reader, id) };
 }
 
 /** Returns true if the request's key may read drafts. */

@@ -1,16 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
-import { conflict, notFound } from "../../base/errors";
+import { conflict } from "../../base/errors";
 import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
 import { withoutUnsafeCharacters } from "../../base/text";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
+import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { replaceCausesOfComponent } from "../components/statuses";
 import { findComponents } from "../components/store";
 import { touchPage } from "../pages/pages";
-import { NAMED_COMPONENTS_MAX, Notify } from "../timeline/updates";
+import { NAMED_COMPONENTS_MAX, Notify, UPDATES_MAX } from "../timeline/updates";
 import { createIncident } from "./incidents";
 import { appendUpdate, prepareUpdate, saveIncident, writeUpdate } from "./save";
 import {
@@ -33,6 +33,8 @@ import {
   saveOutage,
 } from "./outage-store";
 import {
+  getAutomatic,
+  getIncidentWithUpdates,
   getIncident,
   getIncidentRow,
   type IncidentRecord,
@@ -69,6 +71,11 @@ export interface Outage {
 /** Returns true if an incident can take further outages without exceeding their limit. */
 export function hasRoomForOutages(tx: Tx, incidentId: string, added: number): boolean {
   return (countOutages(tx, { incidentId })?.count ?? 0) + added <= OUTAGES_MAX;
+}
+
+/** Returns true if an incident has room for one more update, whether or not that resolves it. */
+export function hasRoomForUpdate(reader: Reader, incidentId: string): boolean {
+  return (findLastWritten(reader, { incidentId })?.count ?? 0) < UPDATES_MAX;
 }
 
 /** Opens an incident, or a draft, for an outage. `body` is the text of its first update. */
@@ -114,8 +121,8 @@ export function openAutomatic(
 
 /** Adds an outage to an incident that Allclear opened. Its causes change at once, its updates later. */
 export function joinAutomatic(ctx: Ctx, tx: Tx, incidentId: string, outage: Outage): void {
-  const { row } = requireIncident(tx, incidentId);
-  const before = requireAutomatic(tx, incidentId);
+  const { row } = getIncidentRow(tx, incidentId, true);
+  const before = getAutomatic(tx, incidentId);
   const { componentIds, status } = outage;
   const isNew = isFurther(tx, incidentId, outage);
   const changed = componentIds.filter((id) => isUncovered(tx, incidentId, outage, id));
@@ -149,8 +156,8 @@ export function reopenAutomatic(
   outage: Outage,
   body: string,
 ): void {
-  const before = requireAutomatic(tx, incidentId);
-  const { row } = requireIncident(tx, incidentId);
+  const before = getAutomatic(tx, incidentId);
+  const { row } = getIncidentRow(tx, incidentId, true);
   const worst = isFurther(tx, incidentId, outage) ? outage.status : undefined;
   writeOutage(tx, incidentId, outage, "joined");
   const after = { openedAt: ctx.clock.now(), resolvedAt: null };
@@ -174,8 +181,8 @@ export function moveDraft(
   outage: Outage,
   body: string,
 ): void {
-  const record = getIncident(tx, incidentId, true);
-  const automatic = requireAutomatic(tx, incidentId);
+  const incident = getIncidentWithUpdates(tx, incidentId, true);
+  const automatic = getAutomatic(tx, incidentId);
   const startedAt = Math.min(outage.startedAt, ctx.clock.now());
   const { componentIds, status } = outage;
   const input = { body, components: Object.fromEntries(componentIds.map((id) => [id, status])) };
@@ -193,14 +200,13 @@ export function moveDraft(
     openedAt: ctx.clock.now(),
     updateDueAt: null,
   });
-  const row = saveIncident(ctx, tx, {
-    before: record,
-    row: { ...record.row, name, startedAt },
+  const change = {
+    before: incident,
+    row: { ...incident.row, name, startedAt },
     updates: [moved],
     input: {},
-    actor: SYSTEM_ACTOR,
-    event: undefined,
-  });
+  };
+  const { row } = saveIncident(ctx, tx, change, SYSTEM_ACTOR, undefined);
   const summary = `Moved the draft “${row.name}” to another outage`;
   audit(ctx, tx, SYSTEM_ACTOR, "incident.add_update", incidentId, summary);
 }
@@ -236,7 +242,7 @@ export function endOutages(
         isUncovered(tx, incidentId, { ...outage, startedAt: at }, outage.componentId),
     );
     if (changed.length > 0) {
-      const automatic = requireAutomatic(tx, incidentId);
+      const automatic = getAutomatic(tx, incidentId);
       const { startedAt } = incident.row;
       const { row } = saveFacts(ctx, tx, incident.row, automatic, { startedAt, worst: undefined });
       for (const { componentId } of changed) refreshCauses(ctx, tx, row, componentId);
@@ -353,20 +359,6 @@ function namesOf(tx: Tx, componentIds: readonly string[]): string[] {
   return [...rows.values()].map(({ name }) => name);
 }
 
-/** Returns the incident of a row. Throws if it is deleted. */
-export function requireIncident(tx: Tx, id: string) {
-  const incident = findIncident(tx, { id });
-  if (!incident) throw notFound("incident");
-  return incident;
-}
-
-/** Returns the row of an incident that Allclear opened. */
-export function requireAutomatic(tx: Tx, incidentId: string): AutomaticRow {
-  const automatic = findAutomatic(tx, { incidentId });
-  if (!automatic) throw notFound("incident");
-  return automatic;
-}
-
 /** Returns at most `length` code points of a text, without characters that names must not have. */
 function cut(text: string, length: number): string {
   return [...withoutUnsafeCharacters(text)].slice(0, length).join("").trimEnd();
@@ -401,7 +393,6 @@ export function splitOff(
   input: SplitOffBody,
   actor: Actor,
 ): IncidentRecord {
-  validate(SplitOffBody, input);
   const { row } = getIncidentRow(tx, incidentId, true);
   const automatic = findAutomatic(tx, { incidentId });
   if (automatic?.takenOverAt !== null) {

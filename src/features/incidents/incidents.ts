@@ -1,3 +1,8 @@
+/*
+ * Verbs of incidents: people and API keys open, change and delete them, and imports write whole ones. They take a body
+ * that its schema has examined, and find what else is wrong with it; so does a route for the valid fields of an
+ * invalid body, with the functions that begin with `read`.
+ */
 import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { ComponentStatus, IncidentStatus } from "../../base/status";
@@ -9,8 +14,7 @@ import { replaceCauses } from "../components/statuses";
 import { findComponents } from "../components/store";
 import { findNamedPage } from "../pages/filter";
 import { getPage, touchPage } from "../pages/pages";
-import { isInFuture, requireUpdate, toMs, UPDATES_MAX } from "../timeline/updates";
-import { findLastWritten } from "./outage-store";
+import { isInFuture, requireUpdate, toMs } from "../timeline/updates";
 import {
   affectedBy,
   automationOf,
@@ -18,27 +22,35 @@ import {
   countComplete,
   getIncident,
   getIncidentRow,
+  getIncidentWithUpdates,
   type IncidentRecord,
   type IncidentWithPage,
+  type IncidentWithUpdates,
   listUpdates,
-  listUpdateSummaries,
-  toRecord,
   type UpdateList,
+  type UpdateOfIncident,
   type UpdateRecord,
   withBody,
+  withTexts,
 } from "./records";
-import { firstWritten, impactOf, timelineOf } from "./rules";
 import {
-  appendUpdate,
-  applyCauses,
-  buildUpdate,
-  prepareUpdate,
-  recordIncidentEvent,
-  requireRoomToReopen,
-  saveIncident,
-  type UpdateOfIncident,
+  componentsOf,
+  firstWritten,
+  impactOf,
+  timelineOf,
   validateDisplayAt,
   validateTimes,
+} from "./rules";
+import {
+  appendUpdate,
+  buildUpdate,
+  computeChange,
+  prepareUpdate,
+  publish,
+  recordIncidentEvent,
+  requireRoomToReopen,
+  resolveNamedComponents,
+  saveIncident,
   writeUpdate,
 } from "./save";
 import {
@@ -52,13 +64,13 @@ import {
   updateUpdateRow,
 } from "./store";
 import {
-  AddUpdateBody,
-  CreateIncidentBody,
-  EditUpdateBody,
+  type AddUpdateBody,
+  type CreateIncidentBody,
+  type EditUpdateBody,
   ImportIncidentBody,
   type IncidentSource,
-  PutPostmortemBody,
-  UpdateIncidentBody,
+  type PutPostmortemBody,
+  type UpdateIncidentBody,
 } from "./wire";
 import { isAllclears, resolveIfOver, takeOver } from "./words";
 
@@ -78,38 +90,31 @@ export function createIncident(
   actor: Actor,
   canSeeDrafts = true,
 ): IncidentRecord {
-  validate(CreateIncidentBody, input);
   const now = ctx.clock.now();
   const errors = new FieldErrors();
-  const page = findNamedPage(tx, errors, input.page);
-  const startedAt = startOf(input, now);
-  const status = statusOf(errors, input);
-  const resolvedAt =
-    input.resolved_at === undefined ? Math.max(now, startedAt) : toMs(input.resolved_at);
-  const displayAt = status === "resolved" ? resolvedAt : startedAt;
+  const { page, named, startedAt, status, resolvedAt } = readNewIncident(tx, input, errors, now);
+  errors.throwIfAny();
+  if (!page) throw new Error("an unknown page has an error");
   const id = ctx.newId("inc");
-  const incident = { id, pageId: page?.id };
-  const update = buildUpdate(ctx, tx, errors, incident, input, {
-    status,
-    displayAt,
-    isAutomatic: source === "monitor",
-  });
-  const times = timelineOf({ startedAt, draft: true }, [update], undefined);
-  const statuses = update.components.map((named) => named.newStatus);
+  const displayAt = resolvedAt ?? startedAt;
+  const effect = { status, displayAt, isAutomatic: source === "monitor" };
+  const update = buildUpdate(ctx, id, named, input, effect);
+  const { draft = false, impact_override: impactOverride = null } = input;
+  const timeline = timelineOf({ startedAt, draft, resolvedAt }, [update], undefined);
   const row: IncidentRow = {
     id,
-    pageId: page?.id ?? "",
+    pageId: page.id,
     name: input.name,
     status,
-    impact: impactOf(statuses, input.impact_override ?? null),
-    impactOverride: input.impact_override ?? null,
+    impact: impactOf(namedStatuses([update]), impactOverride),
+    impactOverride,
     source,
-    draft: input.draft ?? false,
+    draft,
     externalRef: input.external_ref ?? null,
     startedAt,
-    identifiedAt: times.identifiedAt,
-    monitoringAt: times.monitoringAt,
-    resolvedAt: status === "resolved" ? resolvedAt : null,
+    identifiedAt: timeline.identifiedAt,
+    monitoringAt: timeline.monitoringAt,
+    resolvedAt,
     postmortemBody: null,
     postmortemPublishedAt: null,
     postmortemFirstPublishedAt: null,
@@ -118,24 +123,50 @@ export function createIncident(
     updatedAt: now,
     deletedAt: null,
   };
-  validateTimes(errors, row, [update], input, now);
-  errors.throwIfAny();
   requireFreeRef(tx, row, canSeeDrafts);
   insertIncident(tx, row);
   writeUpdate(tx, update);
   audit(ctx, tx, actor, "incident.create", row.id, `${opened(row)} “${row.name}”`);
-  const record = {
-    row,
-    page: page ?? getPage(tx, row.pageId),
-    components: affectedBy(row, [update], undefined),
-    updates: [update],
-  };
-  if (row.draft) return record;
-  const { notify } = update;
-  recordIncidentEvent(ctx, tx, "incident.created", record, { update, notify, actor });
-  applyCauses(ctx, tx, row, [update], undefined, { actor, notify }, false);
-  touchPage(ctx, tx, row.pageId);
+  const components = componentsOf(timeline, [update], undefined);
+  const record = { row, page, components, updates: [update] };
+  if (draft) return record;
+  const event = { type: "incident.created", update, notify: update.notify } as const;
+  publish(ctx, tx, record, actor, { event, causes: timeline.causes });
   return record;
+}
+
+/**
+ * Reads the page, components, times and status of a new incident from the valid fields of its body. Adds an error for
+ * each unknown reference and each impossible time. `now` is in unix ms.
+ */
+export function readNewIncident(
+  reader: Reader,
+  input: Partial<CreateIncidentBody>,
+  errors: FieldErrors,
+  now: number,
+) {
+  const page = input.page === undefined ? undefined : findNamedPage(reader, errors, input.page);
+  const end = input.resolved_at === undefined ? undefined : toMs(input.resolved_at);
+  const start = input.started_at === undefined ? undefined : toMs(input.started_at);
+  const startedAt = start ?? Math.min(now, end ?? now);
+  const status = statusOf(errors, input);
+  const resolvedAt = status === "resolved" ? (end ?? Math.max(now, startedAt)) : null;
+  const named = resolveNamedComponents(reader, errors, page?.id, input.components);
+  const times = { startedAt, identifiedAt: null, monitoringAt: null, resolvedAt };
+  validateTimes(errors, times, [], input, now);
+  return { page, named, startedAt, status, resolvedAt };
+}
+
+/** Returns the status of a new incident, and adds an error for a `resolved_at` that does not fit it. */
+function statusOf(
+  errors: FieldErrors,
+  { status: named, resolved_at: end }: Partial<CreateIncidentBody>,
+): IncidentStatus {
+  const status = named ?? (end === undefined ? "investigating" : "resolved");
+  if (status !== "resolved" && end !== undefined) {
+    errors.add(["resolved_at"], `is only for a resolved incident, but the status is ${status}`);
+  }
+  return status;
 }
 
 /** Throws `conflict` if another incident has the reference, and names it if the caller may see it. */
@@ -152,28 +183,226 @@ export function requireFreeRef(
   throw conflict(`The external_ref ${externalRef} is taken by ${name}.`);
 }
 
-/** Returns the start of a new incident in unix ms: its `started_at`, else now or an earlier end. */
-export function startOf(input: Partial<CreateIncidentBody>, now: number): number {
-  const { started_at: start, resolved_at: end } = input;
-  if (start !== undefined) return toMs(start);
-  return end === undefined ? now : Math.min(now, toMs(end));
-}
-
-/** Returns the status of a new incident, and adds an error for a `resolved_at` that does not fit it. */
-export function statusOf(
-  errors: FieldErrors,
-  { status: named, resolved_at: end }: Partial<CreateIncidentBody>,
-): IncidentStatus {
-  const status = named ?? (end === undefined ? "investigating" : "resolved");
-  if (status !== "resolved" && end !== undefined) {
-    errors.add(["resolved_at"], `is only for a resolved incident, but the status is ${status}`);
-  }
-  return status;
-}
-
 function opened({ draft, status }: IncidentRow): string {
   if (draft) return "Drafted the incident";
   return status === "resolved" ? "Wrote down the incident" : "Opened the incident";
+}
+
+/**
+ * Changes the name, impact, reference and times of an incident; omitted fields stay. `draft: false`
+ * publishes a draft, whose event is `incident.created`. Changed times change causes and uptime. Writes
+ * nothing if no field changes. An incident that Allclear opened is the actor's after a change of impact or times. One
+ * whose outages have ended is resolved when it is published.
+ *
+ * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an `external_ref`
+ * in use (as `createIncident` does) and for a `resolved_at` of an incident that is not resolved.
+ */
+export function updateIncident(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: UpdateIncidentBody,
+  actor: Actor,
+  canSeeDrafts = true,
+): IncidentRecord {
+  const stored = getIncidentWithUpdates(tx, id, true);
+  const { row: before } = stored;
+  if (input.resolved_at !== undefined && before.status !== "resolved") {
+    throw conflict("The incident is not resolved, so it has no resolved_at yet. Post an update.");
+  }
+  const desired = desiredRow(before, input);
+  if (Bun.deepEquals(before, desired)) return getIncident(tx, id, true);
+  requireFreeRef(tx, desired, canSeeDrafts);
+  const isTakingOver = TAKES_OVER.some((field) => before[field] !== desired[field]);
+  if (isTakingOver && takeOver(ctx, tx, before, { notify: true })) {
+    return updateIncident(ctx, tx, id, input, actor, canSeeDrafts);
+  }
+  const updates = withTexts(tx, stored.updates);
+  const isPublishing = before.draft && !desired.draft;
+  const notify = isPublishing && (updates[0]?.notify ?? true);
+  const change = { before: stored, row: desired, input };
+  const saved = saveIncident(ctx, tx, change, actor, { update: updates[0], notify });
+  const action = isPublishing ? "incident.publish" : "incident.update";
+  const verb = isPublishing ? "Published" : "Changed";
+  audit(ctx, tx, actor, action, id, `${verb} the incident “${saved.row.name}”`);
+  if (!isPublishing || !isAllclears(tx, saved.row)) return { ...stored, ...saved, updates };
+  resolveIfOver(ctx, tx, id);
+  return getIncident(tx, id, true);
+}
+
+/** Adds the errors of the valid fields of a change: impossible times. `now` is in unix ms. */
+export function readIncidentChange(
+  reader: Reader,
+  before: IncidentWithUpdates,
+  input: UpdateIncidentBody,
+  errors: FieldErrors,
+  now: number,
+): void {
+  computeChange(reader, { before, row: desiredRow(before.row, input), input }, errors, now);
+}
+
+/** Fields by whose change an incident that Allclear opened becomes a person's. */
+const TAKES_OVER = [
+  "impactOverride",
+  "startedAt",
+  "identifiedAt",
+  "monitoringAt",
+  "resolvedAt",
+] as const satisfies readonly (keyof IncidentRow)[];
+
+/** Returns the row with the fields that a change names. */
+function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
+  const time = (text: string | null | undefined, stored: number | null) => {
+    if (text === undefined) return stored;
+    return text === null ? null : toMs(text);
+  };
+  return {
+    ...before,
+    name: input.name ?? before.name,
+    impactOverride:
+      input.impact_override === undefined ? before.impactOverride : input.impact_override,
+    externalRef: input.external_ref === undefined ? before.externalRef : input.external_ref,
+    startedAt: time(input.started_at, before.startedAt) ?? before.startedAt,
+    identifiedAt: time(input.identified_at, before.identifiedAt),
+    monitoringAt: time(input.monitoring_at, before.monitoringAt),
+    resolvedAt: time(input.resolved_at, before.resolvedAt),
+    draft: input.draft ?? before.draft,
+  };
+}
+
+/**
+ * Writes an incident's post-mortem, and publishes or withdraws it if the input says so. Only a change
+ * of a published post-mortem is recorded as an event. Throws `not_found`, or `validation_failed`.
+ */
+export function putPostmortem(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: PutPostmortemBody,
+  actor: Actor,
+): IncidentRecord {
+  const stored = getIncidentWithUpdates(tx, id, true);
+  const { row: before } = stored;
+  const publishedAt = publishedAtOf(before, input.publish, ctx.clock.now());
+  if (before.postmortemBody === input.body && before.postmortemPublishedAt === publishedAt) {
+    return getIncident(tx, id, true);
+  }
+  const updates = withTexts(tx, stored.updates);
+  const row = {
+    ...before,
+    postmortemBody: input.body,
+    postmortemPublishedAt: publishedAt,
+    // No one sees the post-mortem of a draft.
+    postmortemFirstPublishedAt:
+      before.postmortemFirstPublishedAt ?? (before.draft ? null : publishedAt),
+  };
+  const event = postmortemEvent(before, publishedAt, updates[0], input.notify ?? true);
+  const saved = saveIncident(ctx, tx, { before: stored, row, input: {} }, actor, event);
+  const summary = `Wrote the post-mortem of “${row.name}”${publishedAt === null ? "" : ", published"}`;
+  audit(ctx, tx, actor, "incident.write_postmortem", id, summary);
+  return { ...stored, ...saved, updates };
+}
+
+function publishedAtOf(before: IncidentRow, publish: boolean | undefined, now: number) {
+  if (publish === false) return null;
+  return publish ? (before.postmortemPublishedAt ?? now) : before.postmortemPublishedAt;
+}
+
+function postmortemEvent(
+  { postmortemPublishedAt: publishedBefore, postmortemFirstPublishedAt: first }: IncidentRow,
+  publishedAt: number | null,
+  update: UpdateRecord | undefined,
+  notify: boolean,
+) {
+  if (publishedBefore !== null) return { update, notify: false };
+  if (publishedAt === null) return undefined;
+  const isNews = first === null;
+  return { type: "incident.postmortem_published" as const, update, notify, isNews };
+}
+
+/**
+ * Adds an update. It takes effect at `display_at`, by default after all others, and keeps the status of
+ * the update before it unless it names another. Components that a resolving update names get the named
+ * status as their manual status. Another status reopens a resolved incident. An incident that Allclear
+ * opened is the actor's from now on.
+ *
+ * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an incident that
+ * has no room for the update, unless the update resolves it.
+ */
+export function addUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  incidentId: string,
+  input: AddUpdateBody,
+  actor: Actor,
+): UpdateOfIncident {
+  const prepared = prepareUpdate(ctx, tx, incidentId, input, false);
+  const { displayAt } = prepared.update;
+  if (takeOver(ctx, tx, prepared.incident.row, { notify: false, until: displayAt })) {
+    return addUpdate(ctx, tx, incidentId, input, actor);
+  }
+  return appendUpdate(ctx, tx, prepared, input, actor);
+}
+
+/**
+ * Changes the text of an update, or the time at which it took effect. The incident is computed again.
+ * Throws `not_found`, `validation_failed`, or `conflict` if the time would reopen an incident without
+ * room for one more update.
+ */
+export function editUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  incidentId: string,
+  updateId: string,
+  input: EditUpdateBody,
+  actor: Actor,
+): UpdateOfIncident {
+  const stored = getIncidentWithUpdates(tx, incidentId, true);
+  const { row: before } = stored;
+  const updates = withTexts(tx, stored.updates);
+  const current = requireUpdate(updates, updateId);
+  const now = ctx.clock.now();
+  const update: UpdateRecord = {
+    ...current,
+    body: input.body ?? current.body,
+    displayAt: input.display_at === undefined ? current.displayAt : toMs(input.display_at),
+    updatedAt: now,
+  };
+  if (update.body === current.body && update.displayAt === current.displayAt) {
+    return { row: before, update: current };
+  }
+  const errors = new FieldErrors();
+  validateEditedTime(errors, stored, updateId, update.displayAt, now);
+  errors.throwIfAny();
+  // The edit itself notifies no one.
+  if (takeOver(ctx, tx, before, { notify: true, until: updates[0]?.displayAt })) {
+    return editUpdate(ctx, tx, incidentId, updateId, input, actor);
+  }
+  const after = updates.map((each) => (each === current ? update : each));
+  if (before.status === "resolved" && timelineOf(before, after, undefined).status !== "resolved") {
+    requireRoomToReopen(updates);
+  }
+  const { components: _, ...fields } = update;
+  updateUpdateRow(tx, fields);
+  // A correction is recorded without notifying people.
+  const event = { update, notify: false };
+  const change = { before: stored, updates: after, input };
+  const { row } = saveIncident(ctx, tx, change, actor, event);
+  const summary = `Edited an update of the incident “${row.name}”`;
+  audit(ctx, tx, actor, "incident.edit_update", incidentId, summary);
+  return { row, update };
+}
+
+/** Adds an error for the time to which an update is moved. The first one may take effect before the start. Unix ms. */
+export function validateEditedTime(
+  errors: FieldErrors,
+  { row, updates }: IncidentWithUpdates,
+  updateId: string,
+  displayAt: number,
+  now: number,
+): void {
+  const isFirst = firstWritten(updates)?.id === updateId;
+  validateDisplayAt(errors, displayAt, isFirst ? undefined : row.startedAt, now);
 }
 
 /**
@@ -181,11 +410,10 @@ function opened({ draft, status }: IncidentRow): string {
  * Throws `not_found`.
  */
 export function deleteIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
-  const incident = getIncidentRow(tx, id, true);
-  const { row } = incident;
-  const updates = listUpdateSummaries(tx, id);
+  const incident = getIncidentWithUpdates(tx, id, true);
+  const { row, updates } = incident;
   const now = ctx.clock.now();
-  deleteRows(ctx, tx, [{ ...incident, updates, isTruncated: false }], { actor, now });
+  deleteRows(ctx, tx, [{ ...incident, isTruncated: false }], { actor, now });
   if (row.draft) return;
   const { causes } = timelineOf(row, updates, automationOf(tx, row));
   const ended = causes.map((cause) => ({ ...cause, to: cause.to ?? now }));
@@ -241,7 +469,8 @@ function deleteRows(
     const components = affectedBy(row, updates, isTruncated ? undefined : automationOf(tx, row));
     const record = { row, page, components, isTruncated };
     const update = updates[0] && withBody(updates[0], bodies);
-    recordIncidentEvent(ctx, tx, "incident.deleted", record, { update, notify: true, actor });
+    const event = { type: "incident.deleted", update, notify: true } as const;
+    recordIncidentEvent(ctx, tx, record, actor, event);
   }
 }
 
@@ -266,11 +495,8 @@ export function importIncident(
   requirePast(input, ctx.clock.now());
   const startedAt = toMs(input.started_at);
   const updates = readUpdates(ctx, tx, input, { incidentId, pageId, startedAt });
-  const { status, identifiedAt, monitoringAt, resolvedAt } = timelineOf(
-    { startedAt, draft: false },
-    updates,
-    undefined,
-  );
+  const timeline = timelineOf({ startedAt, draft: false }, updates, undefined);
+  const { status, identifiedAt, monitoringAt, resolvedAt, causes } = timeline;
   const { postmortem } = input;
   const publishedAt = postmortem && toMs(postmortem.published_at);
   const times = updates.map(({ displayAt }) => displayAt);
@@ -302,22 +528,13 @@ export function importIncident(
     updateIncidentRow(tx, row);
   } else insertIncident(tx, row);
   for (const update of updates) writeUpdate(tx, update);
-  const [type, verb] = before
-    ? (["incident.updated", "Changed"] as const)
-    : (["incident.created", "Wrote down"] as const);
-  audit(
-    ctx,
-    tx,
-    actor,
-    before ? "incident.update" : "incident.create",
-    incidentId,
-    `${verb} the incident “${row.name}”`,
-  );
-  const components = affectedBy(row, updates, undefined);
-  const record = { row, page: getPage(tx, pageId), components };
-  recordIncidentEvent(ctx, tx, type, record, { update: updates.at(-1), notify: false, actor });
-  applyCauses(ctx, tx, row, updates, undefined, { actor, notify: false }, false);
-  touchPage(ctx, tx, pageId);
+  const [type, action, verb] = before
+    ? (["incident.updated", "incident.update", "Changed"] as const)
+    : (["incident.created", "incident.create", "Wrote down"] as const);
+  audit(ctx, tx, actor, action, incidentId, `${verb} the incident “${row.name}”`);
+  const components = componentsOf(timeline, updates, undefined);
+  const event = { type, update: updates.at(-1), notify: false };
+  publish(ctx, tx, { row, page: getPage(tx, pageId), components }, actor, { event, causes });
   return row;
 }
 
@@ -377,232 +594,4 @@ function readUpdates(
 
 function namedStatuses(updates: readonly UpdateRecord[]): ComponentStatus[] {
   return updates.flatMap(({ components }) => components.map(({ newStatus }) => newStatus));
-}
-
-/**
- * Changes the name, impact, reference and times of an incident; omitted fields stay. `draft: false`
- * publishes a draft, whose event is `incident.created`. Changed times change causes and uptime. Writes
- * nothing if no field changes. An incident that Allclear opened is the actor's after a change of impact or times. One
- * whose outages have ended is resolved when it is published.
- *
- * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an `external_ref`
- * in use (as `createIncident` does) and for a `resolved_at` of an incident that is not resolved.
- */
-export function updateIncident(
-  ctx: Ctx,
-  tx: Tx,
-  id: string,
-  input: UpdateIncidentBody,
-  actor: Actor,
-  canSeeDrafts = true,
-): IncidentRecord {
-  validate(UpdateIncidentBody, input);
-  const record = getIncident(tx, id, true);
-  const { row: before, updates } = record;
-  if (input.resolved_at !== undefined && before.status !== "resolved") {
-    throw conflict("The incident is not resolved, so it has no resolved_at yet. Post an update.");
-  }
-  const desired = desiredRow(before, input);
-  if (Bun.deepEquals(before, desired)) return record;
-  requireFreeRef(tx, desired, canSeeDrafts);
-  const isTakingOver = TAKES_OVER.some((field) => before[field] !== desired[field]);
-  if (isTakingOver && takeOver(ctx, tx, before, { notify: true })) {
-    return updateIncident(ctx, tx, id, input, actor, canSeeDrafts);
-  }
-  const update = updates[0];
-  const isPublishing = before.draft && !desired.draft;
-  const notify = isPublishing && (update?.notify ?? true);
-  const row = saveIncident(ctx, tx, {
-    before: record,
-    row: desired,
-    input,
-    actor,
-    event: { update, notify },
-  });
-  const action = isPublishing ? "incident.publish" : "incident.update";
-  const verb = isPublishing ? "Published" : "Changed";
-  audit(ctx, tx, actor, action, id, `${verb} the incident “${row.name}”`);
-  if (!isPublishing || !isAllclears(tx, row)) {
-    return toRecord(tx, { row, page: record.page }, updates);
-  }
-  resolveIfOver(ctx, tx, id);
-  return getIncident(tx, id, true);
-}
-
-/** Fields by whose change an incident that Allclear opened becomes a person's. */
-const TAKES_OVER = [
-  "impactOverride",
-  "startedAt",
-  "identifiedAt",
-  "monitoringAt",
-  "resolvedAt",
-] as const satisfies readonly (keyof IncidentRow)[];
-
-/** Returns the row with the fields that a change names. */
-export function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
-  const time = (text: string | null | undefined, stored: number | null) => {
-    if (text === undefined) return stored;
-    return text === null ? null : toMs(text);
-  };
-  return {
-    ...before,
-    name: input.name ?? before.name,
-    impactOverride:
-      input.impact_override === undefined ? before.impactOverride : input.impact_override,
-    externalRef: input.external_ref === undefined ? before.externalRef : input.external_ref,
-    startedAt: time(input.started_at, before.startedAt) ?? before.startedAt,
-    identifiedAt: time(input.identified_at, before.identifiedAt),
-    monitoringAt: time(input.monitoring_at, before.monitoringAt),
-    resolvedAt: time(input.resolved_at, before.resolvedAt),
-    draft: input.draft ?? before.draft,
-  };
-}
-
-/**
- * Writes an incident's post-mortem, and publishes or withdraws it if the input says so. Only a change
- * of a published post-mortem is recorded as an event. Throws `not_found`, or `validation_failed`.
- */
-export function putPostmortem(
-  ctx: Ctx,
-  tx: Tx,
-  id: string,
-  input: PutPostmortemBody,
-  actor: Actor,
-): IncidentRecord {
-  validate(PutPostmortemBody, input);
-  const record = getIncident(tx, id, true);
-  const { row: before, updates } = record;
-  const publishedAt = publishedAtOf(before, input.publish, ctx.clock.now());
-  if (before.postmortemBody === input.body && before.postmortemPublishedAt === publishedAt) {
-    return record;
-  }
-  const row = saveIncident(ctx, tx, {
-    before: record,
-    row: {
-      ...before,
-      postmortemBody: input.body,
-      postmortemPublishedAt: publishedAt,
-      // No one sees the post-mortem of a draft.
-      postmortemFirstPublishedAt:
-        before.postmortemFirstPublishedAt ?? (before.draft ? null : publishedAt),
-    },
-    input: {},
-    actor,
-    event: postmortemEvent(before, publishedAt, updates[0], input.notify ?? true),
-  });
-  const summary = `Wrote the post-mortem of “${row.name}”${publishedAt === null ? "" : ", published"}`;
-  audit(ctx, tx, actor, "incident.write_postmortem", id, summary);
-  return toRecord(tx, { row, page: record.page }, updates);
-}
-
-function publishedAtOf(before: IncidentRow, publish: boolean | undefined, now: number) {
-  if (publish === false) return null;
-  return publish ? (before.postmortemPublishedAt ?? now) : before.postmortemPublishedAt;
-}
-
-function postmortemEvent(
-  { postmortemPublishedAt: publishedBefore, postmortemFirstPublishedAt: first }: IncidentRow,
-  publishedAt: number | null,
-  update: UpdateRecord | undefined,
-  notify: boolean,
-) {
-  if (publishedBefore !== null) return { update, notify: false };
-  if (publishedAt === null) return undefined;
-  const isNews = first === null;
-  return { type: "incident.postmortem_published" as const, update, notify, isNews };
-}
-
-/**
- * Adds an update. It takes effect at `display_at`, by default after all others, and keeps the status of
- * the update before it unless it names another. Components that a resolving update names get the named
- * status as their manual status. Another status reopens a resolved incident. An incident that Allclear
- * opened is the actor's from now on.
- *
- * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an incident that
- * has no room for the update, unless the update resolves it.
- */
-export function addUpdate(
-  ctx: Ctx,
-  tx: Tx,
-  incidentId: string,
-  input: AddUpdateBody,
-  actor: Actor,
-): UpdateOfIncident {
-  validate(AddUpdateBody, input);
-  const prepared = prepareUpdate(ctx, tx, incidentId, input, false);
-  const { displayAt } = prepared.update;
-  if (takeOver(ctx, tx, prepared.incident.row, { notify: false, until: displayAt })) {
-    return addUpdate(ctx, tx, incidentId, input, actor);
-  }
-  return appendUpdate(ctx, tx, prepared, input, actor);
-}
-
-/**
- * Changes the text of an update, or the time at which it took effect. The incident is computed again.
- * Throws `not_found`, `validation_failed`, or `conflict` if the time would reopen an incident without
- * room for one more update.
- */
-export function editUpdate(
-  ctx: Ctx,
-  tx: Tx,
-  incidentId: string,
-  updateId: string,
-  input: EditUpdateBody,
-  actor: Actor,
-): UpdateOfIncident {
-  validate(EditUpdateBody, input);
-  const record = getIncident(tx, incidentId, true);
-  const { row: before, updates } = record;
-  const stored = requireUpdate(updates, updateId);
-  const update: UpdateRecord = {
-    ...stored,
-    body: input.body ?? stored.body,
-    displayAt: input.display_at === undefined ? stored.displayAt : toMs(input.display_at),
-    updatedAt: ctx.clock.now(),
-  };
-  if (update.body === stored.body && update.displayAt === stored.displayAt) {
-    return { row: before, update: stored };
-  }
-  const errors = new FieldErrors();
-  const isFirst = stored === firstWritten(updates);
-  const startedAt = isFirst ? undefined : before.startedAt;
-  validateDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
-  errors.throwIfAny();
-  // The edit itself notifies no one.
-  if (takeOver(ctx, tx, before, { notify: true, until: updates[0]?.displayAt })) {
-    return editUpdate(ctx, tx, incidentId, updateId, input, actor);
-  }
-  const after = updates.map((each) => (each === stored ? update : each));
-  if (before.status === "resolved" && timelineOf(before, after, undefined).status !== "resolved") {
-    requireRoomToReopen(updates);
-  }
-  const { components: _, ...fields } = update;
-  updateUpdateRow(tx, fields);
-  const row = saveIncident(ctx, tx, {
-    before: record,
-    updates: after,
-    input,
-    actor,
-    // A correction is recorded without notifying people.
-    event: { update, notify: false },
-  });
-  const summary = `Edited an update of the incident “${row.name}”`;
-  audit(ctx, tx, actor, "incident.edit_update", incidentId, summary);
-  return { row, update };
-}
-
-/** Returns one update of an incident. Throws `not_found`. */
-export function getUpdate(
-  reader: Reader,
-  incidentId: string,
-  updateId: string,
-  canSeeDrafts: boolean,
-): UpdateOfIncident {
-  const { row, updates } = getIncident(reader, incidentId, canSeeDrafts);
-  return { row, update: requireUpdate(updates, updateId) };
-}
-
-/** Returns true if an incident has room for one more update, whether or not that resolves it. */
-export function hasRoomForUpdate(reader: Reader, incidentId: string): boolean {
-  return (findLastWritten(reader, { incidentId })?.count ?? 0) < UPDATES_MAX;
 }

@@ -16,8 +16,9 @@ import {
   listAutomatic,
   listJoinedOutages,
   listOutagesOfIncident,
+  type AutomaticRow,
 } from "./outage-store";
-import { type Automation, inOrder, timelineOf } from "./rules";
+import { type Automation, componentsOf, inOrder, timelineOf } from "./rules";
 import {
   countAllRows,
   countRows,
@@ -56,6 +57,17 @@ export interface IncidentWithPage {
   page: PageAddress;
 }
 
+/** An incident with all of its updates, newest first, without their texts. */
+export interface IncidentWithUpdates extends IncidentWithPage {
+  updates: readonly UpdateSummary[];
+}
+
+/** An update and its incident. */
+export interface UpdateOfIncident {
+  row: IncidentRow;
+  update: UpdateRecord;
+}
+
 /** An incident with the components that it names, and all or the newest updates, newest first. */
 export interface IncidentRecord extends IncidentWithPage {
   components: { id: string; name: string; status: ComponentStatus }[];
@@ -75,10 +87,22 @@ export function getIncidentRow(
   return incident;
 }
 
-/** Returns one incident with all of its updates. Throws as `getIncidentRow` does. */
+/** Returns one incident with all of its updates and their texts. Throws as `getIncidentRow` does. */
 export function getIncident(reader: Reader, id: string, canSeeDrafts: boolean): IncidentRecord {
+  const incident = getIncidentWithUpdates(reader, id, canSeeDrafts);
+  const { row, updates } = incident;
+  const components = affectedBy(row, updates, automationOf(reader, row));
+  return { ...incident, components, updates: withTexts(reader, updates) };
+}
+
+/** Returns one incident with all of its updates, without their texts. Throws as `getIncidentRow` does. */
+export function getIncidentWithUpdates(
+  reader: Reader,
+  id: string,
+  canSeeDrafts: boolean,
+): IncidentWithUpdates {
   const incident = getIncidentRow(reader, id, canSeeDrafts);
-  return toRecord(reader, incident, listUpdateSummaries(reader, id));
+  return { ...incident, updates: listUpdateSummaries(reader, id) };
 }
 
 /**
@@ -90,35 +114,33 @@ export function getIncidentPart(
   id: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): { record: IncidentRecord; isMore: boolean } {
-  const incident = getIncidentRow(reader, id, false);
-  const summaries = listUpdateSummaries(reader, id);
-  const start = before === undefined ? 0 : summaries.indexOf(requireUpdate(summaries, before)) + 1;
-  const { updates } = toRecord(reader, incident, summaries.slice(start, start + limit));
+  const incident = getIncidentWithUpdates(reader, id, false);
+  const { row, updates } = incident;
+  const start = before === undefined ? 0 : updates.indexOf(requireUpdate(updates, before)) + 1;
   return {
     record: {
       ...incident,
-      components: affectedBy(incident.row, summaries, automationOf(reader, incident.row)),
-      updates,
+      components: affectedBy(row, updates, automationOf(reader, row)),
+      updates: withTexts(reader, updates.slice(start, start + limit)),
     },
-    isMore: start + limit < summaries.length,
+    isMore: start + limit < updates.length,
   };
+}
+
+/** Returns one update of an incident. Throws `not_found`. */
+export function getUpdate(
+  reader: Reader,
+  incidentId: string,
+  updateId: string,
+  canSeeDrafts: boolean,
+): UpdateOfIncident {
+  const { row, updates } = getIncident(reader, incidentId, canSeeDrafts);
+  return { row, update: requireUpdate(updates, updateId) };
 }
 
 /** Lists all updates of one incident without their texts, newest first. */
 export function listUpdateSummaries(reader: Reader, incidentId: string): UpdateSummary[] {
   return summariesOf(reader, [incidentId]).get(incidentId) ?? [];
-}
-
-/** Returns the record of an incident with the texts of all `summaries`. */
-export function toRecord(
-  reader: Reader,
-  { row, page }: IncidentWithPage,
-  summaries: readonly UpdateSummary[],
-): IncidentRecord {
-  const bodies = bodiesOf(reader, summaries);
-  const updates = summaries.map((update) => withBody(update, bodies));
-  const components = affectedBy(row, summaries, automationOf(reader, row));
-  return { row, page, components, updates };
 }
 
 /** Returns all components that an incident ever named or that joined, each with its last name and status. */
@@ -127,14 +149,14 @@ export function affectedBy(
   summaries: readonly UpdateSummary[],
   automation: Automation | undefined,
 ): IncidentRecord["components"] {
-  const { components } = timelineOf(row, summaries, automation);
-  const names = new Map(
-    (automation?.outages ?? []).map(({ componentId, name }) => [componentId, name]),
-  );
-  for (const update of inOrder(summaries)) {
-    for (const { componentId, name } of update.components) names.set(componentId, name);
-  }
-  return [...components].map(([id, status]) => ({ id, name: names.get(id) ?? "", status }));
+  return componentsOf(timelineOf(row, summaries, automation), summaries, automation);
+}
+
+/** Returns the row of an incident that Allclear opened. Throws `not_found` for any other. */
+export function getAutomatic(reader: Reader, incidentId: string): AutomaticRow {
+  const automatic = findAutomatic(reader, { incidentId });
+  if (!automatic) throw notFound("incident");
+  return automatic;
 }
 
 /** Returns the outages of an incident that Allclear opened; undefined for any other. */
@@ -174,6 +196,12 @@ function summariesOf(reader: Reader, incidentIds: readonly string[]): Map<string
     components: namings.get(update.id) ?? [],
   }));
   return Map.groupBy(inOrder(summaries).reverse(), (update) => update.incidentId);
+}
+
+/** Returns updates with their texts. */
+export function withTexts(reader: Reader, summaries: readonly UpdateSummary[]): UpdateRecord[] {
+  const bodies = bodiesOf(reader, summaries);
+  return summaries.map((update) => withBody(update, bodies));
 }
 
 /** Reads the texts of updates, by update id. */

@@ -4,8 +4,10 @@ import {
   type IncidentStatus,
   worstStatus,
 } from "../../base/status";
+import type { FieldErrors } from "../../base/validation";
 import type { ComponentCause } from "../components/statuses";
-import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
+import { isInFuture, NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
+import type { IncidentRow } from "./store";
 
 /** Properties of an update that its incident is computed from. Times in unix ms. */
 export interface UpdateFacts {
@@ -39,7 +41,7 @@ export interface Automation {
 }
 
 /** State of an incident, computed from its updates. Times in unix ms. */
-interface Timeline {
+export interface Timeline {
   status: IncidentStatus;
   /** Time at which it first had the status; null if never. */
   identifiedAt: number | null;
@@ -60,7 +62,7 @@ const IMPACT_OF: Record<ComponentStatus, Impact> = {
 };
 
 /** Returns every status that the updates and the outages of an incident gave a component. */
-export function statusesEverGiven(
+function statusesEverGiven(
   updates: readonly Pick<UpdateFacts, "components">[],
   automation: Automation | undefined,
 ): ComponentStatus[] {
@@ -357,15 +359,70 @@ class CauseBuilder {
   }
 }
 
+/** Returns the components of an incident with their statuses and the names by which they were last known. */
+export function componentsOf(
+  { components }: Timeline,
+  updates: readonly {
+    id: string;
+    displayAt: number;
+    components: readonly { componentId: string; name: string }[];
+  }[],
+  automation: Automation | undefined,
+): { id: string; name: string; status: ComponentStatus }[] {
+  const names = new Map(
+    (automation?.outages ?? []).map(({ componentId, name }) => [componentId, name]),
+  );
+  for (const update of inOrder(updates)) {
+    for (const { componentId, name } of update.components) names.set(componentId, name);
+  }
+  return [...components].map(([id, status]) => ({ id, name: names.get(id) ?? "", status }));
+}
+
+/** An incident before a change, and its row and updates after it. Those that are left out stay. */
+interface IncidentChange {
+  before: { row: IncidentRow; updates: readonly UpdateFacts[] };
+  row?: IncidentRow;
+  updates?: readonly UpdateFacts[];
+}
+
+/**
+ * Returns an incident after a change at `now` (unix ms): its next version, with the fields that follow from its
+ * updates. Times that the change sets, or that were set by hand before, stay.
+ */
+export function incidentAfter(
+  { before, row: desired = before.row, updates = before.updates }: IncidentChange,
+  automation: Automation | undefined,
+  now: number,
+): { row: IncidentRow; timeline: Timeline } {
+  const computed = timelineOf({ ...desired, resolvedAt: null }, updates, automation);
+  const computedBefore = timelineOf(before.row, before.updates, automation);
+  const times = timesAfter(before.row, computedBefore, computed);
+  const timeOf = (time: keyof IncidentTimes) =>
+    desired[time] === before.row[time] ? times[time] : desired[time];
+  const row: IncidentRow = {
+    ...desired,
+    status: computed.status,
+    impact: impactOf(statusesEverGiven(updates, automation), desired.impactOverride),
+    identifiedAt: timeOf("identifiedAt"),
+    monitoringAt: timeOf("monitoringAt"),
+    resolvedAt: times.resolvedAt === null ? null : timeOf("resolvedAt"),
+    version: before.row.version + 1,
+    updatedAt: now,
+  };
+  // An end that was set by hand also ends the causes.
+  const isEndByHand = row.resolvedAt !== computed.resolvedAt;
+  return { row, timeline: isEndByHand ? timelineOf(row, updates, automation) : computed };
+}
+
 /** Times of an incident that follow from its updates unless they are set by hand. Unix ms. */
-export type IncidentTimes = Pick<Timeline, "identifiedAt" | "monitoringAt" | "resolvedAt">;
+type IncidentTimes = Pick<Timeline, "identifiedAt" | "monitoringAt" | "resolvedAt">;
 
 /**
  * Returns the times of an incident after a change of its updates. Times that were computed from the
  * updates are computed again; times that were set by hand stay. `before` are its times before the
  * change, `computed` those that followed from its updates then, `after` those that follow now.
  */
-export function timesAfter(
+function timesAfter(
   before: IncidentTimes,
   computed: IncidentTimes,
   after: Timeline,
@@ -395,4 +452,55 @@ export function manualStatusesOf(updates: readonly UpdateFacts[]): {
     statuses: new Map(named.map(({ componentId, newStatus }) => [componentId, newStatus])),
     at: last?.displayAt ?? 0,
   };
+}
+
+const TIMES = {
+  started_at: "startedAt",
+  identified_at: "identifiedAt",
+  monitoring_at: "monitoringAt",
+  resolved_at: "resolvedAt",
+} as const;
+
+/**
+ * Adds errors for an incident's times that lie in the future or before its start. An error is about a
+ * field of `input`, the body of the request.
+ */
+export function validateTimes(
+  errors: FieldErrors,
+  row: IncidentTimes & { startedAt: number },
+  updates: readonly { id: string; displayAt: number }[],
+  input: object,
+  now: number,
+): void {
+  const isNamed = (field: string) => (input as Record<string, unknown>)[field] !== undefined;
+  for (const [field, property] of Object.entries(TIMES)) {
+    const time = row[property];
+    if (time === null) continue;
+    if (isNamed(field) && isInFuture(time, now)) errors.add([field], "is in the future");
+    else if (time < row.startedAt) {
+      if (isNamed(field)) errors.add([field], "is before the incident started");
+      else errors.add(["started_at"], `is after ${field}`);
+    }
+  }
+  const first = firstWritten(updates);
+  const isBeforeStart = updates.some((each) => each !== first && each.displayAt < row.startedAt);
+  if (isBeforeStart && isNamed("started_at")) {
+    errors.add(["started_at"], "is after the display_at of an update");
+  }
+}
+
+/**
+ * Adds an error for the time of an update that is in the future or before `startedAt`, which is
+ * undefined for the first update.
+ */
+export function validateDisplayAt(
+  errors: FieldErrors,
+  displayAt: number,
+  startedAt: number | undefined,
+  now: number,
+): void {
+  if (isInFuture(displayAt, now)) errors.add(["display_at"], "is in the future");
+  else if (startedAt !== undefined && displayAt < startedAt) {
+    errors.add(["display_at"], "is before the incident started");
+  }
 }

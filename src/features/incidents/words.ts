@@ -4,7 +4,6 @@ import { MINUTE_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
-import { requireAutomatic, requireIncident } from "./automatic";
 import { appendUpdate, prepareUpdate } from "./save";
 import {
   type AutomaticRow,
@@ -16,7 +15,13 @@ import {
   listMonitorsOfEvents,
   saveAutomatic,
 } from "./outage-store";
-import { automationOf, listUpdateSummaries, type UpdateSummary } from "./records";
+import {
+  getAutomatic,
+  getIncidentRow,
+  automationOf,
+  listUpdateSummaries,
+  type UpdateSummary,
+} from "./records";
 import {
   type Automation,
   causesByUpdates,
@@ -174,6 +179,29 @@ export function isAllclears(
   return findAutomatic(reader, { incidentId: id })?.takenOverAt === null;
 }
 
+/**
+ * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
+ * names no components, so that no manual status is set. One before it names those that no update has named.
+ */
+export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
+  const { row } = getIncidentRow(tx, incidentId, true);
+  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
+  const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
+  if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
+  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
+  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
+  const input = {
+    status: "resolved" as const,
+    body: "Automatic checks succeed again.",
+    ...displayTime(ctx, Math.max(recoveredAt, newest)),
+  };
+  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
+  const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });
+  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
+  const automatic = getAutomatic(tx, incidentId);
+  saveAutomatic(tx, { ...automatic, resolvedAt: recoveredAt, updateDueAt: null });
+}
+
 /** Returns true for a component that is named for the first time, or that has become worse. */
 function isUrgent({ said, present }: Waiting): boolean {
   return said === undefined || badnessOf(present) > badnessOf(said);
@@ -269,27 +297,4 @@ export function asMarkdown(text: string): string {
       // Starts of headings and lists.
       .replace(/^(\d*)([#+\-.)])/, "$1\\$2")
   );
-}
-
-/**
- * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
- * names no components, so that no manual status is set. One before it names those that no update has named.
- */
-export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
-  const { row } = requireIncident(tx, incidentId);
-  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
-  const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
-  if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
-  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
-  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
-  const input = {
-    status: "resolved" as const,
-    body: "Automatic checks succeed again.",
-    ...displayTime(ctx, Math.max(recoveredAt, newest)),
-  };
-  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
-  const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });
-  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
-  const automatic = requireAutomatic(tx, incidentId);
-  saveAutomatic(tx, { ...automatic, resolvedAt: recoveredAt, updateDueAt: null });
 }

@@ -1,3 +1,4 @@
+import { validate } from "../../../base/validation";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import type { StateOf } from "../../../ui/forms/form";
 import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui/frame/paths";
@@ -41,11 +42,11 @@ import {
 } from "../../incident-templates/screens/offered";
 import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
 import { Affected, TimelineFacts, UpdateTimeline } from "../../timeline/screens/updates";
-import { splitOff } from "../automatic";
+import { splitOff, SplitOffBody } from "../automatic";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
-import type { Incident } from "../wire";
+import { AddUpdateBody, type Incident, PutPostmortemBody } from "../wire";
 import {
   type Detected,
   DetectedBy,
@@ -379,7 +380,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
           `The incident became “${INCIDENT_WORDS[incident.status]}” while you were writing, so your update was not published. Your message is kept below, with the current status. Read the timeline, then submit the update again.`,
         );
       }
-      return addUpdate(ctx, tx, params.id, body, actor).update.id;
+      return addUpdate(ctx, tx, params.id, validate(AddUpdateBody, body), actor).update.id;
     },
     done(updateId, at) {
       // The incident may have been deleted since the form was sent for the first time.
@@ -407,7 +408,8 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     show: (state, at) => detail(at, emptyUpdate(state.context), state),
     // A conflict, such as a selection of all, concerns the selected monitors.
     conflictField: "monitors",
-    submit: (tx, body, actor, { params }) => splitOff(ctx, tx, params.id, body, actor).row.id,
+    submit: (tx, body, actor, { params }) =>
+      splitOff(ctx, tx, params.id, validate(SplitOffBody, body), actor).row.id,
     done: (id, at, { monitors }) => ({
       // The incident may have been deleted since the form was sent for the first time.
       path: findIncident(ctx.db, { id: at.params.id }) ? home(at) : INCIDENTS_PATH,
@@ -611,11 +613,11 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
         const detail = "contains only headings. Write text below them";
         throw invalidFields([{ pointer: "#/body", detail }]);
       }
-      const input = {
+      const input = validate(PutPostmortemBody, {
         body,
         ...(publish === undefined ? {} : { publish }),
         ...(notify === undefined ? {} : { notify }),
-      };
+      });
       putPostmortem(ctx, tx, params.id, input, actor);
       return true;
     },

@@ -1,3 +1,4 @@
+import { validate } from "../../../base/validation";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import {
   buttonField,
@@ -48,14 +49,15 @@ import {
 import type { PageRow } from "../../pages/store";
 import { AudienceHint, notifyLabel } from "../../timeline/screens/mail";
 import { UpdateForm } from "../../timeline/screens/updates";
-import { editUpdate, getUpdate, updateIncident } from "../incidents";
+import { editUpdate, updateIncident } from "../incidents";
+import { getUpdate } from "../records";
 import {
   type AddUpdateBody,
   type CreateIncidentBody,
-  type EditUpdateBody,
+  EditUpdateBody,
   type Incident,
   presentUpdate,
-  type UpdateIncidentBody,
+  UpdateIncidentBody,
 } from "../wire";
 import { type IncidentView, readIncidentView } from "./view";
 import { incidentCrumbs, pathsOfIncident, REPORT_PATH } from "./paths";
@@ -476,7 +478,13 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
       const input = exactChanges(changes, incident);
       // The only change is the time of resolution, typed before the incident was reopened.
       if (Object.keys(input).length === 0) throw conflict("The incident is not resolved.");
-      const { row } = updateIncident(ctx, tx, params.id, input, actor);
+      const { row } = updateIncident(
+        ctx,
+        tx,
+        params.id,
+        validate(UpdateIncidentBody, input),
+        actor,
+      );
       return row.version !== incident.version;
     },
     done: ({ params }) => ({ path: incidentPath(params.id), text: "The incident was changed." }),
@@ -518,7 +526,8 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
     update(tx, { display_at: at, ...changes }, actor, { params }, { incident }) {
       const input =
         at === undefined ? changes : { ...changes, display_at: exactTime(at, incident.started_at) };
-      const { row } = editUpdate(ctx, tx, params.id, params.update_id, input, actor);
+      const body = validate(EditUpdateBody, input);
+      const { row } = editUpdate(ctx, tx, params.id, params.update_id, body, actor);
       return row.version !== incident.version;
     },
     done: ({ params }) => ({ path: incidentPath(params.id), text: "The update was changed." }),

@@ -1,3 +1,4 @@
+import { validate } from "../../../base/validation";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPageComponents } from "../../../ui/forms/object-fields";
 import { isChoosingPage, readPageContext } from "../../../ui/forms/page-field";
@@ -21,6 +22,7 @@ import { previewIncident } from "./view";
 import { addEditRoutes, affectedIds, presetStatuses, REPORT_FORM } from "./forms";
 import { IncidentList, readIncidentList } from "./list";
 import { REPORT_PATH } from "./paths";
+import { CreateIncidentBody } from "../wire";
 
 const REPORT_TITLE = "Report incident";
 
@@ -102,7 +104,8 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
         page && fillInTemplate(values, sent, readReportTemplates(ctx.db, page.id, { isFull: true }))
       );
     },
-    submit: (tx, body, actor) => createIncident(ctx, tx, body, "dashboard", actor).row.id,
+    submit: (tx, body, actor) =>
+      createIncident(ctx, tx, validate(CreateIncidentBody, body), "dashboard", actor).row.id,
     conflictField: "external_ref",
     done: (id, _, { draft }) => ({
       path: incidentPath(id),

@@ -7,6 +7,7 @@ import { listIncidentCausesOf } from "../../components/cause-store";
 import {
   endOutages,
   hasRoomForOutages,
+  hasRoomForUpdate,
   joinAutomatic,
   linkOutage,
   moveDraft,
@@ -14,7 +15,6 @@ import {
   type Outage,
   reopenAutomatic,
 } from "../../incidents/automatic";
-import { hasRoomForUpdate } from "../../incidents/incidents";
 import {
   findLastWritten,
   findOpenOutage,
