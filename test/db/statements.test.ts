@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { createDb, type Db } from "../../src/db/database";
 import {
@@ -14,6 +14,7 @@ import {
   updateById,
 } from "../../src/db/statements";
 import { openSqlite } from "../../src/db/open";
+import { deleteBy, findBy, listBy, setBy } from "../../src/db/rows";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
 
@@ -62,6 +63,36 @@ const FULL = {
   isOpen: false,
   bytes: Buffer.from([0, 255]),
 };
+
+describe("a statement that compares columns", () => {
+  const findOpen = findBy(things, ["id", "isOpen"], { where: isNull(things.bytes) });
+  const listOpen = listBy(things, ["isOpen"], { order: [desc(things.id)] });
+  const setFactsOf = setBy(things, ["id", "isOpen"], ["facts"]);
+  const deleteOpen = deleteBy(things, ["isOpen"]);
+
+  test("the rows whose columns have the given values are found, listed, changed and deleted", async () => {
+    using at = openThings();
+    const closed = { ...FULL, bytes: null };
+    const opened = ["b", "c"].map((id) => ({ ...closed, id, isOpen: true }));
+    await at.db.write((tx) => {
+      insertThings(tx, [closed, ...opened]);
+      expect(setFactsOf(tx, { id: "b", isOpen: false, facts: 1 })).toBe(0);
+      expect(setFactsOf(tx, { id: "b", isOpen: true, facts: null })).toBe(1);
+      insertThing(tx, { ...FULL, id: "d", isOpen: true });
+    });
+    expect(findOpen(at.db, { id: "b", isOpen: true })).toEqual({
+      ...closed,
+      id: "b",
+      facts: null,
+      isOpen: true,
+    });
+    expect(findOpen(at.db, { id: "a", isOpen: true })).toBeUndefined();
+    expect(findOpen(at.db, { id: "d", isOpen: true })).toBeUndefined();
+    expect(listOpen(at.db, { isOpen: true }).map(({ id }) => id)).toEqual(["d", "c", "b"]);
+    expect(await at.db.write((tx) => deleteOpen(tx, { isOpen: true }))).toBe(3);
+    expect(listThings(at.db, {})).toEqual([closed]);
+  });
+});
 
 describe("a statement", () => {
   test("a statement returns what was stored, in every kind of column", async () => {

@@ -1,13 +1,7 @@
 import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { NamedStatus } from "../../base/status";
-import {
-  insertAllInto,
-  insertInto,
-  mutate,
-  selectMany,
-  selectOne,
-  updateById,
-} from "../../db/statements";
+import { deleteBy, findBy, listBy } from "../../db/rows";
+import { insertAllInto, insertInto, selectMany, selectOne, updateById } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidentTemplateComponents, incidentTemplates } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
@@ -15,29 +9,14 @@ import { pages } from "../../db/tables/pages";
 export type TemplateRow = typeof incidentTemplates.$inferSelect;
 
 export const insertTemplate = insertInto(incidentTemplates);
-
 export const updateTemplateRow = updateById(incidentTemplates);
-
 export const insertTemplateComponents = insertAllInto(incidentTemplateComponents);
 
 /** Deletes the row of a template, with the statuses of its components. */
-export const deleteTemplateRow = mutate((orm, $: { id: string }) =>
-  orm.delete(incidentTemplates).where(eq(incidentTemplates.id, $.id)),
-);
-
-export const deleteTemplateComponents = mutate((orm, $: { templateId: string }) =>
-  orm
-    .delete(incidentTemplateComponents)
-    .where(eq(incidentTemplateComponents.templateId, $.templateId)),
-);
-
-export const findTemplate = selectOne((orm, $: { id: string }) =>
-  orm.select().from(incidentTemplates).where(eq(incidentTemplates.id, $.id)),
-);
-
-export const findTemplateByRef = selectOne((orm, $: { ref: string }) =>
-  orm.select().from(incidentTemplates).where(eq(incidentTemplates.ref, $.ref)),
-);
+export const deleteTemplateRow = deleteBy(incidentTemplates, ["id"]);
+export const deleteTemplateComponents = deleteBy(incidentTemplateComponents, ["templateId"]);
+export const findTemplate = findBy(incidentTemplates, ["id"]);
+export const findTemplateByRef = findBy(incidentTemplates, ["ref"]);
 
 const withSlug = { row: incidentTemplates, pageSlug: pages.slug };
 
@@ -120,13 +99,9 @@ export const listTemplateSummaries = selectMany((orm, _$: Record<string, never>)
 );
 
 /** Lists the templates of a page, oldest first, without those for all pages. */
-export const listTemplatesOfPage = selectMany((orm, $: { pageId: string }) =>
-  orm
-    .select()
-    .from(incidentTemplates)
-    .where(eq(incidentTemplates.pageId, $.pageId))
-    .orderBy(asc(incidentTemplates.id)),
-);
+export const listTemplatesOfPage = listBy(incidentTemplates, ["pageId"], {
+  order: [asc(incidentTemplates.id)],
+});
 
 /** Counts the templates of a page, or of no page for null, and all templates. */
 export const countTemplates = selectOne((orm, $: { pageId: string | null }) =>

@@ -19,6 +19,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
@@ -29,9 +30,7 @@ import { isOneOf, isPublished } from "./store";
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;
 export type OutageRow = typeof incidentOutages.$inferSelect;
 
-export const findAutomatic = selectOne((orm, $: { incidentId: string }) =>
-  orm.select().from(automaticIncidents).where(eq(automaticIncidents.incidentId, $.incidentId)),
-);
+export const findAutomatic = findBy(automaticIncidents, ["incidentId"]);
 
 /**
  * Lists the outages of an incident with their monitors and components, oldest first. The state of a deleted monitor
@@ -92,18 +91,10 @@ export const listFailingWithoutIncident = selectMany((orm, _$: Record<string, ne
 
 export const insertAutomatic = insertInto(automaticIncidents);
 
-export const saveAutomatic = mutate((orm, $: AutomaticRow) =>
-  orm
-    .update(automaticIncidents)
-    .set({
-      name: $.name,
-      startedAt: $.startedAt,
-      openedAt: $.openedAt,
-      resolvedAt: $.resolvedAt,
-      takenOverAt: $.takenOverAt,
-      updateDueAt: $.updateDueAt,
-    })
-    .where(eq(automaticIncidents.incidentId, $.incidentId)),
+export const saveAutomatic = setBy(
+  automaticIncidents,
+  ["incidentId"],
+  ["name", "startedAt", "openedAt", "resolvedAt", "takenOverAt", "updateDueAt"],
 );
 
 /** Lists those incidents (`ids`: a JSON list) that Allclear opened. */
@@ -130,24 +121,9 @@ export const listJoinedOutages = selectMany((orm, $: { ids: string }) =>
 );
 
 /** Lists the outages of a component that joined an incident. */
-export const listJoinedOfComponent = selectMany(
-  (orm, $: { incidentId: string; componentId: string }) =>
-    orm
-      .select({
-        componentId: incidentOutages.componentId,
-        status: incidentOutages.status,
-        startedAt: incidentOutages.startedAt,
-        endedAt: incidentOutages.endedAt,
-      })
-      .from(incidentOutages)
-      .where(
-        and(
-          eq(incidentOutages.incidentId, $.incidentId),
-          eq(incidentOutages.componentId, $.componentId),
-          eq(incidentOutages.kind, "joined"),
-        ),
-      ),
-);
+export const listJoinedOfComponent = listBy(incidentOutages, ["incidentId", "componentId"], {
+  where: eq(incidentOutages.kind, "joined"),
+});
 
 /** Badness of a status that an outage gives, for comparisons. */
 const badness = (status: SQL | SQLiteColumn) =>
@@ -474,9 +450,7 @@ export const findOutageOfMonitor = selectOne((orm, $: { incidentId: string; moni
 );
 
 /** Deletes the outages of an incident, before a draft moves to another outage. */
-export const deleteOutages = mutate((orm, $: { incidentId: string }) =>
-  orm.delete(incidentOutages).where(eq(incidentOutages.incidentId, $.incidentId)),
-);
+export const deleteOutages = deleteBy(incidentOutages, ["incidentId"]);
 
 /** Moves the outages of monitors (`monitorIds`: a JSON list) into another incident. */
 export const moveOutages = mutate((orm, $: { from: string; to: string; monitorIds: string }) =>

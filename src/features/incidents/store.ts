@@ -12,6 +12,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { deleteBy, findBy } from "../../db/rows";
 import type { Orm } from "../../db/statement-cache";
 import {
   insertAllInto,
@@ -44,9 +45,7 @@ export const updateIncidentRow = updateById(incidents);
 export const insertUpdate = insertInto(incidentUpdates);
 export const updateUpdateRow = updateById(incidentUpdates);
 /** Deletes all updates of an incident with the statuses that they gave. */
-export const deleteUpdates = mutate((orm, $: { incidentId: string }) =>
-  orm.delete(incidentUpdates).where(eq(incidentUpdates.incidentId, $.incidentId)),
-);
+export const deleteUpdates = deleteBy(incidentUpdates, ["incidentId"]);
 export const insertNamings = insertAllInto(incidentUpdateComponents);
 
 const COLUMNS = { row: incidents, page: pageAddress };
@@ -61,18 +60,9 @@ export const findIncident = selectOne((orm, $: { id: string }) =>
   ),
 );
 
-export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRef: string }) =>
-  orm
-    .select({ id: incidents.id, draft: incidents.draft })
-    .from(incidents)
-    .where(
-      and(
-        eq(incidents.pageId, $.pageId),
-        eq(incidents.externalRef, $.externalRef),
-        isNull(incidents.deletedAt),
-      ),
-    ),
-);
+export const findIncidentByRef = findBy(incidents, ["pageId", "externalRef"], {
+  where: isNull(incidents.deletedAt),
+});
 
 const { body, ...withoutBody } = getTableColumns(incidentUpdates);
 const { id, incidentId } = withoutBody;
