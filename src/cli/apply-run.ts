@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { OperatorError } from "../db/errors";
 import { applyFile } from "../features/apply/reconcile";
-import { ApplyFileError, readApplyFile, type ReadFile } from "../features/apply/read";
-import type { ApplyOutcome } from "../features/apply/run";
-import { describeChange } from "../features/apply/fields";
+import { readApplyFile, type ReadFile } from "../features/apply/read";
+import { ApplyFileError, type ApplyOutcome, describeChange } from "../features/apply/run";
 import { followSettings } from "../features/settings/settings";
 import { describeQuestion } from "../features/webhooks/alerts/confirmation";
 import { type Installation, openForCommand } from "../installation";

@@ -1,6 +1,5 @@
 import { applyFile } from "../../src/features/apply/reconcile";
-import type { ApplyOutcome } from "../../src/features/apply/run";
-import { describeChange } from "../../src/features/apply/fields";
+import { type ApplyOutcome, describeChange } from "../../src/features/apply/run";
 import { readApplyFile } from "../../src/features/apply/read";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";

@@ -14,14 +14,15 @@ import {
   desiredComponent,
   desiredGroup,
   desiredPage,
-  nonDefault,
   presentComponentFields,
   presentGroupFields,
   presentPageFields,
 } from "./fields";
+import { componentOrder, nonDefault } from "./run";
 import type { ApplyFile, FileComponent, FileMonitor, FilePage, FileWebhook } from "./schema";
-import { componentOrder, readComponentRefs } from "./read";
-import { exportSchedules, exportTemplates } from "./inside-page";
+import { readComponentRefs } from "./read";
+import { exportTemplates } from "../incident-templates/file";
+import { exportSchedules } from "./inside-page";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page

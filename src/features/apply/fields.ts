@@ -3,10 +3,9 @@
  * file leaves out have their defaults. `Required` makes the compiler report a new field that is
  * missing here.
  */
-import { isDeepStrictEqual } from "node:util";
+
 import type { ComponentRow, GroupRow } from "../components/store";
 import type { ComponentInput, GroupInput } from "../components/wire";
-import type { TemplateRecord } from "../incident-templates/store";
 import { REMIND_MINUTES_BEFORE } from "../maintenance/plan";
 import type { ScheduleRecord } from "../maintenance/schedules/records";
 import { fullMailSettings, mailSettingsOf } from "../pages/mail";
@@ -14,8 +13,8 @@ import { toDomain } from "../pages/references";
 import { compatOf, JOIN_MINUTES } from "../pages/rules";
 import type { PageRow } from "../pages/store";
 import type { PageInput } from "../pages/wire";
-import { type Named, type Path, refOf } from "./read";
-import type { FileComponent, FileGroup, FilePage, FileSchedule, FileTemplate } from "./schema";
+import { type Entry, type Path, RowsByRef } from "./run";
+import type { FileComponent, FileGroup, FilePage, FileSchedule } from "./schema";
 
 /**
  * Returns the desired fields of a page. `stored` is the current page, which cannot stop being the
@@ -101,41 +100,6 @@ export function presentComponentFields(row: ComponentRow): Required<ComponentInp
   };
 }
 
-/** Fields of an incident template without its page. Components are given by ref. */
-type TemplateFields = Required<Omit<FileTemplate, "page" | "previous_refs">>;
-
-export function desiredTemplate(template: FileTemplate, ref: string): TemplateFields {
-  return {
-    name: template.name,
-    ref,
-    title: template.title,
-    body: template.body,
-    status: template.status ?? "investigating",
-    impact_override: template.impact_override ?? null,
-    components: template.components ?? {},
-  };
-}
-
-/** `componentsOf` returns the components of a page by its id. */
-export function presentTemplateFields(
-  { row, components }: TemplateRecord,
-  componentsOf: (pageId: string) => readonly Pick<ComponentRow, "id" | "ref">[],
-): TemplateFields {
-  const pageComponents = row.pageId === null ? [] : componentsOf(row.pageId);
-  const refs = new Map(pageComponents.map(({ id, ref }) => [id, ref]));
-  return {
-    name: row.name,
-    ref: row.ref,
-    title: row.title,
-    body: row.body,
-    status: row.status,
-    impact_override: row.impactOverride,
-    components: Object.fromEntries(
-      [...components].map(([id, status]) => [refs.get(id) ?? id, status]),
-    ),
-  };
-}
-
 /** Fields of a maintenance schedule without its page. Components are given by ref, in any order. */
 type ScheduleFields = Required<Omit<FileSchedule, "page" | "previous_refs">>;
 
@@ -184,77 +148,6 @@ export function presentScheduleFields(
   };
 }
 
-/** One field that an apply changes. */
-interface FieldChange {
-  field: string;
-  from: unknown;
-  to: unknown;
-}
-
-/** Returns the fields in which the desired values differ from the current ones. */
-export function differences<T extends object>(current: T, desired: T): FieldChange[] {
-  return (Object.keys(desired) as (keyof T & string)[])
-    .filter((field) => !isDeepStrictEqual(current[field], desired[field]))
-    .map((field) => ({ field, from: current[field], to: desired[field] }));
-}
-
-/** Returns the desired values of changed fields. */
-export function changedOnly<T extends object>(
-  desired: T,
-  changes: readonly FieldChange[],
-): Partial<T> {
-  const names = new Set(changes.map((change) => change.field));
-  return Object.fromEntries(
-    Object.entries(desired).filter(([field]) => names.has(field)),
-  ) as Partial<T>;
-}
-
-/** Returns the fields that differ from their defaults. */
-export function nonDefault<Fields extends object>(current: Fields, least: Fields): Partial<Fields> {
-  return changedOnly(current, differences(least, current));
-}
-
-/** A change that an apply made or plans. */
-export interface Change {
-  kind: "create" | "update" | "delete";
-  noun:
-    | "page"
-    | "group"
-    | "component"
-    | "monitor"
-    | "webhook"
-    | "incident template"
-    | "maintenance schedule";
-  /**
-   * Page slug and ref of a page, group or component, such as `acme/checkout-api`; only the ref of other
-   * objects.
-   */
-  label: string;
-  fields: FieldChange[];
-}
-
-const MARKS = { create: "+", update: "~", delete: "-" } as const;
-
-/** Describes a change in one line, marked as in diffs. */
-export function describeChange({ kind, noun, label, fields }: Change): string {
-  const details = fields.map(({ field, from, to }) => `${field} ${show(from)} → ${show(to)}`);
-  const tail = details.length > 0 ? `: ${details.join(", ")}` : "";
-  return `${MARKS[kind]} ${noun} ${label}${tail}`;
-}
-
-function show(value: unknown): string {
-  return value === null || value === undefined ? "none" : JSON.stringify(value);
-}
-
-/** An entry of a page in the file, and its row if it exists. */
-export interface Entry<Item, Row> {
-  item: Item;
-  ref: string;
-  /** Position in the file. */
-  path: Path;
-  row: Row | undefined;
-}
-
 export type ComponentEntry = Entry<FileComponent, ComponentRow>;
 
 export interface GroupEntry extends Entry<FileGroup, GroupRow> {
@@ -285,24 +178,6 @@ export function matchEntries(
       return { ...groups.match(item, at), components: entriesOf(item.components, at) };
     }),
   };
-}
-
-/** Rows of one kind by ref. */
-export class RowsByRef<Row extends { ref: string }> {
-  readonly #rows: Map<string, Row>;
-
-  constructor(rows: readonly Row[]) {
-    this.#rows = new Map(rows.map((row) => [row.ref, row]));
-  }
-
-  /** Finds the row of an entry by its ref or an earlier one; no two entries get the same row. */
-  match<Item extends Named>(item: Item, path: Path): Entry<Item, Row> {
-    const ref = refOf(item);
-    const stored = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
-    const row = stored === undefined ? undefined : this.#rows.get(stored);
-    if (row) this.#rows.delete(row.ref);
-    return { item, ref, path, row };
-  }
 }
 
 /**

@@ -1,5 +1,4 @@
 import { invalidFields, pointer } from "../../base/errors";
-import type { NamedStatus } from "../../base/status";
 import type { Reader } from "../../db/statements";
 import {
   createComponent,
@@ -15,13 +14,6 @@ import {
   listComponentsOfPage,
   listGroups,
 } from "../components/store";
-import type { TemplateRecord, TemplateRow } from "../incident-templates/store";
-import {
-  createTemplate,
-  deleteTemplate,
-  listAllTemplates,
-  updateTemplate,
-} from "../incident-templates/templates";
 import { listSchedules, type ScheduleRecord } from "../maintenance/schedules/records";
 import { createSchedule, deleteSchedule, updateSchedule } from "../maintenance/schedules/schedules";
 import type { ScheduleRow } from "../maintenance/schedules/store";
@@ -31,23 +23,25 @@ import {
   desiredComponent,
   desiredGroup,
   desiredSchedule,
-  desiredTemplate,
-  type Entry,
   type GroupEntry,
   matchEntries,
-  nonDefault,
   type PageEntries,
   positionsOf,
   presentComponentFields,
   presentGroupFields,
   presentScheduleFields,
-  presentTemplateFields,
-  RowsByRef,
 } from "./fields";
 import type { MonitorList } from "./monitors";
-import { componentOrder, type ComponentsOf, createComponentsOf, type Path } from "./read";
-import type { ApplyRun } from "./run";
-import type { FilePage, FileSchedule, FileTemplate } from "./schema";
+import {
+  type ApplyRun,
+  type ComponentsOf,
+  createComponentsOf,
+  type Entry,
+  nonDefault,
+  type Path,
+  RowsByRef,
+} from "./run";
+import type { FilePage, FileSchedule } from "./schema";
 
 const MANAGED_BY = "apply" as const;
 
@@ -175,6 +169,7 @@ function handleLeftoversOfPage(
 }
 
 type ScheduleWithRef = ScheduleRecord & { ref: string };
+
 type ScheduleEntry = Entry<FileSchedule, ScheduleWithRef>;
 
 /** Applies maintenance schedules, after the pages and their components. */
@@ -254,124 +249,4 @@ export function exportSchedules(reader: Reader, pages: readonly PageRow[]): File
       const least = desiredSchedule({ name, ...required }, ref, page.timeZone);
       return [{ name, ref, page: page.slug, ...required, ...nonDefault(fields, least) }];
     });
-}
-
-type TemplateWithRef = TemplateRecord & { ref: string };
-type TemplateEntry = Entry<FileTemplate, TemplateWithRef>;
-
-/** Applies incident templates, after the pages and their components. */
-export function applyTemplates(run: ApplyRun, templates: readonly FileTemplate[]): void {
-  const { ctx, tx, options } = run;
-  const stored = listAllTemplates(tx).map((one) => ({ ...one, ref: one.row.ref }));
-  const rows = new RowsByRef<TemplateWithRef>(stored);
-  const entries = templates.map((item, index) => rows.match(item, ["incident_templates", index]));
-  // First, so that entries can take the refs of deleted ones.
-  run.handleLeftovers("incident template", stored, entries, (id) =>
-    deleteTemplate(ctx, tx, id, options.actor),
-  );
-  const componentsOf = createComponentsOf(tx);
-  for (const entry of entries) applyTemplate(run, entry, componentsOf);
-}
-
-function applyTemplate(run: ApplyRun, entry: TemplateEntry, componentsOf: ComponentsOf): void {
-  const { ctx, tx, options } = run;
-  const { item, ref, path, row: stored } = entry;
-  const page = run.locatingErrors(path, () => pageOfTemplate(run, item));
-  const pageComponents = page ? componentsOf(page.id) : [];
-  const ids = run.locatingErrors(path, () => componentIdsOfTemplate(item, page, pageComponents));
-  const { page: _page, components: _components, previous_refs: _refs, ref: _ref, ...fields } = item;
-  const input = {
-    ...fields,
-    status: item.status ?? "investigating",
-    impact_override: item.impact_override ?? null,
-    page: page?.id ?? null,
-    components: ids,
-  };
-  run.apply<TemplateRow, Record<string, unknown>>({
-    noun: "incident template",
-    label: stored?.ref ?? ref,
-    address: null,
-    path,
-    row: stored?.row,
-    current: () => ({
-      ...(stored && presentTemplateFields(stored, componentsOf)),
-      page: stored && slugOf(run, stored),
-    }),
-    desired: { ...desiredTemplate(item, ref), page: page?.slug ?? null },
-    create: () => createTemplate(ctx, tx, input, options.actor, { ref, managedBy: "apply" }).row,
-    update: (row) => updateTemplate(ctx, tx, row.id, input, options.actor, { ref }).row,
-  });
-}
-
-/** Returns the slug of a template's page; its id if this transaction deleted the page. */
-function slugOf({ tx }: ApplyRun, { row: { pageId } }: TemplateRecord): string | null {
-  return pageId === null ? null : (findPage(tx, { id: pageId })?.slug ?? pageId);
-}
-
-/** Returns the page of a template, also by an earlier slug; null for all pages. */
-function pageOfTemplate({ tx }: ApplyRun, { page: slug }: FileTemplate): PageRow | null {
-  if (slug === undefined || slug === null) return null;
-  const page = findPageBySlug(tx, { slug });
-  if (page) return page;
-  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
-}
-
-/** Returns the statuses of a template by component id. Throws for a ref that the page does not have. */
-function componentIdsOfTemplate(
-  { components = {} }: FileTemplate,
-  page: PageRow | null,
-  pageComponents: readonly ComponentRow[],
-): Record<string, NamedStatus> {
-  const names = Object.keys(components);
-  if (!page && names.length > 0) {
-    const detail = "must be empty in a template for all pages: name a page, or leave them out";
-    throw invalidFields([{ pointer: pointer("components"), detail }]);
-  }
-  const ids = new Map(pageComponents.map(({ ref, id }) => [ref, id]));
-  const unknown = names.filter((ref) => !ids.has(ref));
-  if (unknown.length > 0) {
-    throw invalidFields(
-      unknown.map((ref) => ({
-        pointer: pointer("components", ref),
-        detail: `is not the ref of a component of the page ${page?.slug}`,
-      })),
-    );
-  }
-  return Object.fromEntries(
-    Object.entries(components).map(([ref, status]) => [ids.get(ref) ?? ref, status]),
-  );
-}
-
-/**
- * Returns the incident templates of these pages for the file, oldest first, and with `every` those
- * for all pages.
- */
-export function exportTemplates(
-  reader: Reader,
-  pages: readonly PageRow[],
-  { every }: { every: boolean },
-): FileTemplate[] {
-  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
-  const componentsOf = createComponentsOf(reader);
-  const { compare } = componentOrder(reader, pages);
-  return listAllTemplates(reader).flatMap(({ components, ...rest }) => {
-    const sorted = [...components].toSorted(([a], [b]) => compare(a, b));
-    const record = { ...rest, components: new Map(sorted) };
-    const { pageId } = record.row;
-    const slug = pageId === null ? null : slugs.get(pageId);
-    if (slug === undefined || (slug === null && !every)) return [];
-    const fields = presentTemplateFields(record, componentsOf);
-    const { name, ref, title, body } = fields;
-    const least = desiredTemplate({ name, title, body }, ref);
-    return [
-      {
-        name,
-        ref,
-        ...(slug !== null && { page: slug }),
-        title,
-        body,
-        ...nonDefault(fields, least),
-      },
-    ];
-  });
 }

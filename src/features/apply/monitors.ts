@@ -11,9 +11,8 @@ import { findQuestion } from "../webhooks/alerts/confirmation";
 import { planWebhook, type StoredWebhook } from "../webhooks/declared";
 import { findWebhook } from "../webhooks/store";
 import { deleteWebhook, readMonitors } from "../webhooks/webhooks";
-import { type Entry, RowsByRef } from "./fields";
-import { type ComponentRefs, type Path, readComponentRefs } from "./read";
-import type { ApplyRun } from "./run";
+import { type ApplyRun, type Entry, type Path, RowsByRef } from "./run";
+import { type ComponentRefs, readComponentRefs } from "./read";
 import type { FileMonitor, FileWebhook } from "./schema";
 
 /** A list of monitors in the file, and the component it is nested in. */

@@ -10,17 +10,17 @@ import {
   type Node,
 } from "yaml";
 import type { FieldError } from "../../base/errors";
-import { toRef } from "../../base/text";
 import { schemaErrors } from "../../base/validation";
 import { ANY_MONITOR } from "../../base/webhook";
 import { parseYamlText, YamlTooLarge } from "../../base/yaml";
 import type { Reader } from "../../db/statements";
-import { type ComponentRow, listComponentsOfPage, listGroups } from "../components/store";
+import { listComponentsOfPage } from "../components/store";
 import { mapDeclaredSecrets, validateDeclaredMonitor } from "../monitors/declared";
 import { validatePageInput } from "../pages/pages";
-import { findPageBySlug, listAllPages, type PageRow } from "../pages/store";
+import { findPageBySlug, listAllPages } from "../pages/store";
 import type { PageInput } from "../pages/wire";
 import { mapWebhookSecrets, validateDeclaredWebhook } from "../webhooks/declared";
+import { ApplyFileError, type Named, nameOf, type Path, pathOf, refOf } from "./run";
 import {
   ApplyFile,
   EXTENSION,
@@ -38,18 +38,6 @@ const SYNTAX_ERRORS_SHOWN = 10;
 export interface ReadFile {
   content: ApplyFile;
   lineOf(path: Path): number;
-}
-
-/** Errors of a file, each with its line, counted from 1. */
-export class ApplyFileError extends Error {
-  readonly problems: readonly { line: number; detail: string }[];
-
-  constructor(problems: readonly { line: number; detail: string }[]) {
-    const sorted = [...problems].sort((a, b) => a.line - b.line);
-    super(sorted.map(({ line, detail }) => `line ${line}: ${detail}`).join("\n"));
-    this.name = "ApplyFileError";
-    this.problems = sorted;
-  }
 }
 
 /**
@@ -222,26 +210,6 @@ function resolveReferences(file: ApplyFile, env: Environment, errors: FieldError
   return { ...resolved, webhooks };
 }
 
-/** Position in a file: keys and indexes from its root. */
-export type Path = readonly (string | number)[];
-
-/** Returns the path of a JSON pointer such as `#/pages/0/slug`. */
-export function pathOf(pointer: string): Path {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-}
-
-/** Returns a path in readable form, such as `pages[0].slug`; empty for the root. */
-export function nameOf(path: Path): string {
-  return path
-    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
-    .join("")
-    .replace(/^\./, "");
-}
-
 /**
  * Returns the offset of a part: of its key if it has one, or of the part around it if it is
  * missing.
@@ -324,26 +292,6 @@ export function withMonitors(
     return groups.length === 0 ? item : { ...item, groups: groups.map(componentsOf) };
   });
   return monitorsOf({ item: { ...file, pages }, pointer: "#" });
-}
-
-/** An object of the file that is identified by a ref: a page, group, component, monitor, webhook, template or schedule. */
-export interface Named {
-  ref?: string;
-  /** Undefined only for webhooks. */
-  name?: string;
-  /** Slug, only of pages. */
-  slug?: string;
-  description?: string | null;
-  previous_refs?: string[];
-}
-
-/**
- * Returns the ref of an object in a file: the one it states, else one derived from its name, else
- * from its description (webhooks). A page whose name gives none uses its slug. Empty if none of them
- * gives a ref.
- */
-export function refOf({ ref, name, description, slug = "" }: Named): string {
-  return ref ?? (toRef(name ?? description ?? "") || slug);
 }
 
 /** Returns the fields of a page that the page service takes: without its parts and earlier names. */
@@ -471,33 +419,6 @@ export function readComponentRefs(reader: Reader): ComponentRefs {
       );
     },
   };
-}
-
-/** Returns the components of a page by its id, each page read once. */
-export type ComponentsOf = (pageId: string) => readonly ComponentRow[];
-
-export function createComponentsOf(reader: Reader): ComponentsOf {
-  const lists = new Map<string, readonly ComponentRow[]>();
-  return (pageId) => {
-    const list = lists.get(pageId) ?? listComponentsOfPage(reader, { pageId });
-    lists.set(pageId, list);
-    return list;
-  };
-}
-
-/** Returns the places of the pages' components in the file, and a comparison by them, with all others last. */
-export function componentOrder(reader: Reader, pages: readonly PageRow[]) {
-  const order = pages.flatMap((page) => componentsInOrder(reader, page));
-  const ranks = new Map(order.map((id, index) => [id, index]));
-  const rankOf = (id: string) => ranks.get(id) ?? order.length;
-  return { ranks, compare: (a: string, b: string) => rankOf(a) - rankOf(b) };
-}
-
-/** Returns the ids of a page's components in the order of the file: those without a group first. */
-function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
-  const byGroup = Map.groupBy(listComponentsOfPage(reader, { pageId }), ({ groupId }) => groupId);
-  const groups = [null, ...listGroups(reader, { pageId }).map(({ id }) => id)];
-  return groups.flatMap((group) => (byGroup.get(group) ?? []).map(({ id }) => id));
 }
 
 /** A file that can be applied to any server, and its difference from the file before. */

@@ -12,12 +12,21 @@ import { createPage, updatePage } from "../pages/pages";
 import { findPageByRef, findPageBySlug, listAllPages, type PageRow } from "../pages/store";
 import { listStoredWebhooks } from "../webhooks/declared";
 import type { WebhookRow } from "../webhooks/store";
-import { desiredPage, presentPageFields, RowsByRef } from "./fields";
-import { monitorsIn, type Named, pageFields, type Path, type ReadFile, refOf } from "./read";
-import { applyInside, applySchedules, applyTemplates } from "./inside-page";
-import type { FilePage } from "./schema";
+import { desiredPage, presentPageFields } from "./fields";
+import {
+  type ApplyOptions,
+  type ApplyOutcome,
+  ApplyRun,
+  type Named,
+  type Path,
+  refOf,
+  RowsByRef,
+} from "./run";
+import { monitorsIn, pageFields, type ReadFile } from "./read";
+import { applyTemplates } from "../incident-templates/file";
+import { applyInside, applySchedules } from "./inside-page";
+import type { ApplyFile, FilePage } from "./schema";
 import { applyMonitors, applyWebhooks } from "./monitors";
-import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
 
 /**
  * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and
@@ -28,13 +37,14 @@ import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
  * Throws an ApplyFileError with the line of an entry that cannot be applied.
  */
 export function applyFile(ctx: Ctx, tx: Tx, file: ReadFile, options: ApplyOptions): ApplyOutcome {
-  const run = new ApplyRun(ctx, tx, file, options);
+  const run = new ApplyRun(ctx, tx, file.lineOf, options);
+  const { content } = file;
   // First, so that entries can take the slugs and refs of deleted pages.
-  handleLeftoverPages(run);
-  freeMovedDomains(run);
+  handleLeftoverPages(run, content);
+  freeMovedDomains(run, content);
   const matched = new Set<string>();
-  const { pages, monitors = [], webhooks = [], incident_templates = [] } = file.content;
-  const { maintenance_schedules: schedules = [] } = file.content;
+  const { pages, monitors = [], webhooks = [], incident_templates = [] } = content;
+  const { maintenance_schedules: schedules = [] } = content;
   const monitorLists = pages.flatMap((desired, index) => {
     const path = ["pages", index];
     const page = applyPage(run, desired, matched, path);
@@ -83,11 +93,11 @@ function findDesiredPage(
   return candidates.find((row) => row !== undefined && !row.isSample && !matched.has(row.id));
 }
 
-function handleLeftoverPages(run: ApplyRun): void {
-  const { tx, file } = run;
+function handleLeftoverPages(run: ApplyRun, content: ApplyFile): void {
+  const { tx } = run;
   const none = new Set<string>();
-  const exemptions = exemptionsOf(run);
-  const desired = new Set(file.content.pages.map((page) => findDesiredPage(tx, page, none)?.id));
+  const exemptions = exemptionsOf(run, content);
+  const desired = new Set(content.pages.map((page) => findDesiredPage(tx, page, none)?.id));
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
     if (managedBy !== "apply" || desired.has(id)) continue;
     run.handleLeftover("page", slug, () => deleteLeftoverPage(run, id, exemptions));
@@ -118,7 +128,7 @@ function deleteLeftoverPage(run: ApplyRun, id: string, exemptions: Exemptions): 
  * Matches objects that the file declares or that an earlier apply created, since
  * later steps change or prune them. Rows are read once, before the first deletion.
  */
-function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
+function exemptionsOf({ tx }: ApplyRun, content: ApplyFile): Exemptions {
   const matcherOf = (items: () => readonly Named[], list: () => readonly { row: Exemptible }[]) => {
     const declared = lazy(() => {
       const rows = new RowsByRef(list().map(({ row }) => row));
@@ -152,11 +162,11 @@ type Exemptible = Pick<
 >;
 
 /** Frees domains that move to another page, so that the order of pages does not matter. */
-function freeMovedDomains(run: ApplyRun): void {
-  const { ctx, tx, options, file } = run;
-  if (file.content.pages.every((page) => !page.custom_domains?.length)) return;
+function freeMovedDomains(run: ApplyRun, { pages }: ApplyFile): void {
+  const { ctx, tx, options } = run;
+  if (pages.every((page) => !page.custom_domains?.length)) return;
   const matched = new Set<string>();
-  const entries = file.content.pages.map((page, index) => {
+  const entries = pages.map((page, index) => {
     const row = findDesiredPage(tx, page, matched);
     if (row) matched.add(row.id);
     const { custom_domains } = desiredPage(page, row ?? { ref: "", isDefault: false });

@@ -1,11 +1,19 @@
-import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
-import { type FieldError, Problem } from "../../base/errors";
+/*
+ * One apply: `ApplyRun` creates and changes the objects of a file, and collects the outcome. The parts of the file that
+ * belong to a feature (`file.ts`) use it with the functions below it.
+ */
+import { Type } from "@sinclair/typebox";
+import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../base/actor";
-import { monitorRefs } from "../webhooks/monitors";
+import { type FieldError, Problem } from "../../base/errors";
+import { RefText } from "../../base/ids";
+import { toRef } from "../../base/text";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { type ComponentRow, listComponentsOfPage, listGroups } from "../components/store";
+import type { PageRow } from "../pages/store";
 import type { Question } from "../webhooks/alerts/confirmation";
-import { type Change, changedOnly, differences } from "./fields";
-import { ApplyFileError, nameOf, type Path, pathOf, type ReadFile } from "./read";
+import { monitorRefs } from "../webhooks/monitors";
 
 export interface ApplyOptions {
   /** True to remove objects that an earlier apply created and that the file no longer has. */
@@ -68,7 +76,8 @@ export class ApplyRun {
   constructor(
     readonly ctx: Ctx,
     readonly tx: Tx,
-    readonly file: ReadFile,
+    /** Returns the line of a part of the file. */
+    readonly lineOf: (path: Path) => number,
     readonly options: ApplyOptions,
   ) {}
 
@@ -157,10 +166,181 @@ export class ApplyRun {
       throw new ApplyFileError(
         fields.map(({ pointer, detail }) => {
           const field = pathOf(pointer);
-          const line = this.file.lineOf([...path, ...field]);
+          const line = this.lineOf([...path, ...field]);
           return { line, detail: `${nameOf(field)} ${detail}`.trimStart() };
         }),
       );
     }
+  }
+}
+
+/** Errors of a file, each with its line, counted from 1. */
+export class ApplyFileError extends Error {
+  readonly problems: readonly { line: number; detail: string }[];
+
+  constructor(problems: readonly { line: number; detail: string }[]) {
+    const sorted = [...problems].sort((a, b) => a.line - b.line);
+    super(sorted.map(({ line, detail }) => `line ${line}: ${detail}`).join("\n"));
+    this.name = "ApplyFileError";
+    this.problems = sorted;
+  }
+}
+
+/** Position in a file: keys and indexes from its root. */
+export type Path = readonly (string | number)[];
+
+/** Returns the path of a JSON pointer such as `#/pages/0/slug`. */
+export function pathOf(pointer: string): Path {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+}
+
+/** Returns a path in readable form, such as `pages[0].slug`; empty for the root. */
+export function nameOf(path: Path): string {
+  return path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+/** An object of the file that is identified by a ref: a page, group, component, monitor, webhook, template or schedule. */
+export interface Named {
+  ref?: string;
+  /** Undefined only for webhooks. */
+  name?: string;
+  /** Slug, only of pages. */
+  slug?: string;
+  description?: string | null;
+  previous_refs?: string[];
+}
+
+/** Field of an object that names its earlier refs. */
+export const PreviousRefs = Type.Optional(Type.Array(RefText));
+
+/**
+ * Returns the ref of an object in a file: the one it states, else one derived from its name, else
+ * from its description (webhooks). A page whose name gives none uses its slug. Empty if none of them
+ * gives a ref.
+ */
+export function refOf({ ref, name, description, slug = "" }: Named): string {
+  return ref ?? (toRef(name ?? description ?? "") || slug);
+}
+
+/** Returns the components of a page by its id, each page read once. */
+export type ComponentsOf = (pageId: string) => readonly ComponentRow[];
+
+export function createComponentsOf(reader: Reader): ComponentsOf {
+  const lists = new Map<string, readonly ComponentRow[]>();
+  return (pageId) => {
+    const list = lists.get(pageId) ?? listComponentsOfPage(reader, { pageId });
+    lists.set(pageId, list);
+    return list;
+  };
+}
+
+/** Returns the places of the pages' components in the file, and a comparison by them, with all others last. */
+export function componentOrder(reader: Reader, pages: readonly PageRow[]) {
+  const order = pages.flatMap((page) => componentsInOrder(reader, page));
+  const ranks = new Map(order.map((id, index) => [id, index]));
+  const rankOf = (id: string) => ranks.get(id) ?? order.length;
+  return { ranks, compare: (a: string, b: string) => rankOf(a) - rankOf(b) };
+}
+
+/** Returns the ids of a page's components in the order of the file: those without a group first. */
+function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
+  const byGroup = Map.groupBy(listComponentsOfPage(reader, { pageId }), ({ groupId }) => groupId);
+  const groups = [null, ...listGroups(reader, { pageId }).map(({ id }) => id)];
+  return groups.flatMap((group) => (byGroup.get(group) ?? []).map(({ id }) => id));
+}
+
+/** One field that an apply changes. */
+interface FieldChange {
+  field: string;
+  from: unknown;
+  to: unknown;
+}
+
+/** Returns the fields in which the desired values differ from the current ones. */
+export function differences<T extends object>(current: T, desired: T): FieldChange[] {
+  return (Object.keys(desired) as (keyof T & string)[])
+    .filter((field) => !isDeepStrictEqual(current[field], desired[field]))
+    .map((field) => ({ field, from: current[field], to: desired[field] }));
+}
+
+/** Returns the desired values of changed fields. */
+export function changedOnly<T extends object>(
+  desired: T,
+  changes: readonly FieldChange[],
+): Partial<T> {
+  const names = new Set(changes.map((change) => change.field));
+  return Object.fromEntries(
+    Object.entries(desired).filter(([field]) => names.has(field)),
+  ) as Partial<T>;
+}
+
+/** Returns the fields that differ from their defaults. */
+export function nonDefault<Fields extends object>(current: Fields, least: Fields): Partial<Fields> {
+  return changedOnly(current, differences(least, current));
+}
+
+/** A change that an apply made or plans. */
+export interface Change {
+  kind: "create" | "update" | "delete";
+  noun:
+    | "page"
+    | "group"
+    | "component"
+    | "monitor"
+    | "webhook"
+    | "incident template"
+    | "maintenance schedule";
+  /**
+   * Page slug and ref of a page, group or component, such as `acme/checkout-api`; only the ref of other
+   * objects.
+   */
+  label: string;
+  fields: FieldChange[];
+}
+
+const MARKS = { create: "+", update: "~", delete: "-" } as const;
+
+/** Describes a change in one line, marked as in diffs. */
+export function describeChange({ kind, noun, label, fields }: Change): string {
+  const details = fields.map(({ field, from, to }) => `${field} ${show(from)} → ${show(to)}`);
+  const tail = details.length > 0 ? `: ${details.join(", ")}` : "";
+  return `${MARKS[kind]} ${noun} ${label}${tail}`;
+}
+
+function show(value: unknown): string {
+  return value === null || value === undefined ? "none" : JSON.stringify(value);
+}
+
+/** An entry of a page in the file, and its row if it exists. */
+export interface Entry<Item, Row> {
+  item: Item;
+  ref: string;
+  /** Position in the file. */
+  path: Path;
+  row: Row | undefined;
+}
+
+/** Rows of one kind by ref. */
+export class RowsByRef<Row extends { ref: string }> {
+  readonly #rows: Map<string, Row>;
+
+  constructor(rows: readonly Row[]) {
+    this.#rows = new Map(rows.map((row) => [row.ref, row]));
+  }
+
+  /** Finds the row of an entry by its ref or an earlier one; no two entries get the same row. */
+  match<Item extends Named>(item: Item, path: Path): Entry<Item, Row> {
+    const ref = refOf(item);
+    const stored = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
+    const row = stored === undefined ? undefined : this.#rows.get(stored);
+    if (row) this.#rows.delete(row.ref);
+    return { item, ref, path, row };
   }
 }

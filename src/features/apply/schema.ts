@@ -1,16 +1,15 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { RefText } from "../../base/ids";
-import { Nullable, Text } from "../../base/schema";
+import { Text } from "../../base/schema";
 import { WEBHOOK_FORMATS } from "../../base/webhook";
 import { ComponentInput, GroupInput } from "../components/wire";
-import { TemplateFields } from "../incident-templates/wire";
+import { FileTemplate } from "../incident-templates/file";
 import { ScheduleFields } from "../maintenance/schedules/wire";
 import { declaredMonitorSchema } from "../monitors/declared";
 import { PARENTS_MAX } from "../monitors/wire";
 import { PageInput } from "../pages/wire";
 import { DECLARED_WEBHOOK_FIELDS, isUrlSecret, webhookSettingsSchema } from "../webhooks/declared";
-
-const PreviousRefs = Type.Optional(Type.Array(RefText));
+import { PreviousRefs } from "./run";
 
 /** Fields of a monitor that only files have. */
 interface MonitorMore {
@@ -29,6 +28,7 @@ export const FileMonitor = declaredMonitorSchema<MonitorMore>({
   components: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 127 }))),
   depends_on: Type.Optional(Type.Array(RefText, { maxItems: PARENTS_MAX, uniqueItems: true })),
 });
+
 export type FileMonitor = Static<typeof FileMonitor>;
 
 const Monitors = Type.Optional(Type.Array(FileMonitor));
@@ -38,6 +38,7 @@ export const FileComponent = Type.Object(
   { ...ComponentInput.properties, previous_refs: PreviousRefs, monitors: Monitors },
   { additionalProperties: false },
 );
+
 export type FileComponent = Static<typeof FileComponent>;
 
 /** A group in a file, with its components. */
@@ -49,6 +50,7 @@ export const FileGroup = Type.Object(
   },
   { additionalProperties: false },
 );
+
 export type FileGroup = Static<typeof FileGroup>;
 
 /** A page in a file, with its groups and its components without a group. */
@@ -62,6 +64,7 @@ export const FilePage = Type.Object(
   },
   { additionalProperties: false },
 );
+
 export type FilePage = Static<typeof FilePage>;
 
 /** A webhook in a file. It has no name: a missing ref is made from the description. */
@@ -69,19 +72,8 @@ export const FileWebhook = Type.Object(
   { ref: Type.Optional(RefText), ...DECLARED_WEBHOOK_FIELDS, previous_refs: PreviousRefs },
   { additionalProperties: false },
 );
-export type FileWebhook = Static<typeof FileWebhook>;
 
-/** An incident template in a file. Its components are refs of components of its page. */
-export const FileTemplate = Type.Object(
-  {
-    ...TemplateFields,
-    ref: Type.Optional(RefText),
-    previous_refs: PreviousRefs,
-    page: Type.Optional(Nullable(Text({ minLength: 1, maxLength: 63 }))),
-  },
-  { additionalProperties: false },
-);
-export type FileTemplate = Static<typeof FileTemplate>;
+export type FileWebhook = Static<typeof FileWebhook>;
 
 /** A maintenance schedule in a file. Its components are refs of components of its page. */
 export const FileSchedule = Type.Object(
@@ -94,6 +86,7 @@ export const FileSchedule = Type.Object(
   },
   { additionalProperties: false },
 );
+
 export type FileSchedule = Static<typeof FileSchedule>;
 
 /** A configuration file, with the monitors without components. */
@@ -107,6 +100,7 @@ export const ApplyFile = Type.Object(
   },
   { additionalProperties: false },
 );
+
 export type ApplyFile = Static<typeof ApplyFile>;
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ApplyFileError, readApplyFile } from "../../../src/features/apply/read";
+import { readApplyFile } from "../../../src/features/apply/read";
+import { ApplyFileError } from "../../../src/features/apply/run";
 
 function problemsOf(text: string): string[] {
   try {

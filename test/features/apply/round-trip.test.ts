@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { describeChange } from "../../../src/features/apply/fields";
+import { describeChange } from "../../../src/features/apply/run";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import {
   monitorsIn,

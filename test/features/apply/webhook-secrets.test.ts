@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { describeChange } from "../../../src/features/apply/fields";
+import { describeChange } from "../../../src/features/apply/run";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { createTestApp, type TestApp } from "../../support/app";
