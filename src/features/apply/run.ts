@@ -271,10 +271,7 @@ export function differences<T extends object>(current: T, desired: T): FieldChan
 }
 
 /** Returns the desired values of changed fields. */
-export function changedOnly<T extends object>(
-  desired: T,
-  changes: readonly FieldChange[],
-): Partial<T> {
+function changedOnly<T extends object>(desired: T, changes: readonly FieldChange[]): Partial<T> {
   const names = new Set(changes.map((change) => change.field));
   return Object.fromEntries(
     Object.entries(desired).filter(([field]) => names.has(field)),

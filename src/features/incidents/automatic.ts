@@ -1,4 +1,7 @@
-import { type Static, Type } from "@sinclair/typebox";
+/*
+ * Incidents that outages open, join, reopen and resolve. The engine of monitors calls these verbs in the transaction of
+ * a transition.
+ */
 import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
@@ -10,9 +13,16 @@ import { audit } from "../../events/audit";
 import { replaceCausesOfComponent } from "../components/statuses";
 import { findComponents } from "../components/store";
 import { touchPage } from "../pages/pages";
-import { NAMED_COMPONENTS_MAX, Notify, UPDATES_MAX } from "../timeline/updates";
+import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
+import {
+  displayTime,
+  isAllclears,
+  listInWords,
+  planWords,
+  resolveIfOver,
+  writeWords,
+} from "./automatic-updates";
 import { createIncident } from "./incidents";
-import { appendUpdate, prepareUpdate, saveIncident, writeUpdate } from "./save";
 import {
   type AutomaticRow,
   countOutages,
@@ -34,23 +44,17 @@ import {
 } from "./outage-store";
 import {
   getAutomatic,
-  getIncidentWithUpdates,
   getIncident,
   getIncidentRow,
+  getIncidentWithUpdates,
   type IncidentRecord,
   listUpdateSummaries,
   readOutages,
 } from "./records";
 import { causesOfOutages, impactOf } from "./rules";
+import { appendUpdate, prepareUpdate, saveIncident, writeUpdate } from "./save";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
-import {
-  displayTime,
-  isAllclears,
-  listInWords,
-  planWords,
-  resolveIfOver,
-  writeWords,
-} from "./words";
+import type { SplitOffBody } from "./wire";
 
 /** Maximum number of outages, counted by component, that join one incident. */
 const OUTAGES_MAX = 5_000;
@@ -363,21 +367,6 @@ function namesOf(tx: Tx, componentIds: readonly string[]): string[] {
 function cut(text: string, length: number): string {
   return [...withoutUnsafeCharacters(text)].slice(0, length).join("").trimEnd();
 }
-
-export const SplitOffBody = Type.Object(
-  {
-    monitors: Type.Array(Type.String({ maxLength: 100 }), {
-      minItems: 1,
-      maxItems: 1_000,
-      uniqueItems: true,
-      description: "Ids of the monitors whose outages become an incident of their own.",
-    }),
-    notify: Type.Optional(Notify),
-  },
-  { additionalProperties: false },
-);
-
-export type SplitOffBody = Static<typeof SplitOffBody>;
 
 /**
  * Opens a new incident for the outages of some monitors of an incident that Allclear opened, which is a draft if that

@@ -1,7 +1,7 @@
 /*
- * Verbs of incidents: people and API keys open, change and delete them, and imports write whole ones. They take a body
- * that its schema has examined, and find what else is wrong with it; so does a route for the valid fields of an
- * invalid body, with the functions that begin with `read`.
+ * Verbs of incidents: people and API keys open, change and delete them, and imports write whole ones. A verb takes a
+ * body that its schema has examined, and finds the other errors. For the valid fields of an invalid body, the route
+ * finds them with the same function, such as `readNewIncident`, so that one answer lists every invalid field.
  */
 import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
@@ -72,7 +72,7 @@ import {
   type PutPostmortemBody,
   type UpdateIncidentBody,
 } from "./wire";
-import { isAllclears, resolveIfOver, takeOver } from "./words";
+import { isAllclears, resolveIfOver, takeOver } from "./automatic-updates";
 
 /**
  * Opens an incident with its first update, or records one that is over. The update takes effect at the
@@ -170,7 +170,7 @@ function statusOf(
 }
 
 /** Throws `conflict` if another incident has the reference, and names it if the caller may see it. */
-export function requireFreeRef(
+function requireFreeRef(
   reader: Reader,
   { id, pageId, externalRef }: Pick<IncidentRow, "id" | "pageId" | "externalRef">,
   canSeeDrafts: boolean,
@@ -272,7 +272,7 @@ function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow
 
 /**
  * Writes an incident's post-mortem, and publishes or withdraws it if the input says so. Only a change
- * of a published post-mortem is recorded as an event. Throws `not_found`, or `validation_failed`.
+ * of a published post-mortem is recorded as an event. Throws `not_found`.
  */
 export function putPostmortem(
   ctx: Ctx,

@@ -1,3 +1,7 @@
+/*
+ * How incidents are read: one with its updates, lists, summaries for histories, outages. A record is the row with its
+ * page, updates and components, which are computed from the updates.
+ */
 import { LRUCache } from "lru-cache";
 import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";

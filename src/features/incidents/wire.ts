@@ -211,7 +211,7 @@ export function presentIncident(
 }
 
 /** Returns an incident as `presentIncident` does, without its updates. */
-export function presentWithoutUpdates(
+function presentWithoutUpdates(
   { row, page, components }: Omit<IncidentRecord, "updates" | "isTruncated">,
   baseUrl: string,
   canSeeDrafts = false,
@@ -454,3 +454,18 @@ function truncate(
     },
   };
 }
+
+export const SplitOffBody = Type.Object(
+  {
+    monitors: Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 1_000,
+      uniqueItems: true,
+      description: "Ids of the monitors whose outages become an incident of their own.",
+    }),
+    notify: Type.Optional(Notify),
+  },
+  { additionalProperties: false },
+);
+
+export type SplitOffBody = Static<typeof SplitOffBody>;

@@ -6,7 +6,7 @@ import {
   updateIncident,
 } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
-import { writeDueWords } from "../../../src/features/incidents/words";
+import { writeDueWords } from "../../../src/features/incidents/automatic-updates";
 import { deleteMonitor } from "../../../src/features/monitors/update";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";

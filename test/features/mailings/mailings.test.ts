@@ -15,7 +15,7 @@ import {
   startMailings,
   stopMailing,
 } from "../../../src/features/mailings/mailings";
-import { writeDueWords } from "../../../src/features/incidents/words";
+import { writeDueWords } from "../../../src/features/incidents/automatic-updates";
 import { createMonitor } from "../../../src/features/monitors/monitors";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../src/features/monitors/rules";

@@ -16,9 +16,8 @@ import { RESOLVED_TEXT } from "../../incident-templates/screens/offered";
 import type { RecentTimes } from "../../monitors/overview";
 import type { MonitorRecord } from "../../monitors/records";
 import { type NotifiedWebhook, notifyLabel } from "../../timeline/screens/mail";
-import type { SplitOffBody } from "../automatic";
+import type { Incident, SplitOffBody } from "../wire";
 import type { IncidentOutages, ShownOutage } from "../records";
-import type { Incident } from "../wire";
 import { pathsOfIncident, RESOLVE_INTENT } from "./paths";
 
 /** Number of monitors that are listed before the rest is folded. */

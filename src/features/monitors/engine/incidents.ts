@@ -24,7 +24,12 @@ import {
   listReopenable,
 } from "../../incidents/outage-store";
 import { findIncident } from "../../incidents/store";
-import { asMarkdown, hasDueWords, isAllclears, writeDueWords } from "../../incidents/words";
+import {
+  asMarkdown,
+  hasDueWords,
+  isAllclears,
+  writeDueWords,
+} from "../../incidents/automatic-updates";
 import { findPage } from "../../pages/store";
 import { findOutageStart, listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { probeOf } from "../probes";

@@ -1,10 +1,13 @@
+/*
+ * Updates that Allclear writes to the incidents that it opened: about the components that wait (`writeWords`), at the
+ * end of the outages (`resolveIfOver`), and before a person takes an incident over (`takeOver`).
+ */
 import { SYSTEM_ACTOR } from "../../base/actor";
 import { badnessOf, type ComponentStatus } from "../../base/status";
 import { MINUTE_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
-import { appendUpdate, prepareUpdate } from "./save";
 import {
   type AutomaticRow,
   findAutomatic,
@@ -16,9 +19,9 @@ import {
   saveAutomatic,
 } from "./outage-store";
 import {
+  automationOf,
   getAutomatic,
   getIncidentRow,
-  automationOf,
   listUpdateSummaries,
   type UpdateSummary,
 } from "./records";
@@ -29,6 +32,7 @@ import {
   countNamings,
   NAMINGS_MAX,
 } from "./rules";
+import { appendUpdate, prepareUpdate } from "./save";
 import { findIncident, type IncidentRow } from "./store";
 
 /** Time for which outages are gathered for one update, after the first that waits. */
@@ -55,7 +59,7 @@ interface Waiting {
 }
 
 /** Returns the components that the next update has to name, with those whose outages have moved. */
-export function waitingIn(
+function waitingIn(
   { startedAt }: Pick<IncidentRow, "startedAt">,
   updates: readonly UpdateSummary[],
   { outages }: Automation,
