@@ -6,7 +6,7 @@ import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
 import { withoutUnsafeCharacters } from "../../base/text";
-import { FieldErrors } from "../../base/validation";
+import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -54,7 +54,7 @@ import {
 import { causesOfOutages, impactOf } from "./rules";
 import { appendUpdate, prepareUpdate, saveIncident, writeUpdate } from "./save";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
-import type { SplitOffBody } from "./wire";
+import { SplitOffBody } from "./wire";
 
 /** Maximum number of outages, counted by component, that join one incident. */
 const OUTAGES_MAX = 5_000;
@@ -382,6 +382,7 @@ export function splitOff(
   input: SplitOffBody,
   actor: Actor,
 ): IncidentRecord {
+  validate(SplitOffBody, input);
   const { row } = getIncidentRow(tx, incidentId, true);
   const automatic = findAutomatic(tx, { incidentId });
   if (automatic?.takenOverAt !== null) {

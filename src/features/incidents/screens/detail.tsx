@@ -43,7 +43,7 @@ import {
 import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
 import { Affected, TimelineFacts, UpdateTimeline } from "../../timeline/screens/updates";
 import { splitOff } from "../automatic";
-import { AddUpdateBody, type Incident, PutPostmortemBody, SplitOffBody } from "../wire";
+import { AddUpdateBody, type Incident, PutPostmortemBody } from "../wire";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
@@ -408,8 +408,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     show: (state, at) => detail(at, emptyUpdate(state.context), state),
     // A conflict, such as a selection of all, concerns the selected monitors.
     conflictField: "monitors",
-    submit: (tx, body, actor, { params }) =>
-      splitOff(ctx, tx, params.id, validate(SplitOffBody, body), actor).row.id,
+    submit: (tx, body, actor, { params }) => splitOff(ctx, tx, params.id, body, actor).row.id,
     done: (id, at, { monitors }) => ({
       // The incident may have been deleted since the form was sent for the first time.
       path: findIncident(ctx.db, { id: at.params.id }) ? home(at) : INCIDENTS_PATH,
