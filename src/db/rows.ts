@@ -77,10 +77,11 @@ export function deleteBy<Table extends SQLiteTable, By extends NameIn<Table>>(
   );
 }
 
-function areEqual<Table extends SQLiteTable, By extends NameIn<Table>>(
+/** Condition of these and of written statements: the columns `by` have the given values. */
+export function areEqual<Table extends SQLiteTable, By extends NameIn<Table>>(
   table: Table,
   by: readonly By[],
-  $: Compared<Table, By>,
+  $: NoInfer<Compared<Table, By>>,
   where?: SQL,
 ): SQL | undefined {
   const columns = getTableColumns(table) as unknown as Record<By, SQLiteColumn>;

@@ -34,6 +34,7 @@ import {
 } from "./rules";
 import { appendUpdate, prepareUpdate } from "./save";
 import { findIncident, type IncidentRow } from "./store";
+import type { AddUpdateBody } from "./wire";
 
 /** Time for which outages are gathered for one update, after the first that waits. */
 const GATHER_MS = MINUTE_MS;
@@ -46,46 +47,6 @@ const WORDS_MAX = { updates: UPDATES_MAX - 50, namings: NAMINGS_MAX - NAMED_COMP
 
 /** Number of components that a text names; further ones are counted. */
 const NAMES_MAX = 10;
-
-/** A component of which the updates of an incident do not give the present status. */
-interface Waiting {
-  componentId: string;
-  name: string;
-  /** Status that the updates gave it last; undefined if none has named it. */
-  said: ComponentStatus | undefined;
-  present: ComponentStatus;
-  /** Status in its last outage. */
-  last: ComponentStatus;
-}
-
-/** Returns the components that the next update has to name, with those whose outages have moved. */
-function waitingIn(
-  { startedAt }: Pick<IncidentRow, "startedAt">,
-  updates: readonly UpdateSummary[],
-  { outages }: Automation,
-  moved: NonNullable<Words["moved"]> = new Map(),
-): Waiting[] {
-  const { lastStatuses } = causesByUpdates(startedAt, updates);
-  const names = new Map(outages.map(({ componentId, name }) => [componentId, name]));
-  const deleted = new Set(
-    outages.filter(({ isDeleted }) => isDeleted === 1).map(({ componentId }) => componentId),
-  );
-  const waiting = new Map<string, Waiting>();
-  for (const { componentId, status, to } of causesOfOutages(outages)) {
-    if (deleted.has(componentId)) continue;
-    const said = lastStatuses.get(componentId);
-    const present = to === null ? status : "operational";
-    const name = names.get(componentId) ?? "";
-    waiting.set(componentId, { componentId, name, said, present, last: status });
-  }
-  for (const [componentId, { name }] of moved) {
-    const said = lastStatuses.get(componentId);
-    if (said === undefined || waiting.has(componentId)) continue;
-    const present = "operational" as const;
-    waiting.set(componentId, { componentId, name, said, present, last: present });
-  }
-  return [...waiting.values()].filter(({ said, present }) => said !== present);
-}
 
 /** An update about the components that wait. */
 interface Words {
@@ -144,106 +105,52 @@ export function writeWords(ctx: Ctx, tx: Tx, row: IncidentRow, words: Words): vo
     incidentId: row.id,
     componentIds: JSON.stringify(about),
   });
-  const prepared = prepareUpdate(ctx, tx, row.id, input, true);
-  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
+  addAutomaticUpdate(ctx, tx, row.id, input, monitors);
 }
 
-/** Returns the time for an update, or none for the current time if the clock was set back before it. Unix ms. */
-export function displayTime(ctx: Ctx, at: number): { display_at?: string } {
-  return at <= ctx.clock.now() ? { display_at: toIso(at) } : {};
+/** A component of which the updates of an incident do not give the present status. */
+interface Waiting {
+  componentId: string;
+  name: string;
+  /** Status that the updates gave it last; undefined if none has named it. */
+  said: ComponentStatus | undefined;
+  present: ComponentStatus;
+  /** Status in its last outage. */
+  last: ComponentStatus;
 }
 
-/**
- * Makes an incident that Allclear opened a person's: while it is open, first writes an update about the components that
- * wait. Returns false for any other incident.
- */
-export function takeOver(
-  ctx: Ctx,
-  tx: Tx,
-  row: IncidentRow,
-  words: Pick<Words, "notify" | "until">,
-): boolean {
-  if (!isAllclears(tx, row)) return false;
-  if (row.status !== "resolved") writeWords(ctx, tx, row, words);
-  const automatic = findAutomatic(tx, { incidentId: row.id });
-  if (!automatic) return false;
-  // An outage may be dated later if the clock was set back.
-  const startedAt = findNewestOutageStart(tx, { incidentId: row.id })?.startedAt ?? 0;
-  const takenOverAt = Math.max(ctx.clock.now(), startedAt);
-  saveAutomatic(tx, { ...automatic, takenOverAt, updateDueAt: null });
-  return true;
-}
-
-/** Returns true if Allclear opened an incident and no one has taken it over. */
-export function isAllclears(
-  reader: Reader,
-  { id, source }: Pick<IncidentRow, "id" | "source">,
-): boolean {
-  if (source !== "monitor") return false;
-  return findAutomatic(reader, { incidentId: id })?.takenOverAt === null;
-}
-
-/**
- * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
- * names no components, so that no manual status is set. One before it names those that no update has named.
- */
-export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
-  const { row } = getIncidentRow(tx, incidentId, true);
-  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
-  const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
-  if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
-  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
-  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
-  const input = {
-    status: "resolved" as const,
-    body: "Automatic checks succeed again.",
-    ...displayTime(ctx, Math.max(recoveredAt, newest)),
-  };
-  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
-  const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });
-  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
-  const automatic = getAutomatic(tx, incidentId);
-  saveAutomatic(tx, { ...automatic, resolvedAt: recoveredAt, updateDueAt: null });
+/** Returns the components that the next update has to name, with those whose outages have moved. */
+function waitingIn(
+  { startedAt }: Pick<IncidentRow, "startedAt">,
+  updates: readonly UpdateSummary[],
+  { outages }: Automation,
+  moved: NonNullable<Words["moved"]> = new Map(),
+): Waiting[] {
+  const { lastStatuses } = causesByUpdates(startedAt, updates);
+  const names = new Map(outages.map(({ componentId, name }) => [componentId, name]));
+  const deleted = new Set(
+    outages.filter(({ isDeleted }) => isDeleted === 1).map(({ componentId }) => componentId),
+  );
+  const waiting = new Map<string, Waiting>();
+  for (const { componentId, status, to } of causesOfOutages(outages)) {
+    if (deleted.has(componentId)) continue;
+    const said = lastStatuses.get(componentId);
+    const present = to === null ? status : "operational";
+    const name = names.get(componentId) ?? "";
+    waiting.set(componentId, { componentId, name, said, present, last: status });
+  }
+  for (const [componentId, { name }] of moved) {
+    const said = lastStatuses.get(componentId);
+    if (said === undefined || waiting.has(componentId)) continue;
+    const present = "operational" as const;
+    waiting.set(componentId, { componentId, name, said, present, last: present });
+  }
+  return [...waiting.values()].filter(({ said, present }) => said !== present);
 }
 
 /** Returns true for a component that is named for the first time, or that has become worse. */
 function isUrgent({ said, present }: Waiting): boolean {
   return said === undefined || badnessOf(present) > badnessOf(said);
-}
-
-/**
- * Plans the next update of an incident: in 60 s if `isSoon`, for components that may be named for the first time or
- * have become worse. Other changes wait until 5 minutes after the newest update, and never longer if the clock was set
- * back.
- */
-export function planWords(
-  ctx: Ctx,
-  tx: Tx,
-  automatic: AutomaticRow,
-  { isSoon, lastUpdateAt }: { isSoon: boolean; lastUpdateAt: number },
-): void {
-  const now = ctx.clock.now();
-  const soon = now + GATHER_MS;
-  const due = isSoon ? soon : Math.max(soon, Math.min(now, lastUpdateAt) + INTERVAL_MS);
-  const updateDueAt = Math.min(automatic.updateDueAt ?? Number.POSITIVE_INFINITY, due);
-  if (updateDueAt !== automatic.updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
-}
-
-/** Returns true if an update is due at `now` (unix ms). */
-export function hasDueWords(reader: Reader, now: number): boolean {
-  return findDueIncident(reader, { now, latest: now + INTERVAL_MS }) !== undefined;
-}
-
-/** Writes the update that has been due for longest. Returns true if others are due. */
-export function writeDueWords(ctx: Ctx, tx: Tx): boolean {
-  const now = ctx.clock.now();
-  const automatic = findDueIncident(tx, { now, latest: now + INTERVAL_MS });
-  if (!automatic) return false;
-  const row = findIncident(tx, { id: automatic.incidentId })?.row;
-  if (row && row.status !== "resolved" && automatic.takenOverAt === null) {
-    ctx.outbox.group(tx, () => writeWords(ctx, tx, row, { notify: true, isPaced: true }));
-  } else saveAutomatic(tx, { ...automatic, updateDueAt: null });
-  return hasDueWords(tx, now);
 }
 
 function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: Words): string {
@@ -301,4 +208,108 @@ export function asMarkdown(text: string): string {
       // Starts of headings and lists.
       .replace(/^(\d*)([#+\-.)])/, "$1\\$2")
   );
+}
+
+/** Adds an update as Allclear, also to an incident that has no room for one. `monitors` are those that it is about. */
+export function addAutomaticUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  incidentId: string,
+  input: AddUpdateBody,
+  monitors?: ReturnType<typeof listMonitorsOfEvents>,
+): void {
+  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
+  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR, monitors);
+}
+
+/** Returns the time for an update, or none for the current time if the clock was set back before it. Unix ms. */
+export function displayTime(ctx: Ctx, at: number): { display_at?: string } {
+  return at <= ctx.clock.now() ? { display_at: toIso(at) } : {};
+}
+
+/**
+ * Plans the next update of an incident: in 60 s if `isSoon`, for components that may be named for the first time or
+ * have become worse. Other changes wait until 5 minutes after the newest update, and never longer if the clock was set
+ * back.
+ */
+export function planWords(
+  ctx: Ctx,
+  tx: Tx,
+  automatic: AutomaticRow,
+  { isSoon, lastUpdateAt }: { isSoon: boolean; lastUpdateAt: number },
+): void {
+  const now = ctx.clock.now();
+  const soon = now + GATHER_MS;
+  const due = isSoon ? soon : Math.max(soon, Math.min(now, lastUpdateAt) + INTERVAL_MS);
+  const updateDueAt = Math.min(automatic.updateDueAt ?? Number.POSITIVE_INFINITY, due);
+  if (updateDueAt !== automatic.updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
+}
+
+/** Returns true if an update is due at `now` (unix ms). */
+export function hasDueWords(reader: Reader, now: number): boolean {
+  return findDueIncident(reader, { now, latest: now + INTERVAL_MS }) !== undefined;
+}
+
+/** Writes the update that has been due for longest. Returns true if others are due. */
+export function writeDueWords(ctx: Ctx, tx: Tx): boolean {
+  const now = ctx.clock.now();
+  const automatic = findDueIncident(tx, { now, latest: now + INTERVAL_MS });
+  if (!automatic) return false;
+  const row = findIncident(tx, { id: automatic.incidentId })?.row;
+  if (row && row.status !== "resolved" && automatic.takenOverAt === null) {
+    ctx.outbox.group(tx, () => writeWords(ctx, tx, row, { notify: true, isPaced: true }));
+  } else saveAutomatic(tx, { ...automatic, updateDueAt: null });
+  return hasDueWords(tx, now);
+}
+
+/**
+ * Makes an incident that Allclear opened a person's: while it is open, first writes an update about the components that
+ * wait. Returns false for any other incident.
+ */
+export function takeOver(
+  ctx: Ctx,
+  tx: Tx,
+  row: IncidentRow,
+  words: Pick<Words, "notify" | "until">,
+): boolean {
+  if (!isAllclears(tx, row)) return false;
+  if (row.status !== "resolved") writeWords(ctx, tx, row, words);
+  const automatic = findAutomatic(tx, { incidentId: row.id });
+  if (!automatic) return false;
+  // An outage may be dated later if the clock was set back.
+  const startedAt = findNewestOutageStart(tx, { incidentId: row.id })?.startedAt ?? 0;
+  const takenOverAt = Math.max(ctx.clock.now(), startedAt);
+  saveAutomatic(tx, { ...automatic, takenOverAt, updateDueAt: null });
+  return true;
+}
+
+/** Returns true if Allclear opened an incident and no one has taken it over. */
+export function isAllclears(
+  reader: Reader,
+  { id, source }: Pick<IncidentRow, "id" | "source">,
+): boolean {
+  if (source !== "monitor") return false;
+  return findAutomatic(reader, { incidentId: id })?.takenOverAt === null;
+}
+
+/**
+ * Resolves a published incident that is Allclear's if all of its outages have ended, at the last recovery. The update
+ * names no components, so that no manual status is set. One before it names those that no update has named.
+ */
+export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
+  const { row } = getIncidentRow(tx, incidentId, true);
+  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
+  const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
+  if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
+  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
+  const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
+  const input = {
+    status: "resolved" as const,
+    body: "Automatic checks succeed again.",
+    ...displayTime(ctx, Math.max(recoveredAt, newest)),
+  };
+  const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });
+  addAutomaticUpdate(ctx, tx, incidentId, input, monitors);
+  const automatic = getAutomatic(tx, incidentId);
+  saveAutomatic(tx, { ...automatic, resolvedAt: recoveredAt, updateDueAt: null });
 }

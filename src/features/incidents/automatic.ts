@@ -15,6 +15,7 @@ import { findComponents } from "../components/store";
 import { touchPage } from "../pages/pages";
 import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
+  addAutomaticUpdate,
   displayTime,
   isAllclears,
   listInWords,
@@ -52,7 +53,7 @@ import {
   readOutages,
 } from "./records";
 import { causesOfOutages, impactOf } from "./rules";
-import { appendUpdate, prepareUpdate, saveIncident, writeUpdate } from "./save";
+import { prepareUpdate, saveIncident, writeUpdate } from "./save";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
 import { SplitOffBody } from "./wire";
 
@@ -173,8 +174,7 @@ export function reopenAutomatic(
     components: Object.fromEntries(outage.componentIds.map((id) => [id, outage.status])),
     ...displayTime(ctx, Math.max(outage.startedAt, newest)),
   };
-  const prepared = prepareUpdate(ctx, tx, incidentId, input, true);
-  appendUpdate(ctx, tx, prepared, input, SYSTEM_ACTOR);
+  addAutomaticUpdate(ctx, tx, incidentId, input);
 }
 
 /** Moves an unchanged draft to another outage, so that publishing it does not affect earlier history. */
@@ -255,6 +255,101 @@ export function endOutages(
     }
     if (!hasLeft) resolveIfOver(ctx, tx, incidentId);
   }
+}
+
+/**
+ * Opens a new incident for the outages of some monitors of an incident that Allclear opened, which is a draft if that
+ * one is. Causes keep their dates. The incident that they leave says so without notifying people. Both stay Allclear's.
+ *
+ * Throws `not_found`, `validation_failed` with each monitor that has no open outage in the incident, or `conflict` for
+ * an incident that is resolved or a person's, and if no monitor that fails would stay.
+ */
+export function splitOff(
+  ctx: Ctx,
+  tx: Tx,
+  incidentId: string,
+  input: SplitOffBody,
+  actor: Actor,
+): IncidentRecord {
+  validate(SplitOffBody, input);
+  const { row } = getIncidentRow(tx, incidentId, true);
+  const automatic = findAutomatic(tx, { incidentId });
+  if (automatic?.takenOverAt !== null) {
+    throw conflict("Only an incident that Allclear opened and no one has taken over can be split.");
+  }
+  if (row.status === "resolved") throw conflict("The incident is resolved, so it cannot be split.");
+  const { outages, failingMonitorIds } = readOutages(tx, row);
+  const failing = new Set(failingMonitorIds);
+  const errors = new FieldErrors();
+  for (const [index, id] of input.monitors.entries()) {
+    if (!failing.has(id)) errors.add(["monitors", index], "has no open outage in this incident");
+  }
+  errors.throwIfAny();
+  const chosen = new Set(input.monitors);
+  if (chosen.size === failing.size) {
+    throw conflict("At least one monitor that fails must stay in the incident.");
+  }
+  const moving = outages.filter(({ outage }) => chosen.has(outage.monitorId));
+  const moved = moving.map(({ outage }) => outage);
+  const startedAt = Math.min(...moved.map((outage) => outage.startedAt));
+  const present = new Map<string, ComponentStatus>();
+  for (const { componentId, status, to } of causesOfOutages(moved)) {
+    if (to === null) present.set(componentId, status);
+  }
+  for (const { outage, isComponentDeleted } of moving) {
+    if (isComponentDeleted === 1) present.delete(outage.componentId);
+  }
+  const names = new Map(
+    moving
+      .toSorted((one, other) => one.componentPosition - other.componentPosition)
+      .map(({ outage, componentName }) => [outage.componentId, componentName]),
+  );
+  const worst = worstStatus(moved.map(({ status }) => status));
+  const start = displayTime(ctx, startedAt).display_at;
+  const created = createIncident(
+    ctx,
+    tx,
+    {
+      page: row.pageId,
+      name: titleOf({ names: [...names.values()], count: names.size, worst: worst as OnDown }),
+      body: "Automatic checks are failing.",
+      components: Object.fromEntries([...present].slice(0, NAMED_COMPONENTS_MAX)),
+      draft: row.draft,
+      ...(start !== undefined && { started_at: start }),
+      ...(input.notify !== undefined && { notify: input.notify }),
+    },
+    "monitor",
+    actor,
+  ).row;
+  moveOutages(tx, {
+    from: incidentId,
+    to: created.id,
+    monitorIds: JSON.stringify(input.monitors),
+  });
+  const componentIds = new Set(moved.map(({ componentId }) => componentId));
+  const own = {
+    incidentId: created.id,
+    pageId: row.pageId,
+    name: created.name,
+    startedAt: created.startedAt,
+    // Further outages join as if it had been opened with the other one.
+    openedAt: automatic.openedAt,
+    resolvedAt: null,
+    takenOverAt: null,
+    updateDueAt: null,
+  };
+  insertAutomatic(tx, own);
+  const newRow = saveFacts(ctx, tx, created, own, { startedAt: created.startedAt, worst }).row;
+  const before = { startedAt: row.startedAt, worst: "operational" } as const;
+  const oldRow = saveFacts(ctx, tx, row, automatic, before).row;
+  for (const componentId of componentIds) {
+    refreshCauses(ctx, tx, newRow, componentId);
+    refreshCauses(ctx, tx, oldRow, componentId);
+  }
+  writeWords(ctx, tx, oldRow, { notify: false, moved: findComponents(tx, [...componentIds]) });
+  const summary = `Split the outages of ${chosen.size} monitors off the incident “${oldRow.name}”: “${newRow.name}”`;
+  audit(ctx, tx, actor, "incident.split_off", incidentId, summary);
+  return getIncident(tx, created.id, true);
 }
 
 /**
@@ -366,99 +461,4 @@ function namesOf(tx: Tx, componentIds: readonly string[]): string[] {
 /** Returns at most `length` code points of a text, without characters that names must not have. */
 function cut(text: string, length: number): string {
   return [...withoutUnsafeCharacters(text)].slice(0, length).join("").trimEnd();
-}
-
-/**
- * Opens a new incident for the outages of some monitors of an incident that Allclear opened, which is a draft if that
- * one is. Causes keep their dates. The incident that they leave says so without notifying people. Both stay Allclear's.
- *
- * Throws `not_found`, `validation_failed` with each monitor that has no open outage in the incident, or `conflict` for
- * an incident that is resolved or a person's, and if no monitor that fails would stay.
- */
-export function splitOff(
-  ctx: Ctx,
-  tx: Tx,
-  incidentId: string,
-  input: SplitOffBody,
-  actor: Actor,
-): IncidentRecord {
-  validate(SplitOffBody, input);
-  const { row } = getIncidentRow(tx, incidentId, true);
-  const automatic = findAutomatic(tx, { incidentId });
-  if (automatic?.takenOverAt !== null) {
-    throw conflict("Only an incident that Allclear opened and no one has taken over can be split.");
-  }
-  if (row.status === "resolved") throw conflict("The incident is resolved, so it cannot be split.");
-  const { outages, failingMonitorIds } = readOutages(tx, row);
-  const failing = new Set(failingMonitorIds);
-  const errors = new FieldErrors();
-  for (const [index, id] of input.monitors.entries()) {
-    if (!failing.has(id)) errors.add(["monitors", index], "has no open outage in this incident");
-  }
-  errors.throwIfAny();
-  const chosen = new Set(input.monitors);
-  if (chosen.size === failing.size) {
-    throw conflict("At least one monitor that fails must stay in the incident.");
-  }
-  const moving = outages.filter(({ outage }) => chosen.has(outage.monitorId));
-  const moved = moving.map(({ outage }) => outage);
-  const startedAt = Math.min(...moved.map((outage) => outage.startedAt));
-  const present = new Map<string, ComponentStatus>();
-  for (const { componentId, status, to } of causesOfOutages(moved)) {
-    if (to === null) present.set(componentId, status);
-  }
-  for (const { outage, isComponentDeleted } of moving) {
-    if (isComponentDeleted === 1) present.delete(outage.componentId);
-  }
-  const names = new Map(
-    moving
-      .toSorted((one, other) => one.componentPosition - other.componentPosition)
-      .map(({ outage, componentName }) => [outage.componentId, componentName]),
-  );
-  const worst = worstStatus(moved.map(({ status }) => status));
-  const start = displayTime(ctx, startedAt).display_at;
-  const created = createIncident(
-    ctx,
-    tx,
-    {
-      page: row.pageId,
-      name: titleOf({ names: [...names.values()], count: names.size, worst: worst as OnDown }),
-      body: "Automatic checks are failing.",
-      components: Object.fromEntries([...present].slice(0, NAMED_COMPONENTS_MAX)),
-      draft: row.draft,
-      ...(start !== undefined && { started_at: start }),
-      ...(input.notify !== undefined && { notify: input.notify }),
-    },
-    "monitor",
-    actor,
-  ).row;
-  moveOutages(tx, {
-    from: incidentId,
-    to: created.id,
-    monitorIds: JSON.stringify(input.monitors),
-  });
-  const componentIds = new Set(moved.map(({ componentId }) => componentId));
-  const own = {
-    incidentId: created.id,
-    pageId: row.pageId,
-    name: created.name,
-    startedAt: created.startedAt,
-    // Further outages join as if it had been opened with the other one.
-    openedAt: automatic.openedAt,
-    resolvedAt: null,
-    takenOverAt: null,
-    updateDueAt: null,
-  };
-  insertAutomatic(tx, own);
-  const newRow = saveFacts(ctx, tx, created, own, { startedAt: created.startedAt, worst }).row;
-  const before = { startedAt: row.startedAt, worst: "operational" } as const;
-  const oldRow = saveFacts(ctx, tx, row, automatic, before).row;
-  for (const componentId of componentIds) {
-    refreshCauses(ctx, tx, newRow, componentId);
-    refreshCauses(ctx, tx, oldRow, componentId);
-  }
-  writeWords(ctx, tx, oldRow, { notify: false, moved: findComponents(tx, [...componentIds]) });
-  const summary = `Split the outages of ${chosen.size} monitors off the incident “${oldRow.name}”: “${newRow.name}”`;
-  audit(ctx, tx, actor, "incident.split_off", incidentId, summary);
-  return getIncident(tx, created.id, true);
 }

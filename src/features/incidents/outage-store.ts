@@ -19,7 +19,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
+import { areEqual, deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
@@ -29,6 +29,9 @@ import { isOneOf, isPublished } from "./store";
 
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;
 export type OutageRow = typeof incidentOutages.$inferSelect;
+
+/** Condition: an outage joined its incident, and gives its component a status. */
+const isJoined = eq(incidentOutages.kind, "joined");
 
 export const findAutomatic = findBy(automaticIncidents, ["incidentId"]);
 
@@ -116,13 +119,13 @@ export const listJoinedOutages = selectMany((orm, $: { ids: string }) =>
     })
     .from(incidentOutages)
     .innerJoin(components, eq(components.id, incidentOutages.componentId))
-    .where(and(isOneOf(incidentOutages.incidentId, $.ids), eq(incidentOutages.kind, "joined")))
+    .where(and(isOneOf(incidentOutages.incidentId, $.ids), isJoined))
     .orderBy(asc(components.position), asc(components.id), asc(incidentOutages.startedAt)),
 );
 
 /** Lists the outages of a component that joined an incident. */
 export const listJoinedOfComponent = listBy(incidentOutages, ["incidentId", "componentId"], {
-  where: eq(incidentOutages.kind, "joined"),
+  where: isJoined,
 });
 
 /** Badness of a status that an outage gives, for comparisons. */
@@ -143,10 +146,8 @@ export const findCoveringOutage = selectOne(
       .from(incidentOutages)
       .where(
         and(
-          eq(incidentOutages.incidentId, $.incidentId),
-          eq(incidentOutages.componentId, $.componentId),
+          areEqual(incidentOutages, ["incidentId", "componentId"], $, isJoined),
           ne(incidentOutages.monitorId, $.monitorId),
-          eq(incidentOutages.kind, "joined"),
           isNull(incidentOutages.endedAt),
           lte(incidentOutages.startedAt, $.at),
           sql`${badness(incidentOutages.status)} >= ${badness(sql`${$.status}`)}`,
@@ -163,9 +164,7 @@ export const findSimilarOutage = selectOne(
       .from(incidentOutages)
       .where(
         and(
-          eq(incidentOutages.incidentId, $.incidentId),
-          eq(incidentOutages.componentId, $.componentId),
-          eq(incidentOutages.kind, "joined"),
+          areEqual(incidentOutages, ["incidentId", "componentId"], $, isJoined),
           sql`${badness(incidentOutages.status)} >= ${badness(sql`${$.status}`)}`,
         ),
       )
@@ -206,32 +205,18 @@ export const reopenOutage = mutate(
       .set({ endedAt: null, hasLeft: false })
       .where(
         and(
-          eq(incidentOutages.incidentId, $.incidentId),
-          eq(incidentOutages.componentId, $.componentId),
-          eq(incidentOutages.monitorId, $.monitorId),
+          areEqual(incidentOutages, ["incidentId", "componentId", "monitorId", "kind"], $),
           sql`${incidentOutages.startedAt} = (
             SELECT max(l.started_at) FROM incident_outages AS l
             WHERE l.incident_id = ${$.incidentId} AND l.component_id = ${$.componentId}
               AND l.monitor_id = ${$.monitorId} AND l.kind = ${$.kind})`,
-          eq(incidentOutages.kind, $.kind),
         ),
       ),
 );
 
 /** Ends an outage at a time (unix ms), never before its start. */
 export const endOutage = mutate(
-  (
-    orm,
-    $: {
-      incidentId: string;
-      componentId: string;
-      monitorId: string;
-      startedAt: number;
-      kind: OutageRow["kind"];
-      endedAt: number;
-      hasLeft: boolean;
-    },
-  ) =>
+  (orm, $: Omit<OutageRow, "status" | "endedAt"> & { endedAt: number }) =>
     orm
       .update(incidentOutages)
       .set({
@@ -239,12 +224,10 @@ export const endOutage = mutate(
         hasLeft: sql`${$.hasLeft}`,
       })
       .where(
-        and(
-          eq(incidentOutages.incidentId, $.incidentId),
-          eq(incidentOutages.componentId, $.componentId),
-          eq(incidentOutages.monitorId, $.monitorId),
-          eq(incidentOutages.startedAt, $.startedAt),
-          eq(incidentOutages.kind, $.kind),
+        areEqual(
+          incidentOutages,
+          ["incidentId", "componentId", "monitorId", "startedAt", "kind"],
+          $,
         ),
       ),
 );
@@ -324,7 +307,7 @@ export const listTitleComponents = selectMany((orm, $: { incidentId: string; lim
     })
     .from(incidentOutages)
     .innerJoin(components, eq(components.id, incidentOutages.componentId))
-    .where(and(eq(incidentOutages.incidentId, $.incidentId), eq(incidentOutages.kind, "joined")))
+    .where(and(eq(incidentOutages.incidentId, $.incidentId), isJoined))
     .groupBy(incidentOutages.componentId)
     .orderBy(asc(components.position), asc(components.id))
     .limit($.limit),
@@ -443,9 +426,7 @@ export const findOutageOfMonitor = selectOne((orm, $: { incidentId: string; moni
   orm
     .select({ startedAt: incidentOutages.startedAt })
     .from(incidentOutages)
-    .where(
-      and(eq(incidentOutages.monitorId, $.monitorId), eq(incidentOutages.incidentId, $.incidentId)),
-    )
+    .where(areEqual(incidentOutages, ["monitorId", "incidentId"], $))
     .limit(1),
 );
 
@@ -484,7 +465,7 @@ export const findJoinedIncident = selectOne(
           isNull(automaticIncidents.takenOverAt),
           eq(incidentOutages.incidentId, incidents.id),
           eq(incidentOutages.componentId, $.componentId),
-          eq(incidentOutages.kind, "joined"),
+          isJoined,
           gte(incidentOutages.startedAt, $.startedFrom),
           or(isNull(incidentOutages.endedAt), isNotNull(automaticIncidents.updateDueAt)),
         ),

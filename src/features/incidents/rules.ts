@@ -1,3 +1,7 @@
+/*
+ * What follows from the updates and outages of an incident: `timelineOf` computes its status, times, causes and
+ * components, `incidentAfter` its row after a change. Limits and possible times are judged here, too.
+ */
 import {
   type ComponentStatus,
   type Impact,
@@ -51,72 +55,6 @@ export interface Timeline {
   causes: ComponentCause[];
   /** Status of each named component: current, or last before the resolution. */
   components: ReadonlyMap<string, ComponentStatus>;
-}
-
-const IMPACT_OF: Record<ComponentStatus, Impact> = {
-  operational: "none",
-  under_maintenance: "none",
-  degraded_performance: "minor",
-  partial_outage: "major",
-  major_outage: "critical",
-};
-
-/** Returns every status that the updates and the outages of an incident gave a component. */
-function statusesEverGiven(
-  updates: readonly Pick<UpdateFacts, "components">[],
-  automation: Automation | undefined,
-): ComponentStatus[] {
-  return [
-    ...updates.flatMap(({ components }) => components.map(({ newStatus }) => newStatus)),
-    ...(automation?.outages ?? []).map(({ status }) => status),
-  ];
-}
-
-/** Returns an incident's impact: the override, else that of the worst status it ever gave a component. */
-export function impactOf(everNamed: Iterable<ComponentStatus>, override: Impact | null): Impact {
-  return override ?? IMPACT_OF[worstStatus(everNamed)];
-}
-
-/** Returns true if a key can read drafts and unpublished post-mortems. */
-export function canReadDrafts(scopes: ReadonlySet<string>): boolean {
-  return scopes.has("read:status") && scopes.has("write:incidents");
-}
-
-/** Sorts updates by the time of their effect, and those of the same time by the time of writing. */
-export function inOrder<U extends { id: string; displayAt: number }>(updates: readonly U[]): U[] {
-  return updates.toSorted((a, b) => a.displayAt - b.displayAt || (a.id < b.id ? -1 : 1));
-}
-
-/** Returns the update that the incident was opened with. */
-export function firstWritten<U extends { id: string }>(updates: readonly U[]): U | undefined {
-  return updates.reduce<U | undefined>(
-    (first, each) => (first === undefined || each.id < first.id ? each : first),
-    undefined,
-  );
-}
-
-/** Maximum number of components in all updates of one incident, counted once per update. */
-export const NAMINGS_MAX = 10 * NAMED_COMPONENTS_MAX;
-
-/** Returns the limit of an incident that one more update of `added` components would exceed, or undefined. */
-export function exceededLimit(
-  updates: readonly Pick<UpdateFacts, "components">[],
-  added: number,
-): "updates" | "components" | undefined {
-  if (updates.length >= UPDATES_MAX) return "updates";
-  return added > 0 && countNamings(updates) + added > NAMINGS_MAX ? "components" : undefined;
-}
-
-/** Counts the components in updates, once per update. */
-export function countNamings(updates: readonly Pick<UpdateFacts, "components">[]): number {
-  return updates.reduce((sum, { components }) => sum + components.length, 0);
-}
-
-/** Returns true if an added update resolves an open incident. `updates` are ordered newest first. */
-export function isResolving(updates: readonly UpdateFacts[], added: UpdateFacts): boolean {
-  const last = updates[0];
-  if (last === undefined || last.status === "resolved") return false;
-  return added.status === "resolved" && added.displayAt >= last.displayAt;
 }
 
 /**
@@ -437,6 +375,30 @@ function timesAfter(
   };
 }
 
+/** Returns every status that the updates and the outages of an incident gave a component. */
+function statusesEverGiven(
+  updates: readonly Pick<UpdateFacts, "components">[],
+  automation: Automation | undefined,
+): ComponentStatus[] {
+  return [
+    ...updates.flatMap(({ components }) => components.map(({ newStatus }) => newStatus)),
+    ...(automation?.outages ?? []).map(({ status }) => status),
+  ];
+}
+
+/** Returns an incident's impact: the override, else that of the worst status it ever gave a component. */
+export function impactOf(everNamed: Iterable<ComponentStatus>, override: Impact | null): Impact {
+  return override ?? IMPACT_OF[worstStatus(everNamed)];
+}
+
+const IMPACT_OF: Record<ComponentStatus, Impact> = {
+  operational: "none",
+  under_maintenance: "none",
+  degraded_performance: "minor",
+  partial_outage: "major",
+  major_outage: "critical",
+};
+
 /**
  * Returns the manual statuses that a resolved incident sets: the statuses in the update that resolved
  * it. The first update sets none, since its statuses are those of the past.
@@ -503,4 +465,46 @@ export function validateDisplayAt(
   else if (startedAt !== undefined && displayAt < startedAt) {
     errors.add(["display_at"], "is before the incident started");
   }
+}
+
+/** Sorts updates by the time of their effect, and those of the same time by the time of writing. */
+export function inOrder<U extends { id: string; displayAt: number }>(updates: readonly U[]): U[] {
+  return updates.toSorted((a, b) => a.displayAt - b.displayAt || (a.id < b.id ? -1 : 1));
+}
+
+/** Returns the update that the incident was opened with. */
+export function firstWritten<U extends { id: string }>(updates: readonly U[]): U | undefined {
+  return updates.reduce<U | undefined>(
+    (first, each) => (first === undefined || each.id < first.id ? each : first),
+    undefined,
+  );
+}
+
+/** Maximum number of components in all updates of one incident, counted once per update. */
+export const NAMINGS_MAX = 10 * NAMED_COMPONENTS_MAX;
+
+/** Returns the limit of an incident that one more update of `added` components would exceed, or undefined. */
+export function exceededLimit(
+  updates: readonly Pick<UpdateFacts, "components">[],
+  added: number,
+): "updates" | "components" | undefined {
+  if (updates.length >= UPDATES_MAX) return "updates";
+  return added > 0 && countNamings(updates) + added > NAMINGS_MAX ? "components" : undefined;
+}
+
+/** Counts the components in updates, once per update. */
+export function countNamings(updates: readonly Pick<UpdateFacts, "components">[]): number {
+  return updates.reduce((sum, { components }) => sum + components.length, 0);
+}
+
+/** Returns true if an added update resolves an open incident. `updates` are ordered newest first. */
+export function isResolving(updates: readonly UpdateFacts[], added: UpdateFacts): boolean {
+  const last = updates[0];
+  if (last === undefined || last.status === "resolved") return false;
+  return added.status === "resolved" && added.displayAt >= last.displayAt;
+}
+
+/** Returns true if a key can read drafts and unpublished post-mortems. */
+export function canReadDrafts(scopes: ReadonlySet<string>): boolean {
+  return scopes.has("read:status") && scopes.has("write:incidents");
 }

@@ -390,6 +390,24 @@ export const PutPostmortemBody = Type.Object(
 
 export type PutPostmortemBody = Static<typeof PutPostmortemBody>;
 
+/** The monitors that `splitOff` moves into an incident of their own. */
+export const SplitOffBody = Type.Object(
+  {
+    monitors: Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 1_000,
+      uniqueItems: true,
+      description: "Ids of the monitors whose outages become an incident of their own.",
+    }),
+    notify: Type.Optional(Notify),
+  },
+  { additionalProperties: false },
+);
+
+export type SplitOffBody = Static<typeof SplitOffBody>;
+
+/* Data of events. */
+
 const COMPONENTS_MAX = 100;
 
 const { updates: _updates, ...Fields } = Incident.properties;
@@ -454,18 +472,3 @@ function truncate(
     },
   };
 }
-
-export const SplitOffBody = Type.Object(
-  {
-    monitors: Type.Array(Type.String({ maxLength: 100 }), {
-      minItems: 1,
-      maxItems: 1_000,
-      uniqueItems: true,
-      description: "Ids of the monitors whose outages become an incident of their own.",
-    }),
-    notify: Type.Optional(Notify),
-  },
-  { additionalProperties: false },
-);
-
-export type SplitOffBody = Static<typeof SplitOffBody>;
