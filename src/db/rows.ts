@@ -14,7 +14,7 @@ type Compared<Table extends SQLiteTable, Name extends NameIn<Table>> = {
   [Column in Name]: NonNullable<RowOf<Table>[Column]>;
 };
 
-/** What is the same in every call of a statement. */
+/** Part of a statement that is the same in every call. */
 interface Conditions {
   /** Further condition without parameters, such as `isNull(incidents.deletedAt)`. */
   where?: SQL;
