@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { invalidParameter } from "../../base/errors";
 import { Text } from "../../base/schema";
+import type { ComponentStatus } from "../../base/status";
 import type { FieldErrors } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import { findPageBySlug } from "../pages/store";
@@ -94,6 +95,29 @@ export function resolveComponents(
     else errors.add(path, problem);
   }
   return [...resolved.values()];
+}
+
+/**
+ * Returns the components that the field `components` of a body names. Adds an error for each reference to
+ * an unknown component, to one of another page, or to one that an earlier reference names. Every page's
+ * components are allowed if `pageId` is undefined.
+ */
+export function resolveNamedComponents(
+  reader: Reader,
+  errors: FieldErrors,
+  pageId: string | undefined,
+  statuses: Readonly<Record<string, ComponentStatus>> = {},
+): ResolvedComponent[] {
+  return resolveComponents(
+    reader,
+    Object.keys(statuses),
+    errors,
+    (reference) => ["components", reference],
+    (row) => {
+      const isElsewhere = row && pageId !== undefined && row.pageId !== pageId;
+      return isElsewhere ? "is a component of another page" : existenceProblem(row);
+    },
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
-import { existenceProblem, resolveComponents } from "../components/references";
+import { resolveNamedComponents } from "../components/references";
 import { findNamedPage } from "../pages/filter";
 import { findPage } from "../pages/store";
 import {
@@ -185,23 +185,13 @@ function readComponents(
   pageId: string | null | undefined,
   statuses: Readonly<Record<string, NamedStatus>>,
 ): Map<string, NamedStatus> {
-  const references = Object.keys(statuses);
   if (pageId === null) {
-    if (references.length > 0) {
+    if (Object.keys(statuses).length > 0) {
       errors.add(["components"], "must be empty in a template for all pages");
     }
     return new Map();
   }
-  const resolved = resolveComponents(
-    reader,
-    references,
-    errors,
-    (reference) => ["components", reference],
-    (row) => {
-      const isElsewhere = row && pageId !== undefined && row.pageId !== pageId;
-      return isElsewhere ? "is a component of another page" : existenceProblem(row);
-    },
-  );
+  const resolved = resolveNamedComponents(reader, errors, pageId, statuses);
   return new Map(
     resolved.flatMap(({ id, reference }) => {
       const status = statuses[reference];

@@ -41,6 +41,7 @@ import {
   validateDisplayAt,
   validateTimes,
 } from "./rules";
+import { resolveNamedComponents } from "../components/references";
 import {
   appendUpdate,
   buildUpdate,
@@ -49,7 +50,6 @@ import {
   publish,
   recordIncidentEvent,
   requireRoomToReopen,
-  resolveNamedComponents,
   saveIncident,
   writeUpdate,
 } from "./save";

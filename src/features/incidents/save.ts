@@ -2,19 +2,16 @@
  * Writes an incident and what follows from it: status, impact, times, causes, event. `saveIncident` writes a change,
  * `prepareUpdate` and `appendUpdate` an update, by people and by Allclear.
  */
+
 import { type Actor, authorOf } from "../../base/actor";
 import { conflict } from "../../base/errors";
-import type { ComponentStatus, IncidentStatus } from "../../base/status";
+import type { IncidentStatus } from "../../base/status";
 import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import type { EventType, OutboxEvent } from "../../events/outbox";
-import {
-  existenceProblem,
-  resolveComponents,
-  type ResolvedComponent,
-} from "../components/references";
+import { type ResolvedComponent, resolveNamedComponents } from "../components/references";
 import { type ComponentCause, replaceCauses } from "../components/statuses";
 import { touchPage } from "../pages/pages";
 import { toMs, UPDATES_MAX } from "../timeline/updates";
@@ -223,29 +220,6 @@ function timeAfterAll(row: IncidentRow, summaries: readonly UpdateSummary[], now
 /** Returns the status that an incident had at a time. `summaries` are ordered newest first. */
 function statusAt(summaries: readonly UpdateSummary[], at: number) {
   return summaries.find(({ displayAt }) => displayAt <= at)?.status;
-}
-
-/**
- * Returns the components that the field `components` of a body names. Adds an error for each reference to
- * an unknown component, to one of another page, or to one that an earlier reference names. Every page's
- * components are allowed if `pageId` is undefined.
- */
-export function resolveNamedComponents(
-  reader: Reader,
-  errors: FieldErrors,
-  pageId: string | undefined,
-  statuses: Readonly<Record<string, ComponentStatus>> = {},
-): ResolvedComponent[] {
-  return resolveComponents(
-    reader,
-    Object.keys(statuses),
-    errors,
-    (reference) => ["components", reference],
-    (row) => {
-      const isElsewhere = row && pageId !== undefined && row.pageId !== pageId;
-      return isElsewhere ? "is a component of another page" : existenceProblem(row);
-    },
-  );
 }
 
 /** Builds an update of an incident. It names components with their present names and statuses, ordered by id. */

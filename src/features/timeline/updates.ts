@@ -1,3 +1,4 @@
+/* Common parts of incidents and maintenance: fields of bodies and events, limits, sizes of lists. */
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import type { Reader, Tx } from "../../db/statements";
 import { notFound } from "../../base/errors";
