@@ -169,7 +169,6 @@ function handleLeftoversOfPage(
 }
 
 type ScheduleWithRef = ScheduleRecord & { ref: string };
-
 type ScheduleEntry = Entry<FileSchedule, ScheduleWithRef>;
 
 /** Applies maintenance schedules, after the pages and their components. */

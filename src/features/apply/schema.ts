@@ -28,7 +28,6 @@ export const FileMonitor = declaredMonitorSchema<MonitorMore>({
   components: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 127 }))),
   depends_on: Type.Optional(Type.Array(RefText, { maxItems: PARENTS_MAX, uniqueItems: true })),
 });
-
 export type FileMonitor = Static<typeof FileMonitor>;
 
 const Monitors = Type.Optional(Type.Array(FileMonitor));
@@ -38,7 +37,6 @@ export const FileComponent = Type.Object(
   { ...ComponentInput.properties, previous_refs: PreviousRefs, monitors: Monitors },
   { additionalProperties: false },
 );
-
 export type FileComponent = Static<typeof FileComponent>;
 
 /** A group in a file, with its components. */
@@ -50,7 +48,6 @@ export const FileGroup = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type FileGroup = Static<typeof FileGroup>;
 
 /** A page in a file, with its groups and its components without a group. */
@@ -64,7 +61,6 @@ export const FilePage = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type FilePage = Static<typeof FilePage>;
 
 /** A webhook in a file. It has no name: a missing ref is made from the description. */
@@ -72,7 +68,6 @@ export const FileWebhook = Type.Object(
   { ref: Type.Optional(RefText), ...DECLARED_WEBHOOK_FIELDS, previous_refs: PreviousRefs },
   { additionalProperties: false },
 );
-
 export type FileWebhook = Static<typeof FileWebhook>;
 
 /** A maintenance schedule in a file. Its components are refs of components of its page. */
@@ -86,7 +81,6 @@ export const FileSchedule = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type FileSchedule = Static<typeof FileSchedule>;
 
 /** A configuration file, with the monitors without components. */
@@ -100,7 +94,6 @@ export const ApplyFile = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type ApplyFile = Static<typeof ApplyFile>;
 
 type Json = Record<string, unknown>;

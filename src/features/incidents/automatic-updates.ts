@@ -38,13 +38,10 @@ import type { AddUpdateBody } from "./wire";
 
 /** Time for which outages are gathered for one update, after the first that waits. */
 const GATHER_MS = MINUTE_MS;
-
 /** Distance of updates that name no further component and no worse status. */
 const INTERVAL_MS = 5 * MINUTE_MS;
-
 /** Numbers of updates and of components in them from which Allclear writes none, so that people have room for theirs. */
 const WORDS_MAX = { updates: UPDATES_MAX - 50, namings: NAMINGS_MAX - NAMED_COMPONENTS_MAX };
-
 /** Number of components that a text names; further ones are counted. */
 const NAMES_MAX = 10;
 

@@ -496,7 +496,6 @@ function withNames(
 
 /** Maximum size of the cache in UTF-16 units: several thousand updates of usual length. */
 const SIZE_MAX = 4_000_000;
-
 /** Estimated size, in UTF-16 units, of an update without its text and of each component that it names. */
 const ITEM_SIZE = 500;
 

@@ -22,7 +22,6 @@ import type { IncidentRecord, UpdateRecord } from "./records";
 import type { IncidentRow } from "./store";
 
 const INCIDENT_SOURCES = ["api", "dashboard", "monitor", "import"] as const;
-
 export type IncidentSource = (typeof INCIDENT_SOURCES)[number];
 
 export const IncidentStatusText = OneOf(INCIDENT_STATUSES, {
@@ -55,7 +54,6 @@ const UpdateFields = {
 };
 
 export const IncidentUpdate = Type.Object(UpdateFields, { title: "IncidentUpdate" });
-
 export type IncidentUpdate = Static<typeof IncidentUpdate>;
 
 /** An update with its incident's id and version. */
@@ -70,7 +68,6 @@ export const SingleUpdate = Type.Object(
   },
   { title: "SingleIncidentUpdate" },
 );
-
 export type SingleUpdate = Static<typeof SingleUpdate>;
 
 const PostmortemFields = {
@@ -130,7 +127,6 @@ export const Incident = Type.Object(
   },
   { title: "Incident" },
 );
-
 export type Incident = Static<typeof Incident>;
 
 /** The answer to the request that opens an incident, with its only update. */
@@ -253,9 +249,7 @@ const ExternalRef = LineText({
 
 /** Maximum length of a post-mortem, in code points. */
 export const POSTMORTEM_MAX = 50_000;
-
 const PostmortemText = Text({ minLength: 1, maxLength: POSTMORTEM_MAX, description: "Markdown." });
-
 const NamedComponents = Type.Record(Type.String(), Status, {
   maxProperties: NAMED_COMPONENTS_MAX,
   description:
@@ -301,7 +295,6 @@ export const CreateIncidentBody = Type.Object(
     ],
   },
 );
-
 export type CreateIncidentBody = Static<typeof CreateIncidentBody>;
 
 export const UpdateIncidentBody = Type.Object(
@@ -321,7 +314,6 @@ export const UpdateIncidentBody = Type.Object(
     examples: [{ started_at: "2026-01-01T11:45:00Z" }],
   },
 );
-
 export type UpdateIncidentBody = Static<typeof UpdateIncidentBody>;
 
 export const AddUpdateBody = Type.Object(
@@ -339,14 +331,12 @@ export const AddUpdateBody = Type.Object(
     examples: [{ status: "resolved", body: "A bad deployment was rolled back." }],
   },
 );
-
 export type AddUpdateBody = Static<typeof AddUpdateBody>;
 
 export const EditUpdateBody = Type.Object(
   { body: Type.Optional(UpdateText), display_at: Type.Optional(InstantText()) },
   { additionalProperties: false, minProperties: 1, examples: [{ body: "The database was full." }] },
 );
-
 export type EditUpdateBody = Static<typeof EditUpdateBody>;
 
 /** A whole incident of another product. */
@@ -369,7 +359,6 @@ export const ImportIncidentBody = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type ImportIncidentBody = Static<typeof ImportIncidentBody>;
 
 export const PutPostmortemBody = Type.Object(
@@ -387,7 +376,6 @@ export const PutPostmortemBody = Type.Object(
     examples: [{ body: "## What happened\n\nA disk was full.", publish: true }],
   },
 );
-
 export type PutPostmortemBody = Static<typeof PutPostmortemBody>;
 
 /** The monitors that `splitOff` moves into an incident of their own. */
@@ -403,7 +391,6 @@ export const SplitOffBody = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type SplitOffBody = Static<typeof SplitOffBody>;
 
 /* Data of events. */
