@@ -129,7 +129,7 @@ export function pathInList(field: string) {
 }
 
 /** Returns the error of a reference to an unknown component. */
-export function existenceProblem(row: ComponentRow | undefined): string | undefined {
+function existenceProblem(row: ComponentRow | undefined): string | undefined {
   return row ? undefined : "is not a component";
 }
 

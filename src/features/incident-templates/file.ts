@@ -56,14 +56,9 @@ function applyTemplate(run: ApplyRun, entry: TemplateEntry, componentsOf: Compon
   const page = run.locatingErrors(path, () => pageOfTemplate(run, item));
   const pageComponents = page ? componentsOf(page.id) : [];
   const ids = run.locatingErrors(path, () => componentIdsOfTemplate(item, page, pageComponents));
-  const { page: _page, components: _components, previous_refs: _refs, ref: _ref, ...fields } = item;
-  const input = {
-    ...fields,
-    status: item.status ?? "investigating",
-    impact_override: item.impact_override ?? null,
-    page: page?.id ?? null,
-    components: ids,
-  };
+  const desired = desiredTemplate(item, ref);
+  const { ref: _ref, ...fields } = desired;
+  const input = { ...fields, page: page?.id ?? null, components: ids };
   run.apply<TemplateRow, Record<string, unknown>>({
     noun: "incident template",
     label: stored?.ref ?? ref,
@@ -74,7 +69,7 @@ function applyTemplate(run: ApplyRun, entry: TemplateEntry, componentsOf: Compon
       ...(stored && presentTemplateFields(stored, componentsOf)),
       page: stored && slugOf(run, stored),
     }),
-    desired: { ...desiredTemplate(item, ref), page: page?.slug ?? null },
+    desired: { ...desired, page: page?.slug ?? null },
     create: () => createTemplate(ctx, tx, input, options.actor, { ref, managedBy: "apply" }).row,
     update: (row) => updateTemplate(ctx, tx, row.id, input, options.actor, { ref }).row,
   });

@@ -55,23 +55,17 @@ export function createTemplate(
 ): TemplateRecord {
   validate(TemplateInput, input);
   const errors = new FieldErrors();
-  const pageId = readPageId(tx, errors, input.page ?? null);
-  const components = readComponents(tx, errors, pageId, input.components ?? {});
+  const { components, ...columns } = readTemplate(tx, errors, input);
   errors.throwIfAny();
   const holderOf = (ref: string) => findTemplateByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(toRef(input.name) || "template", holderOf);
   requireFreeRef(tx, ref);
-  requireRoom(tx, pageId ?? null, true);
+  requireRoom(tx, columns.pageId, true);
   const now = ctx.clock.now();
   const row: TemplateRow = {
     id: ctx.newId("tpl"),
     ref,
-    pageId: pageId ?? null,
-    name: input.name,
-    title: input.title,
-    body: input.body,
-    status: input.status ?? "investigating",
-    impactOverride: input.impact_override ?? null,
+    ...columns,
     managedBy: metadata.managedBy ?? null,
     version: 1,
     createdAt: now,
@@ -99,29 +93,16 @@ export function updateTemplate(
   const record = getTemplate(tx, id);
   const { row: before } = record;
   const { name, title, body } = before;
-  validate(TemplateInput, { name, title, body, ...input });
+  const complete = validate(TemplateInput, { name, title, body, ...input });
   const errors = new FieldErrors();
-  const pageId = input.page === undefined ? before.pageId : readPageId(tx, errors, input.page);
-  const stays = pageId === before.pageId;
-  const current = Object.fromEntries(stays ? record.components : []);
-  const components = readComponents(tx, errors, pageId, input.components ?? current);
+  const fields = readTemplate(tx, errors, complete, record);
   errors.throwIfAny();
-  const desired: DesiredTemplate = {
-    ref: metadata.ref ?? before.ref,
-    pageId: pageId ?? null,
-    name: input.name ?? name,
-    title: input.title ?? title,
-    body: input.body ?? body,
-    status: input.status ?? before.status,
-    impactOverride:
-      input.impact_override === undefined ? before.impactOverride : input.impact_override,
-    components,
-  };
+  const desired: DesiredTemplate = { ref: metadata.ref ?? before.ref, ...fields };
   const changed = changedFields(record, desired);
   if (changed.length === 0) return record;
   if (desired.ref !== before.ref) requireFreeRef(tx, desired.ref);
-  if (!stays) requireRoom(tx, desired.pageId, false);
-  const { components: _, ...columns } = desired;
+  if (desired.pageId !== before.pageId) requireRoom(tx, desired.pageId, false);
+  const { components, ...columns } = desired;
   updateTemplateRow(tx, { ...changedRow(ctx, before), ...columns });
   deleteTemplateComponents(tx, { templateId: id });
   writeComponents(tx, id, components);
@@ -155,6 +136,34 @@ function changedFields({ row, components }: TemplateRecord, desired: DesiredTemp
   return (Object.keys(WORDS) as (keyof DesiredTemplate)[])
     .filter((field) => !Bun.deepEquals(plain(before[field]), plain(desired[field])))
     .map((field) => WORDS[field]);
+}
+
+/**
+ * Reads the columns and components of a template. Fields that the input leaves out are those of `before`, but another
+ * page starts without components. Adds the errors of the page and of the components.
+ */
+function readTemplate(
+  reader: Reader,
+  errors: FieldErrors,
+  input: TemplateInput,
+  before?: TemplateRecord,
+): Omit<DesiredTemplate, "ref"> {
+  const current = before?.row;
+  const pageId =
+    input.page === undefined ? (current?.pageId ?? null) : readPageId(reader, errors, input.page);
+  const kept = pageId === current?.pageId ? Object.fromEntries(before?.components ?? []) : {};
+  return {
+    pageId: pageId ?? null,
+    name: input.name,
+    title: input.title,
+    body: input.body,
+    status: input.status ?? current?.status ?? "investigating",
+    impactOverride:
+      input.impact_override === undefined
+        ? (current?.impactOverride ?? null)
+        : input.impact_override,
+    components: readComponents(reader, errors, pageId, input.components ?? kept),
+  };
 }
 
 /**

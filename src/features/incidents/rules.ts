@@ -45,7 +45,7 @@ export interface Automation {
 }
 
 /** State of an incident, computed from its updates. Times in unix ms. */
-export interface Timeline {
+interface Timeline {
   status: IncidentStatus;
   /** Time at which it first had the status; null if never. */
   identifiedAt: number | null;
