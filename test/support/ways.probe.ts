@@ -64,7 +64,8 @@ test("a check", async () => {
 test("a mail", async () => {
   await using sending = await createSendingSite();
   const { site } = sending;
-  for (let subscriber = 0; subscriber <= TIMES; subscriber++) await site.subscribe(`s${subscriber}`);
+  for (let subscriber = 0; subscriber <= TIMES; subscriber++)
+    await site.subscribe(`s${subscriber}`);
   await site.open();
   await sending.finish();
   expect(sending.taken()).toHaveLength(TIMES + 1);

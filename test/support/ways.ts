@@ -37,8 +37,14 @@ async function countLines(way: string, times: number): Promise<Map<string, Map<n
   const { path } = folder;
   const child = Bun.spawn(
     [
-      ...[process.execPath, "test", "--coverage", "--coverage-reporter=lcov"],
-      ...[`--coverage-dir=${path}`, "--timeout=120000", "-t", `^${way}$`],
+      process.execPath,
+      "test",
+      "--coverage",
+      "--coverage-reporter=lcov",
+      `--coverage-dir=${path}`,
+      "--timeout=120000",
+      "-t",
+      `^${way}$`,
       "./test/support/ways.probe.ts",
     ],
     {
