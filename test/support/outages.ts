@@ -44,12 +44,16 @@ const ERRORS: Readonly<Record<string, string>> = {
       AND EXISTS (
         SELECT 1 FROM incident_outages AS o
         WHERE o.incident_id = i.id AND o.ended_at IS NULL AND o.started_at <= i.resolved_at)`,
-  "an incident of Allclear is open although all outages ended": `
+  "an incident of Allclear is open although all outages ended, the last by a recovery": `
     SELECT i.name || ' (' || i.id || ')' AS error
     FROM automatic_incidents AS a
     JOIN incidents AS i ON i.id = a.incident_id
     WHERE a.taken_over_at IS NULL AND i.status <> 'resolved' AND i.draft = 0 AND i.deleted_at IS NULL
-      AND EXISTS (SELECT 1 FROM incident_outages AS o WHERE o.incident_id = i.id AND o.has_left = 0)
+      AND (
+        SELECT max(o.ended_at) FROM incident_outages AS o WHERE o.incident_id = i.id AND o.has_left = 0
+      ) > (
+        SELECT coalesce(max(o.ended_at), 0) FROM incident_outages AS o WHERE o.incident_id = i.id AND o.has_left = 1
+      )
       AND NOT EXISTS (
         SELECT 1 FROM incident_outages AS o WHERE o.incident_id = i.id AND o.ended_at IS NULL)`,
   "Allclear wrote an update after a person": `
