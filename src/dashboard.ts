@@ -13,7 +13,7 @@ import { signInAdminRoutes } from "./features/auth/screens/sign-in-routes";
 import type { Sessions } from "./features/auth/sessions";
 import { createLoginThrottle } from "./features/auth/throttle";
 import type { Backups } from "./features/backups/backups";
-import { componentAdminRoutes } from "./features/components/screens/routes";
+import { componentAdminRoutes, groupAdminRoutes } from "./features/components/screens/routes";
 import { incidentTemplateAdminRoutes } from "./features/incident-templates/screens/list";
 import { incidentAdminRoutes } from "./features/incidents/screens/routes";
 import { keyAdminRoutes } from "./features/keys/screens/routes";
@@ -114,6 +114,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(scheduleAdminRoutes(deps))
     .use(maintenanceAdminRoutes(deps))
     .use(componentAdminRoutes(deps))
+    .use(groupAdminRoutes(deps))
     .use(monitorAdminRoutes(deps))
     .use(analyticsAdminRoutes(deps))
     .use(pageAdminRoutes(deps))
@@ -129,11 +130,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(mailAdminRoutes(deps))
     .use(mailingAdminRoutes(deps))
     .use(accountAdminRoutes(deps))
-    .get(
-      "/admin/settings",
-      async () => seeOther(ACCOUNT_PATH),
-      screenOperation("Redirect to the account", ANY_ROLE),
-    );
+    .get("/admin/settings", async () => seeOther(ACCOUNT_PATH), screenOperation(ANY_ROLE));
 }
 
 /** Access for every signed-in user. */

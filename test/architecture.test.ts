@@ -103,7 +103,7 @@ const CATCHING = [
   // Rolls back a preview.
   "ui/frame/preview.ts",
   // Finds out if a stale form would change anything.
-  "ui/screens/area.ts",
+  "ui/screens/form-routes.ts",
   // Answers errors with a screen.
   "ui/screens/routes.ts",
   // Shows code for receivers of webhooks.

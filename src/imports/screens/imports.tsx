@@ -36,9 +36,10 @@ import type { Screen } from "../../ui/frame/render";
 import { Icon } from "../../ui/icons";
 import { Cell, CellNote, Row, RowLink, Table } from "../../ui/list";
 import { PageHead } from "../../ui/navigation";
-import { addConfirmation } from "../../ui/screens/action-routes";
-import { rejectionOf } from "../../ui/screens/rejection";
-import { type At, createAreaRoutes, type ScreenOrPath } from "../../ui/screens/routes";
+import { createArea } from "../../ui/screens/area";
+import { rejectionOf } from "../../ui/screens/form-routes";
+import { session } from "../../http/operation";
+import { type At, type ScreenOrPath, screenOperation } from "../../ui/screens/routes";
 import { RelativeTime } from "../../ui/times";
 import { validateOptions } from "../importers";
 import type { ImportJob, ImportJobs, JobPlace } from "../jobs";
@@ -61,7 +62,7 @@ import {
 /** Settings → Import: for owners. */
 export function importAdminRoutes(deps: AdminDependencies) {
   const { ctx, imports } = deps;
-  const routes = createAreaRoutes(deps, IMPORTS_PATH, "owner");
+  const routes = createArea(deps, IMPORTS_PATH, "owner");
   const { plan, wait } = createPlanning(ctx, imports);
 
   /** Returns the parts of a screen that shows a plan or a report. */
@@ -73,7 +74,7 @@ export function importAdminRoutes(deps: AdminDependencies) {
     return { report, list, links, now: requestContext.now };
   }
 
-  routes.get("", "Show the sources and the earlier imports", ({ requestContext: { now } }) => ({
+  routes.get("", ({ requestContext: { now } }) => ({
     title: "Import",
     children: <ImportHome job={imports.current()} imports={listImports(ctx.db, {})} now={now} />,
   }));
@@ -90,7 +91,7 @@ export function importAdminRoutes(deps: AdminDependencies) {
     return { title, isStill: true, children };
   }
 
-  routes.get("/from/:kind", "Show the form for importing from a source", async (at) => {
+  routes.get("/from/:kind", async (at) => {
     const source = requireSource(at.params.kind);
     const form = createImportForm(source);
     const job = imports.find(at.query["plan"] ?? "");
@@ -100,7 +101,6 @@ export function importAdminRoutes(deps: AdminDependencies) {
 
   routes.post(
     "/from/:kind",
-    "Plan an import",
     async (at) => {
       const source = requireSource(at.params.kind);
       const form = createImportForm(source);
@@ -142,12 +142,12 @@ export function importAdminRoutes(deps: AdminDependencies) {
 
   const noPlan: Screen = { title: "Import", status: 404, children: <NoPlan /> };
 
-  routes.get("/plans/:id", "Show the plan or the progress of an import", (at) => {
+  routes.get("/plans/:id", (at) => {
     const job = imports.find(at.params.id);
     return job ? jobScreen(at, job) : noPlan;
   });
 
-  routes.post("/plans/:id", "Import what was planned", async (at) => {
+  routes.post("/plans/:id", async (at) => {
     const { id } = at.params;
     const job = imports.find(id);
     if (!job) return routes.answer(at, noPlan);
@@ -158,11 +158,11 @@ export function importAdminRoutes(deps: AdminDependencies) {
     return routes.answer(at, { path: importPlanPath(id) });
   });
 
-  routes.get("/plans/:id/discard", "Redirect to the plan", ({ params }) => ({
+  routes.get("/plans/:id/discard", ({ params }) => ({
     path: importPlanPath(params.id),
   }));
 
-  routes.post("/plans/:id/discard", "Discard a plan", async (at) => {
+  routes.post("/plans/:id/discard", async (at) => {
     if (!imports.find(at.params.id)) return routes.answer(at, noPlan);
     await imports.discard(at.params.id);
     return routes.redirect(at, { path: IMPORTS_PATH, text: "The plan was discarded." });
@@ -174,7 +174,7 @@ export function importAdminRoutes(deps: AdminDependencies) {
     return row.report;
   }
 
-  routes.get("/reports/:id", "Show the report of an import", (at) => {
+  routes.get("/reports/:id", (at) => {
     const { id } = at.params;
     const props = reportProps(at, requireReport(id), importReportPath(id));
     const pausedCount = countPaused(ctx.db, id);
@@ -196,12 +196,10 @@ export function importAdminRoutes(deps: AdminDependencies) {
           "Cache-Control": NO_STORE,
         },
       }),
-    routes.declare("Download the report of an import", {}),
+    screenOperation(session("owner")),
   );
 
-  addConfirmation(routes, "/reports/:id/start", {
-    showSummary: "Ask before the objects of an import are started",
-    summary: "Start the objects of an import",
+  routes.confirmation("/reports/:id/start", {
     show({ params: { id } }) {
       requireReport(id);
       const children = <StartScreen id={id} count={countPaused(ctx.db, id)} />;

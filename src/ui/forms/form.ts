@@ -271,6 +271,11 @@ export interface Field<Typed, Body, Context = unknown> {
    * the error is shown as it is, at the input that is named like the field.
    */
   showError?(error: FieldError, typed: Typed): ShownError;
+  /**
+   * Returns true if a button of the field was pressed, which shows the form again as it was typed. Enter then
+   * presses an invisible main button.
+   */
+  isPressed?(sent: SentForm): boolean;
   /** Reads the content of the inputs as typed, so that a rejected form can be shown again. */
   read(sent: SentForm, name: string): Typed;
   /**

@@ -44,6 +44,7 @@ export function pageField(): Field<TypedPage, string, PageContext> {
       return isOther ? new InvalidInput(OTHER_PAGE) : selected;
     },
     fromStored: (id) => ({ selected: id, shown: id }),
+    isPressed: isChoosingPage,
     Input({ name, errors, context: { pages, page } }) {
       const error = errors[name];
       if (pages.length === 1 && error === undefined) {

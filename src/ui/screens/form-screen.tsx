@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { ButtonLink } from "../buttons";
+import { Button, ButtonLink } from "../buttons";
 import { Actions, Form } from "../form";
 import { FormFields } from "../forms/fields";
-import type { FormDefinition, FormState, ValuesOf } from "../forms/form";
+import { entriesOf, type FormDefinition, type FormState, type ValuesOf } from "../forms/form";
 import type { Screen } from "../frame/render";
 import { PageHead } from "../navigation";
 
@@ -49,6 +49,65 @@ export function FormScreen<Body, Context, Fields>(props: FormScreenProps<Body, C
       </Form>
     </>
   );
+}
+
+/** Texts of a screen with one form. Its values, its address and its preview are those of the form. */
+export interface FormScreenTexts extends Pick<Screen, "title" | "isSecret"> {
+  /** Heading, if it differs from the title of the document. */
+  heading?: string;
+  /** Way to the screen. "Cancel" leads to the last one with an address. */
+  crumbs: FormScreenProps<unknown, unknown, unknown>["crumbs"];
+  /** Buttons beside the title. */
+  actions?: ComponentChildren;
+  /** Purpose of the form, in a sentence. */
+  intro?: ComponentChildren;
+  /** Content between the heading and the form. */
+  above?: ComponentChildren;
+  /** Sentence above the buttons. */
+  foot?: ComponentChildren;
+  /** Main button: its text, and its name and value if it sends one. */
+  button: string | { text: string; name: string; value: string };
+  /** Further buttons, before the one for the preview. */
+  more?: ComponentChildren;
+}
+
+interface ShownForm<Body, View, Fields> {
+  form: FormDefinition<Body, View, Fields>;
+  state: FormState<ValuesOf<Fields>, View>;
+  /** Address to which the form is posted. */
+  action: string;
+  hasPreview: boolean;
+}
+
+/** Returns the screen of a form by its texts. */
+export function formScreen<Body, View, Fields>(
+  texts: FormScreenTexts,
+  { form, state, action, hasPreview }: ShownForm<Body, View, Fields>,
+): Screen {
+  const { title, isSecret, heading = title, button, more, ...around } = texts;
+  const { text, ...sent } = typeof button === "string" ? { text: button } : button;
+  // Enter presses the first button, which may be one of a field.
+  const isEnterNeeded = entriesOf(form).some(([, field]) => field.isPressed);
+  return {
+    title,
+    ...(isSecret === undefined ? {} : { isSecret }),
+    children: (
+      <FormScreen
+        {...around}
+        title={heading}
+        form={form}
+        state={state}
+        action={action}
+        {...(isEnterNeeded ? { enter: sent } : {})}
+      >
+        <Button kind="primary" {...sent}>
+          {text}
+        </Button>
+        {more}
+        {hasPreview ? <Button previewAction={`${action}/preview`}>Preview</Button> : null}
+      </FormScreen>
+    ),
+  };
 }
 
 interface ShownBefore {

@@ -1,10 +1,12 @@
 import { Elysia } from "elysia";
 import type { Role } from "../../base/actor";
+import { Problem } from "../../base/errors";
 import { seeOther } from "../../http/answers";
 import { type Form as SentForm, formBody } from "../../http/form-body";
 import { type Operation, operation, session } from "../../http/operation";
 import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../frame/dependencies";
+import { createPreview } from "../frame/preview";
 import type { Screen, ScreenRequest } from "../frame/render";
 
 /** Names of the parameters of a path, such as `id` of `/:id/rotate`. */
@@ -66,8 +68,8 @@ export type AreaRoutes = ReturnType<typeof createAreaRoutes>;
 export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: Role) {
   const { render, flashes } = deps;
   const elysia = new Elysia({ prefix }).use(deps.requestContexts.plugin);
-  const declare = (summary: string, options: RouteOptions) =>
-    screenOperation(summary, session(options.role ?? role), options.keepsTyped ? KEEPS_TYPED : {});
+  const declare = (options: RouteOptions) =>
+    screenOperation(session(options.role ?? role), options.keepsTyped ? KEEPS_TYPED : {});
 
   async function answer(at: ScreenRequest, shown: ScreenOrPath): Promise<Response> {
     return "path" in shown ? seeOther(shown.path) : render.screen(at, shown);
@@ -94,9 +96,16 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
   return {
     deps,
     elysia,
-    declare,
     answer,
     attempt,
+    showPreview: createPreview(deps),
+
+    /** Returns the address of one of the paths of the area; the area's own by default. */
+    addressOf: (path = "", params: object = {}): string =>
+      prefix +
+      path.replace(/:(\w+)/g, (_, name: string) =>
+        encodeURIComponent(String(params[name as keyof typeof params])),
+      ),
 
     /** Redirects after an action. */
     redirect: ({ requestContext }: ScreenRequest, { path, text, link }: Done): Response =>
@@ -104,7 +113,6 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
 
     get<Path extends string>(
       path: Path,
-      summary: string,
       show: (at: At<Path>) => ScreenOrPath | Promise<ScreenOrPath>,
       options: RouteOptions = {},
     ): void {
@@ -116,13 +124,12 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
           const at = { request, requestContext, ...about };
           return attempt(at, async () => answer(at, await show(at)), insteadOf);
         },
-        declare(summary, options),
+        declare(options),
       );
     },
 
     post<Path extends string>(
       path: Path,
-      summary: string,
       handle: (at: SentAt<Path>) => Promise<Response>,
       options: RouteOptions = {},
     ): void {
@@ -138,11 +145,16 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
             files: options.takesFiles ?? false,
             ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
           }),
-          ...declare(summary, options),
+          ...declare(options),
         },
       );
     },
   };
+}
+
+/** Returns the message of a conflict with the state of an object; undefined for other errors. */
+export function conflictMessage(error: unknown): string | undefined {
+  return error instanceof Problem && error.code === "conflict" ? error.message : undefined;
 }
 
 function insteadOf(error: unknown): ScreenOrPath | undefined {
@@ -157,12 +169,11 @@ export const KEEPS_TYPED = { keepsTyped: true } as const;
  * HTML pages.
  */
 export function screenOperation(
-  summary: string,
   access: Operation["access"],
   more: Pick<Operation, "beforeBody" | "keepsTyped"> = {},
 ) {
   return operation({
-    summary,
+    summary: "Screen of the dashboard",
     tag: "Dashboard",
     access,
     answers: {

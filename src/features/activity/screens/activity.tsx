@@ -54,7 +54,7 @@ export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDepen
           { title: "Activity", children: <ActivityList {...page} /> },
         );
       },
-      screenOperation("List the entries of the audit log", MAY_READ),
+      screenOperation(MAY_READ),
     )
     .get(
       ACTIVITY_FILE_PATH,

@@ -27,7 +27,7 @@ import {
 /** Settings → Fleet: for admins. Owners dismiss events of earlier primaries. */
 export function fleetAdminRoutes(deps: AdminDependencies) {
   const area = createArea(deps, FLEET_PATH, "admin");
-  area.screen("", "Show the mirror, the CDN, the nodes and their alarms", ({ requestContext }) => {
+  area.screen("", ({ requestContext }) => {
     const canDismiss = roleAllows(sessionOf(requestContext).user.role, "owner");
     const { now } = requestContext;
     return {
@@ -36,11 +36,10 @@ export function fleetAdminRoutes(deps: AdminDependencies) {
     };
   });
 
-  area.screen("/orphans", "Redirect to the fleet", () => ({ path: FLEET_PATH }));
+  area.screen("/orphans", () => ({ path: FLEET_PATH }));
 
   area.action("/orphans", {
     role: "owner",
-    summary: "Dismiss the events of an earlier primary",
     run(tx, { sent }, actor) {
       const id = sent.text("database");
       const orphans = deps.fleet?.nodes?.().orphans ?? [];

@@ -43,7 +43,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
           { title: "Uptime analytics", children: <Uptime view={view} /> },
         );
       },
-      screenOperation("Show the uptime of components and monitors", MAY_READ),
+      screenOperation(MAY_READ),
     )
     .get(
       "/uptime.csv",
@@ -57,7 +57,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
           headers: { "Content-Disposition": `attachment; filename="${name}.csv"` },
         }).respond(request, requestContext);
       },
-      screenOperation("Download the uptime as CSV", MAY_READ),
+      screenOperation(MAY_READ),
     )
     .get(
       "/calendar",
@@ -74,7 +74,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
           { title: "Calendar of uptime", children: <Calendar view={view} /> },
         );
       },
-      screenOperation("Show the days of a month with their uptime and incidents", MAY_READ),
+      screenOperation(MAY_READ),
     )
     .get(
       "/response-time",
@@ -90,7 +90,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
           { title: "Response time analytics", children: <ResponseTimes view={view} /> },
         );
       },
-      screenOperation("Show the response times of monitors", MAY_READ),
+      screenOperation(MAY_READ),
     )
     .get(
       "/incidents",
@@ -106,7 +106,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
           { title: "Incident analytics", children: <IncidentFigures {...shown} /> },
         );
       },
-      screenOperation("Show the figures of incidents", MAY_READ),
+      screenOperation(MAY_READ),
     )
     .get(
       "/requests",
@@ -126,6 +126,6 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
           { title: "Request analytics", children: <RequestFigures {...shown} /> },
         );
       },
-      screenOperation("Show the figures of requests", MAY_READ),
+      screenOperation(MAY_READ),
     );
 }

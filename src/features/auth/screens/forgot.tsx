@@ -43,7 +43,7 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
         canResetByMail(ctx)
           ? show(request, FORGOT_FORM.state(FORGOT_FORM.initial(), {}))
           : showNone(request),
-      screenOperation("Show the form for a forgotten password", PUBLIC),
+      screenOperation(PUBLIC),
     )
     .post(
       FORGOT_PATH,
@@ -71,13 +71,13 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
           headers: { "Retry-After": String(seconds) },
         });
       },
-      { ...formBody(), ...screenOperation("Ask for a link for a new password", PUBLIC) },
+      { ...formBody(), ...screenOperation(PUBLIC) },
     )
     .get(
       SENT_PATH,
       async ({ request }) =>
         render.plain(request, { title: "Check your e-mail", children: <ForgotSent /> }),
-      screenOperation("Show the page after asking for a link", PUBLIC),
+      screenOperation(PUBLIC),
     );
 }
 

@@ -79,7 +79,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         const values = SET_UP_FORM.initial({ public_address: proposed });
         return showSetUp(request, token, SET_UP_FORM.state(values, setUpContext));
       },
-      screenOperation("Show the form for the first user", PUBLIC),
+      screenOperation(PUBLIC),
     )
     .post(
       "/admin/setup/:token",
@@ -123,7 +123,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         if (session === undefined) return showDeadLink(request, "setup");
         return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, session) });
       },
-      { ...formBody(), ...screenOperation("Create the first user", PUBLIC) },
+      { ...formBody(), ...screenOperation(PUBLIC) },
     )
     .get(
       "/admin/join/:token",
@@ -133,7 +133,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         const values = JOIN_FORM.initial({ name: user.name });
         return showJoin(request, token, user, JOIN_FORM.state(values, {}));
       },
-      screenOperation("Show the form for a new password", PUBLIC),
+      screenOperation(PUBLIC),
     )
     .post(
       "/admin/join/:token",
@@ -162,7 +162,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         if (session === undefined) return showDeadLink(request, "join");
         return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, session) });
       },
-      { ...formBody(), ...screenOperation("Choose a password", PUBLIC) },
+      { ...formBody(), ...screenOperation(PUBLIC) },
     );
 }
 

@@ -101,7 +101,7 @@ export function signInAdminRoutes({
         if (findCurrentSession(ctx, sessions, request, requestContext.now)) return seeOther(next);
         return show(request, { email: "", next });
       },
-      screenOperation("Show the form for signing in", PUBLIC),
+      screenOperation(PUBLIC),
     )
     .post(
       SIGN_IN_PATH,
@@ -129,7 +129,7 @@ export function signInAdminRoutes({
         const back = kept && returnToForm(request, kept, token);
         return back ?? seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
       },
-      { ...formBody(), ...screenOperation("Sign in", PUBLIC, { beforeBody: rejectThrottled }) },
+      { ...formBody(), ...screenOperation(PUBLIC, { beforeBody: rejectThrottled }) },
     )
     .post(
       SIGN_OUT_PATH,
@@ -147,7 +147,7 @@ export function signInAdminRoutes({
         });
       },
       // Public, since signing out of a session that has ended must succeed.
-      { ...formBody(), ...screenOperation("Sign out", PUBLIC) },
+      { ...formBody(), ...screenOperation(PUBLIC) },
     );
 }
 

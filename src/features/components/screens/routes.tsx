@@ -18,7 +18,6 @@ import {
   groupPath,
 } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
-import { deletedText } from "../../../ui/screens/action-routes";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { FormScreen } from "../../../ui/screens/form-screen";
 import { getPage } from "../../pages/pages";
@@ -37,7 +36,7 @@ import {
   updateGroup,
 } from "../components";
 import { setManualStatuses } from "../set-status";
-import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "../store";
+import { type ComponentRow, listComponentsOfPage, listGroups } from "../store";
 import { presentChange, UpdateComponentBody } from "../wire";
 import { componentCrumbs, listPathOf } from "./component-paths";
 import {
@@ -101,14 +100,11 @@ export function componentAdminRoutes(deps: AdminDependencies) {
     return { path, text: isChanged ? `“${row.name}” was moved ${direction}.` : undefined };
   }
 
-  area.screen("", "List the components of a page", (at) =>
-    list(at, at.query["page"], { search: at.query["q"]?.trim() }),
-  );
+  area.screen("", (at) => list(at, at.query["page"], { search: at.query["q"]?.trim() }));
 
-  area.screen("/order", "Redirect to the list of components", () => ({ path: COMPONENTS_PATH }));
+  area.screen("/order", () => ({ path: COMPONENTS_PATH }));
 
   area.action("/order", {
-    summary: "Change the order of components",
     role: "admin",
     run(tx, { sent }, actor) {
       const page = readPage(tx, sent.text("page"));
@@ -129,21 +125,19 @@ export function componentAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/move", {
-    summary: "Move a component up or down",
     role: "admin",
     run: (tx, { params, sent }, actor) => move(tx, sent, getComponentRow(tx, params.id), actor),
     done: movedTo,
   });
 
   area.action("/groups/:id/move", {
-    summary: "Move a group up or down",
     role: "admin",
     run: (tx, { params, sent }, actor) => move(tx, sent, getGroupRow(tx, params.id), actor),
     done: movedTo,
   });
 
   addComponentRoutes(area, deps);
-  return area.routes.use(groupAdminRoutes(deps));
+  return area.routes;
 }
 
 interface Movable {
@@ -172,8 +166,6 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
     getPage(ctx.db, getComponentRow(ctx.db, componentId).pageId).slug;
 
   area.form("/new", {
-    showSummary: "Show the form for a new component",
-    summary: "Add a component",
     role: "admin",
     form: NEW_COMPONENT_FORM,
     initial: ({ query }) => ({ group_id: query["group"] ?? "" }),
@@ -213,8 +205,6 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
   addSeveral(area, ctx);
 
   area.editForm("/:id", {
-    showSummary: "Show a component",
-    summary: "Change a component",
     role: "admin",
     readRole: "viewer",
     form: COMPONENT_FORM,
@@ -252,8 +242,6 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.editForm("/:id/status", {
-    showSummary: "Show the form for a component's status",
-    summary: "Set a component's status",
     role: "editor",
     form: STATUS_FORM,
     load(reader, { params }) {
@@ -289,25 +277,24 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
     },
   });
 
-  area.deletion("/:id/delete", {
-    showSummary: "Show the confirmation for deleting a component",
-    summary: "Delete a component",
+  area.deletion({
+    noun: "component",
     role: "admin",
-    show({ params }) {
-      const component = getComponentRow(ctx.db, params.id);
-      getPage(ctx.db, component.pageId); // Throws `not_found` for a deleted page.
-      const title = `Delete “${component.name}”`;
-      return { title, children: <DeleteComponent component={component} /> };
+    find(reader, id) {
+      const component = getComponentRow(reader, id);
+      getPage(reader, component.pageId); // Throws `not_found` for a deleted page.
+      return component;
     },
-    remove(tx, { params }, actor) {
-      const { name, pageId } = getComponentRow(tx, params.id);
-      deleteComponent(ctx, tx, params.id, actor);
-      return { name, subjectId: pageId };
-    },
-    done: (pageId, name) => ({
-      path: componentsOfPagePath(getPage(ctx.db, pageId).slug),
-      text: deletedText("component", name),
-    }),
+    nameOf: ({ name }) => name,
+    consequences: () => (
+      <p>
+        The component and its uptime history are removed from the page and the API at once. Past
+        incidents still name the component. This cannot be undone.
+      </p>
+    ),
+    remove: (tx, { id }, actor) => deleteComponent(ctx, tx, id, actor),
+    subjectOf: ({ pageId }) => pageId,
+    listOf: (pageId) => componentsOfPagePath(getPage(ctx.db, pageId).slug),
   });
 }
 
@@ -369,51 +356,14 @@ function OtherCauses({ causes }: { causes: readonly NamedCause[] }) {
   );
 }
 
-/** Asks before a component is deleted, naming the data that is deleted or kept. */
-function DeleteComponent({ component: { id, name } }: { component: ComponentRow }) {
-  const path = componentPath(id);
-  return (
-    <DialogForm
-      title={`Delete “${name}”`}
-      action={`${path}/delete`}
-      button="Delete component"
-      isDanger
-      cancelHref={path}
-    >
-      <p>
-        The component and its uptime history are removed from the page and the API at once. Past
-        incidents still name the component. This cannot be undone.
-      </p>
-    </DialogForm>
-  );
-}
-
-/** Asks before a group is deleted. Its components are kept. */
-function DeleteGroup({ group: { id, name } }: { group: GroupRow }) {
-  const path = groupPath(id);
-  return (
-    <DialogForm
-      title={`Delete “${name}”`}
-      action={`${path}/delete`}
-      button="Delete group"
-      isDanger
-      cancelHref={path}
-    >
-      <p>The group's components stay on the page, without a group. This cannot be undone.</p>
-    </DialogForm>
-  );
-}
-
 /** Routes of groups of components, for admins. */
-function groupAdminRoutes(deps: AdminDependencies) {
+export function groupAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
-  const area = createArea(deps, "/groups", "admin");
+  const area = createArea(deps, `${COMPONENTS_PATH}/groups`, "admin");
 
   const slugOf = (groupId: string) => getPage(ctx.db, getGroupRow(ctx.db, groupId).pageId).slug;
 
   area.form("/new", {
-    showSummary: "Show the form for a new group",
-    summary: "Add a group",
     form: NEW_GROUP_FORM,
     load: readPageOfNew,
     show(state) {
@@ -445,8 +395,6 @@ function groupAdminRoutes(deps: AdminDependencies) {
   });
 
   area.editForm("/:id", {
-    showSummary: "Show a group",
-    summary: "Change a group",
     form: GROUP_FORM,
     load(reader, { params }) {
       const group = getGroupRow(reader, params.id);
@@ -485,23 +433,22 @@ function groupAdminRoutes(deps: AdminDependencies) {
     }),
   });
 
-  area.deletion("/:id/delete", {
-    showSummary: "Show the confirmation for deleting a group",
-    summary: "Delete a group",
-    show({ params }) {
-      const group = getGroupRow(ctx.db, params.id);
-      getPage(ctx.db, group.pageId); // Throws `not_found` for a deleted page.
-      return { title: `Delete “${group.name}”`, children: <DeleteGroup group={group} /> };
+  area.deletion({
+    noun: "group",
+    find(reader, id) {
+      const group = getGroupRow(reader, id);
+      getPage(reader, group.pageId); // Throws `not_found` for a deleted page.
+      return group;
     },
-    remove(tx, { params }, actor) {
-      const { name, pageId } = getGroupRow(tx, params.id);
-      deleteGroup(ctx, tx, params.id, actor);
-      return { name, subjectId: pageId };
-    },
-    done: (pageId, name) => ({
-      path: componentsOfPagePath(getPage(ctx.db, pageId).slug),
-      text: `${name === null ? "The group" : `The group “${name}”`} was deleted. Its components are now without a group.`,
-    }),
+    nameOf: ({ name }) => name,
+    consequences: () => (
+      <p>The group's components stay on the page, without a group. This cannot be undone.</p>
+    ),
+    remove: (tx, { id }, actor) => deleteGroup(ctx, tx, id, actor),
+    subjectOf: ({ pageId }) => pageId,
+    listOf: (pageId) => componentsOfPagePath(getPage(ctx.db, pageId).slug),
+    textOf: (_, name) =>
+      `${name === null ? "The group" : `The group “${name}”`} was deleted. Its components are now without a group.`,
   });
 
   return area.routes;

@@ -12,8 +12,6 @@ import { readPageOfNew } from "./read";
 /** Adds the form that creates several components of a page in one transaction. */
 export function addSeveral(area: Area, ctx: Ctx): void {
   area.form("/several", {
-    showSummary: "Show the form for several new components",
-    summary: "Add several components",
     role: "admin",
     form: SEVERAL_FORM,
     initial: ({ query }) => ({ group_id: query["group"] ?? "" }),

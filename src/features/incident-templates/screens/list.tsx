@@ -10,9 +10,7 @@ import {
   INCIDENTS_PATH,
   incidentTemplatePath,
 } from "../../../ui/frame/paths";
-import { deletedText } from "../../../ui/screens/action-routes";
 import { createArea } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
 import type { Reader } from "../../../db/statements";
 import { OPEN_INCIDENT_STATUSES } from "../../../base/status";
 import { type Role, roleAllows } from "../../../base/actor";
@@ -23,7 +21,7 @@ import { plural } from "../../../base/text";
 import { INCIDENT_WORDS } from "../../../public/words";
 import { EmptyState, Section } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
-import { DialogForm, HiddenFields } from "../../../ui/form";
+import { HiddenFields } from "../../../ui/form";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, ListToolbar, OneLine, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
@@ -48,15 +46,13 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, INCIDENT_TEMPLATES_PATH, "editor");
 
-  area.screen("", "List incident templates", ({ query, requestContext }) => {
+  area.screen("", ({ query, requestContext }) => {
     const list = readTemplateList(ctx.db, query);
     const { role } = sessionOf(requestContext).user;
     return { title: "Incident templates", children: <TemplateList list={list} role={role} /> };
   });
 
   area.form("/new", {
-    showSummary: "Show the form for a new incident template",
-    summary: "Create an incident template",
     form: TEMPLATE_FORM,
     load(reader, { sent, query }) {
       const id = query["from"];
@@ -69,29 +65,12 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
       record
         ? { ...TEMPLATE_FORM.stored(storedValues(record)), name: nameOfClone(record.row.name) }
         : { page: { selected: page?.id ?? "", shown: page?.id ?? "" } },
-    redisplay: (values, sent) => (isChoosingPage(sent) ? values : undefined),
-    show: (state) => ({
-      title: "Create template",
-      children: (
-        <FormScreen
-          title="Create template"
-          crumbs={CRUMBS}
-          form={TEMPLATE_FORM}
-          state={state}
-          action={NEW_TEMPLATE_PATH}
-          enter={{}}
-        >
-          <Button kind="primary">Create template</Button>
-        </FormScreen>
-      ),
-    }),
+    show: () => ({ title: "Create template", crumbs: CRUMBS, button: "Create template" }),
     submit: (tx, body, actor) => createTemplate(ctx, tx, body, actor).row.id,
     done: () => ({ path: INCIDENT_TEMPLATES_PATH, text: "The template was created." }),
   });
 
   area.editForm("/:id", {
-    showSummary: "Show the form for an incident template",
-    summary: "Change an incident template",
     form: TEMPLATE_FORM,
     load(reader, { params, sent }) {
       const record = getTemplate(reader, params.id);
@@ -102,34 +81,24 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
         context: { ...readFormContext(reader, sent ? sent.text("page") : row.pageId), record },
       };
     },
-    redisplay: (values, sent) => (isChoosingPage(sent) ? values : undefined),
-    show(state) {
-      const { record } = state.context;
+    show({ context: { record } }) {
+      const { name, managedBy } = record.row;
       const paths = pathsOfTemplate(record);
       return {
-        title: `Edit “${record.row.name}”`,
-        children: (
-          <FormScreen
-            title="Edit template"
-            crumbs={[...CRUMBS, { label: record.row.name }]}
-            actions={
-              <>
-                <ButtonLink href={paths.use}>Report incident</ButtonLink>
-                <ButtonLink href={paths.clone}>Clone</ButtonLink>
-                <ButtonLink href={paths.delete} kind="danger" dialog>
-                  Delete
-                </ButtonLink>
-              </>
-            }
-            above={record.row.managedBy === null ? null : <ManagedByFile what="template" />}
-            form={TEMPLATE_FORM}
-            state={state}
-            action={paths.home}
-            enter={{}}
-          >
-            <Button kind="primary">Save changes</Button>
-          </FormScreen>
+        title: `Edit “${name}”`,
+        heading: "Edit template",
+        crumbs: [...CRUMBS, { label: name }],
+        actions: (
+          <>
+            <ButtonLink href={paths.use}>Report incident</ButtonLink>
+            <ButtonLink href={paths.clone}>Clone</ButtonLink>
+            <ButtonLink href={paths.delete} kind="danger" dialog>
+              Delete
+            </ButtonLink>
+          </>
         ),
+        above: managedBy === null ? null : <ManagedByFile what="template" />,
+        button: "Save changes",
       };
     },
     update(tx, changes, actor, { params }, { record }) {
@@ -139,43 +108,25 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
     done: () => ({ path: INCIDENT_TEMPLATES_PATH, text: "The template was changed." }),
   });
 
-  area.deletion("/:id/delete", {
-    showSummary: "Show the confirmation for deleting an incident template",
-    summary: "Delete an incident template",
-    show({ params }) {
-      const record = getTemplate(ctx.db, params.id);
-      const paths = pathsOfTemplate(record);
-      const title = `Delete “${record.row.name}”`;
-      return {
-        title,
-        children: (
-          <DialogForm
-            title={title}
-            action={paths.delete}
-            button="Delete template"
-            isDanger
-            cancelHref={paths.home}
-          >
-            <p>
-              The form for a new incident no longer offers the template. Incidents that were
-              reported with it stay as they are. This cannot be undone.
-            </p>
-            {record.row.managedBy === null ? null : (
-              <p>
-                The template is managed by a configuration file. The next{" "}
-                <code>allclear apply</code> creates it again unless you remove it from the file.
-              </p>
-            )}
-          </DialogForm>
-        ),
-      };
-    },
-    remove(tx, { params: { id } }, actor) {
-      const { name } = getTemplate(tx, id).row;
-      deleteTemplate(ctx, tx, id, actor);
-      return { name, subjectId: id };
-    },
-    done: (_, name) => ({ path: INCIDENT_TEMPLATES_PATH, text: deletedText("template", name) }),
+  area.deletion({
+    noun: "template",
+    find: getTemplate,
+    nameOf: ({ row }) => row.name,
+    consequences: ({ row }) => (
+      <>
+        <p>
+          The form for a new incident no longer offers the template. Incidents that were reported
+          with it stay as they are. This cannot be undone.
+        </p>
+        {row.managedBy === null ? null : (
+          <p>
+            The template is managed by a configuration file. The next <code>allclear apply</code>{" "}
+            creates it again unless you remove it from the file.
+          </p>
+        )}
+      </>
+    ),
+    remove: (tx, { row }, actor) => deleteTemplate(ctx, tx, row.id, actor),
   });
 
   for (const [path, isHidden] of [
@@ -184,7 +135,6 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
   ] as const) {
     area.action(path, {
       role: "admin",
-      summary: isHidden ? "Hide the built-in templates" : "Offer the built-in templates again",
       run: (tx, _, actor) => setBuiltInTemplatesHidden(ctx, tx, isHidden, actor),
       done: (isChanged) => ({
         path: INCIDENT_TEMPLATES_PATH,
@@ -455,6 +405,7 @@ function templatePageField(): Field<TypedPage, string | null, TemplateContext> {
       return shown !== "" && shown !== selected ? new InvalidInput(OTHER_PAGE) : selected;
     },
     fromStored: (id) => ({ selected: id ?? "", shown: id ?? "" }),
+    isPressed: isChoosingPage,
     Input: ({ name, errors, context: { pages, page } }) => (
       <div class="page-choice">
         <HiddenFields values={{ shown_page: page?.id ?? "" }} />

@@ -2,12 +2,9 @@ import { validate } from "../../../base/validation";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import type { StateOf } from "../../../ui/forms/form";
 import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui/frame/paths";
-import { createPreview } from "../../../ui/frame/preview";
 import type { Screen } from "../../../ui/frame/render";
-import { type At, screenOperation } from "../../../ui/screens/routes";
-import { deletedText } from "../../../ui/screens/action-routes";
+import type { At } from "../../../ui/screens/routes";
 import type { Area } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
 import { newFormToken } from "../../../ui/frame/write-as";
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict, invalidFields } from "../../../base/errors";
@@ -21,8 +18,6 @@ import {
 } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
-import { formBody } from "../../../http/form-body";
-import { session } from "../../../http/operation";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
 import { MarkdownText } from "../../../public/text";
@@ -30,7 +25,7 @@ import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
 import { Columns, Notice, Phases, State, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
-import { Actions, DialogForm, Form } from "../../../ui/form";
+import { Actions, Form } from "../../../ui/form";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
 import { ClockTime, DayTime, RelativeTime } from "../../../ui/times";
@@ -309,9 +304,7 @@ function Postmortem({
 const UPDATE_OFFER = { own: [], builtIn: UPDATE_TEMPLATES.map(fromBuiltIn) };
 
 /** Adds the screen of one incident, its next update, its publication and its deletion. */
-export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
-  const { ctx } = deps;
-  const preview = createPreview(deps);
+export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void {
   const home = ({ params }: { params: { id: string } }) => incidentPath(params.id);
 
   function detail(
@@ -339,7 +332,6 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
 
   area.screen(
     "/:id",
-    "Show an incident",
     (at) => {
       const view = readIncidentView(ctx, ctx.db, at.params.id);
       // A link may propose the next status, such as that of the overview for a recovered monitor.
@@ -351,8 +343,6 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
   );
 
   area.form("/:id/updates", {
-    showSummary: "Redirect to the incident",
-    summary: "Add an update to an incident",
     form: UPDATE_FORM,
     back: home,
     load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
@@ -391,17 +381,11 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
         text: updateText(getIncident(ctx.db, at.params.id, true), updateId),
       };
     },
-    preview: {
-      showSummary: "Redirect to the incident",
-      summary: "Preview an update to an incident",
-      show: (tx, _, { params, requestContext }) =>
-        previewIncident(ctx, tx, params.id, actorOf(requestContext)),
-    },
+    preview: (tx, _, { params, requestContext }) =>
+      previewIncident(ctx, tx, params.id, actorOf(requestContext)),
   });
 
   area.form("/:id/split-off", {
-    showSummary: "Redirect to the incident",
-    summary: "Split outages off an incident",
     form: SPLIT_FORM,
     back: home,
     load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
@@ -418,7 +402,6 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
   });
 
   area.action("/:id/publish", {
-    summary: "Publish a draft",
     run(tx, { params }, actor) {
       const { row } = getIncident(tx, params.id, true);
       updateIncident(ctx, tx, params.id, { draft: false }, actor);
@@ -430,34 +413,18 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     }),
   });
 
-  area.screen("/:id/publish/preview", "Redirect to the draft", (at) => ({ path: home(at) }));
+  area.preview("/:id/publish/preview", {
+    back: home,
+    change: (tx, { params, requestContext }) =>
+      previewIncident(ctx, tx, params.id, actorOf(requestContext)),
+  });
 
-  area.routes.post(
-    "/:id/publish/preview",
-    async ({ request, requestContext, params: { id } }) =>
-      preview({ request, requestContext }, (tx) =>
-        previewIncident(ctx, tx, id, actorOf(requestContext)),
-      ),
-    {
-      ...formBody(),
-      ...screenOperation("Preview a draft", session("editor")),
-    },
-  );
-
-  area.deletion("/:id/delete", {
-    showSummary: "Show the confirmation for deleting an incident",
-    summary: "Delete an incident",
-    show({ params }) {
-      const view = readIncidentView(ctx, ctx.db, params.id);
-      const title = `Delete “${view.incident.name}”`;
-      return { title, children: <DeleteIncident title={title} view={view} /> };
-    },
-    remove(tx, { params: { id } }, actor) {
-      const { name } = getIncident(tx, id, true).row;
-      deleteIncident(ctx, tx, id, actor);
-      return { name, subjectId: id };
-    },
-    done: (_, name) => ({ path: INCIDENTS_PATH, text: deletedText("incident", name) }),
+  area.deletion({
+    noun: "incident",
+    find: (reader, id) => getIncident(reader, id, true),
+    nameOf: ({ row }) => row.name,
+    consequences: ({ row }) => <Consequences view={readIncidentView(ctx, ctx.db, row.id)} />,
+    remove: (tx, { row }, actor) => deleteIncident(ctx, tx, row.id, actor),
   });
 }
 
@@ -536,18 +503,10 @@ function Components({ view: { incident, components } }: { view: IncidentView }) 
   );
 }
 
-/** Asks before an incident is deleted, naming the data that is deleted. */
-function DeleteIncident({ title, view }: { title: string; view: Detected }) {
-  const { incident, monitors } = view;
-  const paths = pathsOfIncident(incident.id);
+/** Data that is lost with an incident. */
+function Consequences({ view: { incident, monitors } }: { view: Detected }) {
   return (
-    <DialogForm
-      title={title}
-      action={paths.delete}
-      button="Delete incident"
-      isDanger
-      cancelHref={paths.home}
-    >
+    <>
       <p>{consequences(incident)} This cannot be undone.</p>
       <StillFailing monitors={monitors.filter(({ endedAt }) => endedAt === null)} />
       {incident.draft || incident.status === "resolved" ? null : (
@@ -556,7 +515,7 @@ function DeleteIncident({ title, view }: { title: string; view: Detected }) {
           history.
         </p>
       )}
-    </DialogForm>
+    </>
   );
 }
 
@@ -571,8 +530,6 @@ function consequences({ draft, status }: Incident): string {
 /** Adds the form that writes, publishes and withdraws the post-mortem of an incident. */
 export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/postmortem", {
-    showSummary: "Show the form for a post-mortem",
-    summary: "Save a post-mortem",
     form: POSTMORTEM_FORM,
     load(reader, { params, sent }) {
       const context = readIncidentView(ctx, reader, params.id);
@@ -585,24 +542,29 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
         context,
       };
     },
-    show(state) {
-      const { incident } = state.context;
-      return {
+    show({ context: { incident, audience } }) {
+      const texts = {
         title: `Post-mortem of ${incident.name}`,
-        children: (
-          <FormScreen
-            title="Post-mortem"
-            crumbs={incidentCrumbs(incident)}
-            intro={describePostmortem(incident)}
-            form={POSTMORTEM_FORM}
-            state={state}
-            action={pathsOfIncident(incident.id).postmortem}
-            foot={isPublished(incident) ? undefined : state.context.audience?.exact}
-          >
-            <PostmortemButtons incident={incident} />
-          </FormScreen>
-        ),
+        heading: "Post-mortem",
+        crumbs: incidentCrumbs(incident),
+        intro: describePostmortem(incident),
       };
+      return isPublished(incident)
+        ? {
+            ...texts,
+            button: "Save changes",
+            more: (
+              <Button name="do" value="withdraw">
+                Save and withdraw
+              </Button>
+            ),
+          }
+        : {
+            ...texts,
+            foot: audience?.exact,
+            button: { text: "Publish post-mortem", name: "do", value: "publish" },
+            more: <Button>Save draft</Button>,
+          };
     },
     update(tx, changes, actor, { params }, { incident }) {
       const { body = incident.postmortem?.body ?? "", publish, notify } = changes;
@@ -624,15 +586,11 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
       path: incidentPath(params.id),
       text: doneText(publish),
     }),
-    preview: {
-      showSummary: "Redirect to the post-mortem",
-      summary: "Preview a post-mortem",
-      show(tx, { params: { id }, requestContext }) {
-        const actor = actorOf(requestContext);
-        const body = getIncident(tx, id, true).row.postmortemBody ?? "";
-        putPostmortem(ctx, tx, id, { body, publish: true }, actor);
-        return previewIncident(ctx, tx, id, actor);
-      },
+    preview(tx, { params: { id }, requestContext }) {
+      const actor = actorOf(requestContext);
+      const body = getIncident(tx, id, true).row.postmortemBody ?? "";
+      putPostmortem(ctx, tx, id, { body, publish: true }, actor);
+      return previewIncident(ctx, tx, id, actor);
     },
   });
 }
@@ -642,29 +600,6 @@ function doneText(button: string): string {
   if (button === "publish") return "The post-mortem was published.";
   if (button === "withdraw") return "The post-mortem was withdrawn.";
   return "The post-mortem was saved.";
-}
-
-function PostmortemButtons({ incident }: { incident: Incident }) {
-  return (
-    <>
-      {isPublished(incident) ? (
-        <>
-          <Button kind="primary">Save changes</Button>
-          <Button name="do" value="withdraw">
-            Save and withdraw
-          </Button>
-        </>
-      ) : (
-        <>
-          <Button kind="primary" name="do" value="publish">
-            Publish post-mortem
-          </Button>
-          <Button>Save draft</Button>
-        </>
-      )}
-      <Button previewAction={`${pathsOfIncident(incident.id).postmortem}/preview`}>Preview</Button>
-    </>
-  );
 }
 
 function describePostmortem(incident: Incident): string {

@@ -24,7 +24,6 @@ import {
 import { type PageContext, pageField } from "../../../ui/forms/page-field";
 import { componentsOfPagePath, incidentPath } from "../../../ui/frame/paths";
 import type { Area } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
 import { conflict } from "../../../base/errors";
 import {
   type Impact,
@@ -448,31 +447,18 @@ export function presetStatuses(
 /** Adds the forms that edit an incident and its updates. */
 export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/edit", {
-    showSummary: "Show the form for an incident",
-    summary: "Edit an incident",
     form: INCIDENT_FORM,
     load(reader, { params }) {
       const context = readIncidentView(ctx, reader, params.id);
       return { resource: context.incident, version: context.incident.version, context };
     },
-    show(state) {
-      const { incident } = state.context;
-      return {
-        title: `Edit ${incident.name}`,
-        children: (
-          <FormScreen
-            title="Edit incident"
-            crumbs={incidentCrumbs(incident)}
-            intro="To change the status or components, add an update."
-            form={INCIDENT_FORM}
-            state={state}
-            action={pathsOfIncident(incident.id).edit}
-          >
-            <Button kind="primary">Save changes</Button>
-          </FormScreen>
-        ),
-      };
-    },
+    show: ({ context: { incident } }) => ({
+      title: `Edit ${incident.name}`,
+      heading: "Edit incident",
+      crumbs: incidentCrumbs(incident),
+      intro: "To change the status or components, add an update.",
+      button: "Save changes",
+    }),
     conflictField: "external_ref",
     update(tx, changes, actor, { params }, { incident }) {
       const input = exactChanges(changes, incident);
@@ -491,8 +477,6 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.editForm("/:id/updates/:update_id", {
-    showSummary: "Show the form for an update",
-    summary: "Edit an update",
     form: EDIT_UPDATE_FORM,
     load(reader, { params }) {
       const { update } = getUpdate(reader, params.id, params.update_id, true);
@@ -501,28 +485,15 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
       // The update has its own version, so that newer updates do not make the form stale.
       return { resource, version: update.updatedAt, context };
     },
-    show(state, { params }) {
-      const { incident, update } = state.context;
-      return {
-        title: "Edit update",
-        children: (
-          <FormScreen
-            title={`Edit update “${INCIDENT_WORDS[update.status]}”`}
-            crumbs={incidentCrumbs(incident)}
-            intro={
-              incident.draft
-                ? undefined
-                : "The page shows the change at once. No notifications are sent."
-            }
-            form={EDIT_UPDATE_FORM}
-            state={state}
-            action={pathsOfIncident(params.id).update(params.update_id)}
-          >
-            <Button kind="primary">Save update</Button>
-          </FormScreen>
-        ),
-      };
-    },
+    show: ({ context: { incident, update } }) => ({
+      title: "Edit update",
+      heading: `Edit update “${INCIDENT_WORDS[update.status]}”`,
+      crumbs: incidentCrumbs(incident),
+      intro: incident.draft
+        ? undefined
+        : "The page shows the change at once. No notifications are sent.",
+      button: "Save update",
+    }),
     update(tx, { display_at: at, ...changes }, actor, { params }, { incident }) {
       const input =
         at === undefined ? changes : { ...changes, display_at: exactTime(at, incident.started_at) };

@@ -1,11 +1,10 @@
 import { validate } from "../../../base/validation";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPageComponents } from "../../../ui/forms/object-fields";
-import { isChoosingPage, readPageContext } from "../../../ui/forms/page-field";
+import { readPageContext } from "../../../ui/forms/page-field";
 import { choosePage, readPages } from "../../../ui/frame/page-choice";
 import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import {
@@ -33,7 +32,6 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    "List incidents",
     ({ query, requestContext }) => {
       const list = readIncidentList(ctx.db, query);
       const { role } = sessionOf(requestContext).user;
@@ -46,8 +44,6 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
   );
 
   area.form("/new", {
-    showSummary: "Show the form for a new incident",
-    summary: "Report an incident",
     form: REPORT_FORM,
     load(reader, at) {
       const context = readPageContext(reader, at, REPORT_TITLE);
@@ -71,34 +67,23 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
       const audience = audienceNote(ctx, state.context.page, "incidents", affectedIds(state));
       return {
         title: REPORT_TITLE,
-        children: (
-          <FormScreen
-            title={REPORT_TITLE}
-            crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
-            actions={
-              <ButtonLink href={INCIDENT_TEMPLATES_PATH} opensTab>
-                Edit templates
-              </ButtonLink>
-            }
-            form={REPORT_FORM}
-            state={state}
-            foot={audience && <AudienceHint audience={audience} />}
-            action={REPORT_PATH}
-            enter={{ name: "intent", value: "publish" }}
-          >
-            <Button kind="primary" name="intent" value="publish">
-              Publish incident
-            </Button>
-            <Button name="intent" value="draft">
-              Save as draft
-            </Button>
-            <Button previewAction={`${REPORT_PATH}/preview`}>Preview</Button>
-          </FormScreen>
+        crumbs: [{ href: INCIDENTS_PATH, label: "Incidents" }],
+        actions: (
+          <ButtonLink href={INCIDENT_TEMPLATES_PATH} opensTab>
+            Edit templates
+          </ButtonLink>
+        ),
+        foot: audience && <AudienceHint audience={audience} />,
+        button: { text: "Publish incident", name: "intent", value: "publish" },
+        more: (
+          <Button name="intent" value="draft">
+            Save as draft
+          </Button>
         ),
       };
     },
     redisplay(values, sent) {
-      if (isChoosingPage(sent) || isCounting(sent)) return values;
+      if (isCounting(sent)) return values;
       const page = choosePage(readPages(ctx.db), values.page.selected);
       return (
         page && fillInTemplate(values, sent, readReportTemplates(ctx.db, page.id, { isFull: true }))
@@ -111,15 +96,11 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
       path: incidentPath(id),
       text: draft === "draft" ? "The draft was saved." : "The incident was published.",
     }),
-    preview: {
-      showSummary: "Redirect to the form for a new incident",
-      summary: "Preview a new incident",
-      show(tx, id, { requestContext }, { page }) {
-        const { status } = getIncident(tx, id, true).row;
-        // The status page may not reach back to a resolved incident.
-        if (status !== "resolved") return { pageId: page.id };
-        return previewIncident(ctx, tx, id, actorOf(requestContext));
-      },
+    preview(tx, id, { requestContext }, { page }) {
+      const { status } = getIncident(tx, id, true).row;
+      // The status page may not reach back to a resolved incident.
+      if (status !== "resolved") return { pageId: page.id };
+      return previewIncident(ctx, tx, id, actorOf(requestContext));
     },
   });
 

@@ -86,7 +86,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     return { title, isSecret: true, children: <RevealedValue {...page} /> };
   }
 
-  area.screen("", "List API keys", (at) => {
+  area.screen("", (at) => {
     const { query } = at;
     const now = ctx.clock.now();
     const search = (query["q"] ?? "").trim();
@@ -104,8 +104,6 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/new", {
-    showSummary: "Show the form for a new API key",
-    summary: "Create an API key",
     form: KEY_FORM,
     initial: ({ query }) => presetValues(query["preset"]),
     load: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
@@ -119,8 +117,6 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.editForm("/:id", {
-    showSummary: "Show an API key",
-    summary: "Change a key's name and limit",
     form: KEY_EDIT_FORM,
     load(reader, { params }) {
       const resource = getKey(reader, params.id);
@@ -134,8 +130,6 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/:id/rotate", {
-    showSummary: "Show the confirmation for rotating a key",
-    summary: "Rotate a key",
     form: ROTATE_FORM,
     load(_, { params, sent }) {
       // A submitted form is rejected by the service, with the reason.
@@ -155,14 +149,11 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/end-old-value", {
-    summary: "End a rotated key's old value",
     run: (tx, { params }, actor) => endOldValues(ctx, tx, params.id, actor),
     done: (_, { params }) => ({ path: keyPath(params.id), text: "The old value no longer works." }),
   });
 
   area.confirmation("/:id/revoke", {
-    showSummary: "Show the confirmation for revoking a key",
-    summary: "Revoke a key",
     show({ params }) {
       const listing = requireLive(params.id);
       const now = ctx.clock.now();

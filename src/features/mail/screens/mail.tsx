@@ -87,8 +87,6 @@ export function mailAdminRoutes(deps: AdminDependencies) {
   }
 
   area.form("", {
-    showSummary: "Show the mail settings",
-    summary: "Change the mail settings",
     form: MAIL_FORM,
     load: () => contextOf(),
     initial,
@@ -101,8 +99,6 @@ export function mailAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/remove", {
-    showSummary: "Show the confirmation for removing the relay",
-    summary: "Remove the relay",
     show() {
       const stored = readStoredMailSettings(ctx.db);
       if (!stored || mailSetters(ctx.config).length > 0) return { path: MAIL_PATH };
@@ -124,14 +120,10 @@ export function mailAdminRoutes(deps: AdminDependencies) {
         render.screen({ request, requestContext }, foundAddress(ctx, body)),
       {
         ...formBody(),
-        ...screenOperation("Find an address among the suppressed ones", access),
+        ...screenOperation(access),
       },
     )
-    .get(
-      "/test",
-      () => seeOther(MAIL_PATH),
-      screenOperation("Redirect to the mail settings", access),
-    )
+    .get("/test", () => seeOther(MAIL_PATH), screenOperation(access))
     .post(
       "/test",
       async ({ request, requestContext }) => {
@@ -145,7 +137,7 @@ export function mailAdminRoutes(deps: AdminDependencies) {
         const form = MAIL_FORM.state(initial(), contextOf(), { form: newFormToken(ctx) });
         return render.screen(at, screen(at, form, { result, address: begun.to.address }));
       },
-      { ...formBody(), ...screenOperation("Send a test mail", access) },
+      { ...formBody(), ...screenOperation(access) },
     );
 }
 

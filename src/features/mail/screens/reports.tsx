@@ -69,7 +69,7 @@ const TOKEN_FORM = defineForm<object, { hasToken: boolean }>()({});
 export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ctx">): void {
   const now = () => ctx.clock.now();
 
-  area.screen("/reports", "List reports that belong to no mail", ({ query }) => {
+  area.screen("/reports", ({ query }) => {
     const before = query["before"] || "~";
     const rows = listUnmatched(ctx.db, { before, limit: REPORTS_SHOWN + 1 });
     const list = {
@@ -81,13 +81,13 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
     return { title: "Unmatched reports", children: <ReportList {...list} /> };
   });
 
-  area.screen("/reports/:id", "Show a report", ({ params }) => {
+  area.screen("/reports/:id", ({ params }) => {
     const report = findReport(ctx.db, { id: params.id });
     if (!report || report.mailId !== null) throw notFound("report");
     return { title: "Report", children: <ReportDetail report={report} now={now()} /> };
   });
 
-  area.screen("/suppressions", "List suppressed addresses", ({ query }) => {
+  area.screen("/suppressions", ({ query }) => {
     const reason = LISTED_REASONS.find((one) => one === query["reason"]) ?? "bounced";
     const before = readPosition(query["before"]);
     const list = listSuppressed(ctx.db, reason, before, now());
@@ -96,8 +96,6 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
   });
 
   area.form("/suppressions/:reason/:mark", {
-    showSummary: "Show the form for ending a suppression",
-    summary: "End a suppression",
     form: UNDO_FORM,
     load: (reader, { params }) =>
       getSuppressed(reader, { addressHmac: params.mark, reason: params.reason }, now()),
@@ -128,8 +126,6 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
   });
 
   area.secretForm("/token", {
-    showSummary: "Show the confirmation for making the token for reports",
-    summary: "Make the token for reports",
     form: TOKEN_FORM,
     load: (reader) => ({ hasToken: findReportToken(reader) !== undefined }),
     show: ({ context, hidden }) => ({
@@ -157,8 +153,6 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
   });
 
   area.confirmation("/token/revoke", {
-    showSummary: "Show the confirmation for revoking the token for reports",
-    summary: "Revoke the token for reports",
     show: () =>
       findReportToken(ctx.db)
         ? { title: "Revoke token", children: <RevokeToken /> }

@@ -34,13 +34,12 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, MAILINGS_PATH, "admin");
 
-  area.screen("", "List mailings", ({ query, requestContext: { now } }) => ({
+  area.screen("", ({ query, requestContext: { now } }) => ({
     title: "Mailings",
     children: <MailingList list={readMailingList(ctx.db, query, now)} now={now} />,
   }));
 
   area.action("/go-on", {
-    summary: "Release all mailings",
     run: (tx, _, actor) => releaseAllMailings(ctx, tx, actor),
     done: (isChanged) => ({
       path: MAILINGS_PATH,
@@ -49,7 +48,6 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
   });
 
   area.longAction("/pages/:id/release", {
-    summary: "Release the held mailings of a page",
     async run(write, { params }, actor) {
       const page = findPage(ctx.db, { id: params.id });
       if (!page) throw notFound("page");
@@ -64,12 +62,11 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
     }),
   });
 
-  area.screen("/holds/:at", "List the suppressions of a hold", ({ params, requestContext }) =>
+  area.screen("/holds/:at", ({ params, requestContext }) =>
     showSuppressions(ctx.db, params.at, { now: requestContext.now }),
   );
 
   area.action("/holds/:at", {
-    summary: "End suppressions of a hold",
     run(tx, { params, sent }, actor) {
       const hold = holdOf(tx, params.at);
       const isAll = sent.text(ALL_FIELD) === "yes";
@@ -89,13 +86,11 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
       showSuppressions(ctx.db, params.at, { now, error }),
   });
 
-  area.screen("/:id", "Show a mailing", ({ params, query, requestContext: { now } }) =>
+  area.screen("/:id", ({ params, query, requestContext: { now } }) =>
     showMailing(ctx.db, params.id, { after: query["after"], now }),
   );
 
   area.confirmation("/:id/stop", {
-    showSummary: "Show the confirmation for stopping a mailing",
-    summary: "Stop a mailing",
     show({ params: { id } }) {
       const row = getMailing(ctx.db, id);
       if (row.state === "done" || row.state === "stopped") return { path: mailingPath(id) };
@@ -109,7 +104,6 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/release", {
-    summary: "Release a mailing",
     run: (tx, { params }, actor) => releaseMailing(ctx, tx, params.id, actor),
     done: (_, { params }) => ({ path: mailingPath(params.id), text: "The mailing was released." }),
     showConflict: (rejection, { params, requestContext: { now } }) =>

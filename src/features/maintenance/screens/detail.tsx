@@ -247,8 +247,6 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
   }
 
   area.form("/:id", {
-    showSummary: "Show a maintenance",
-    summary: "Publish an update of a maintenance",
     readRole: "viewer",
     form: UPDATE_FORM,
     load: (reader, { params }) => readMaintenanceView(ctx, reader, params.id),
@@ -256,16 +254,10 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
     submit: (tx, body, actor, { params }) =>
       addMaintenanceUpdate(ctx, tx, params.id, body, actor).update.id,
     done: (_, at) => ({ path: home(at), text: "The update was published." }),
-    preview: {
-      showSummary: "Redirect to the maintenance",
-      summary: "Preview an update of a maintenance",
-      show: (tx, _, { params }) => previewMaintenance(ctx, tx, params.id),
-    },
+    preview: (tx, _, { params }) => previewMaintenance(ctx, tx, params.id),
   });
 
   area.editForm("/:id/edit", {
-    showSummary: "Show the form for a maintenance",
-    summary: "Edit a maintenance",
     form: MAINTENANCE_FORM,
     load(reader, at) {
       const context = readMaintenanceView(ctx, reader, at.params.id);
@@ -311,8 +303,6 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
   function addStep(name: StepName): void {
     const step = STEPS[name];
     area.form(`/:id/${name}`, {
-      showSummary: `Show the confirmation for the step “${name}”`,
-      summary: step.summary,
       form: STEP_FORM,
       initial: () => ({ body: step.body }),
       load(reader, at) {

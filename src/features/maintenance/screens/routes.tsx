@@ -1,7 +1,7 @@
 import { sessionOf } from "../../../http/request-context";
 import { Button } from "../../../ui/buttons";
 import { readPageComponents } from "../../../ui/forms/object-fields";
-import { isChoosingPage, readPageContext } from "../../../ui/forms/page-field";
+import { readPageContext } from "../../../ui/forms/page-field";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { MAINTENANCE_PATH, maintenancePath } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
@@ -23,7 +23,6 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    "List maintenance",
     ({ query, requestContext }) => {
       const list = readMaintenanceList(ctx.db, query);
       const { role } = sessionOf(requestContext).user;
@@ -34,7 +33,6 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "/calendar",
-    "Show the calendar of planned maintenance",
     ({ query }) => {
       const view = readPlanCalendar(ctx.db, query, ctx.clock.now());
       return { title: "Maintenance calendar", children: <PlanCalendar view={view} /> };
@@ -43,8 +41,6 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
   );
 
   area.form("/new", {
-    showSummary: "Show the form for a new maintenance",
-    summary: "Plan maintenance",
     form: PLAN_FORM,
     load(reader, at) {
       const context = readPageContext(reader, at, PLAN_TITLE);
@@ -71,15 +67,11 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
         ),
       };
     },
-    redisplay: (values, sent) => (isChoosingPage(sent) || isCounting(sent) ? values : undefined),
+    redisplay: (values, sent) => (isCounting(sent) ? values : undefined),
     submit: (tx, body, actor) => planMaintenance(ctx, tx, body, actor).id,
     done: (id) => ({ path: maintenancePath(id), text: "The maintenance was planned." }),
-    preview: {
-      showSummary: "Redirect to the form for a new maintenance",
-      summary: "Preview a new maintenance",
-      // The status page shows the next 30 days only.
-      show: (tx, id) => previewMaintenance(ctx, tx, id),
-    },
+    // The status page shows the next 30 days only.
+    preview: (tx, id) => previewMaintenance(ctx, tx, id),
   });
 
   addMaintenanceRoutes(area, deps);

@@ -1,11 +1,9 @@
 import { type Role, roleAllows } from "../../../base/actor";
 import { MINUTE_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
-import type { Form as SentForm } from "../../../http/form-body";
 import { sessionOf } from "../../../http/request-context";
 import { EmptyState } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
-import { DialogForm } from "../../../ui/form";
 import {
   checkboxField,
   integerField,
@@ -15,12 +13,7 @@ import {
 } from "../../../ui/forms/fields";
 import { defineForm, type Field, nullable, optional, type ValuesOf } from "../../../ui/forms/form";
 import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
-import {
-  isChoosingPage,
-  type PageContext,
-  pageField,
-  readPageContext,
-} from "../../../ui/forms/page-field";
+import { type PageContext, pageField, readPageContext } from "../../../ui/forms/page-field";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { labelAmong, type Page, readPages } from "../../../ui/frame/page-choice";
 import {
@@ -31,7 +24,6 @@ import {
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
-import { deletedText } from "../../../ui/screens/action-routes";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen } from "../../../ui/screens/form-screen";
 import { duration, RelativeTime, zoneSpan } from "../../../ui/times";
@@ -54,8 +46,6 @@ const CRUMBS = [
   { href: MAINTENANCE_SCHEDULES_PATH, label: "Schedules" },
 ];
 
-const isShowingNext = (sent: SentForm) => sent.text("intent") === SHOW_NEXT;
-
 /** `/admin/maintenance/schedules`: every role may read, editors write. */
 export function scheduleAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
@@ -63,7 +53,6 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    "List maintenance schedules",
     ({ requestContext }) => {
       const list = readScheduleList(ctx.db, ctx.clock.now());
       const { role } = sessionOf(requestContext).user;
@@ -73,15 +62,12 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
   );
 
   area.form("/new", {
-    showSummary: "Show the form for a new maintenance schedule",
-    summary: "Create a maintenance schedule",
     form: NEW_SCHEDULE_FORM,
     load(reader, at) {
       const context = readPageContext(reader, at, CREATE_TITLE);
       return { ...context, ...readPageComponents(reader, context.page.id), next: [] };
     },
     initial: (_, { page }) => ({ time_zone: page.timeZone }),
-    redisplay: (values, sent) => (isChoosingPage(sent) || isShowingNext(sent) ? values : undefined),
     show(state) {
       const next = nextOccurrences(state.values, state.context, ctx.clock.now());
       return {
@@ -105,8 +91,6 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
   });
 
   area.editForm("/:id", {
-    showSummary: "Show the form for a maintenance schedule",
-    summary: "Change a maintenance schedule",
     form: SCHEDULE_FORM,
     load(reader, { params }) {
       const record = getSchedule(reader, params.id);
@@ -116,7 +100,6 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
       const context = { pages, page, ...readPageComponents(reader, page.id), next: [], record };
       return { resource: storedSchedule(record), version: record.row.version, context };
     },
-    redisplay: (values, sent) => (isShowingNext(sent) ? values : undefined),
     show(state) {
       const { row } = state.context.record;
       const paths = pathsOfSchedule(row.id);
@@ -151,46 +134,25 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
     done: () => ({ path: MAINTENANCE_SCHEDULES_PATH, text: "The schedule was changed." }),
   });
 
-  area.deletion("/:id/delete", {
-    showSummary: "Show the confirmation for deleting a maintenance schedule",
-    summary: "Delete a maintenance schedule",
-    show({ params }) {
-      const { row } = getSchedule(ctx.db, params.id);
-      const paths = pathsOfSchedule(row.id);
-      const title = `Delete “${row.name}”`;
-      return {
-        title,
-        children: (
-          <DialogForm
-            title={title}
-            action={paths.delete}
-            button="Delete schedule"
-            isDanger
-            cancelHref={paths.home}
-          >
-            <p>
-              Its occurrences to come are removed, except those that were edited or cancelled. Past
-              ones stay. This cannot be undone.
-            </p>
-            {row.managedBy === null ? null : (
-              <p>
-                The schedule is managed by a configuration file. The next{" "}
-                <code>allclear apply</code> creates it again unless you remove it from the file.
-              </p>
-            )}
-          </DialogForm>
-        ),
-      };
-    },
-    remove(tx, { params: { id } }, actor) {
-      const { name } = getSchedule(tx, id).row;
-      deleteSchedule(ctx, tx, id, actor);
-      return { name, subjectId: id };
-    },
-    done: (_, name) => ({
-      path: MAINTENANCE_SCHEDULES_PATH,
-      text: deletedText("schedule", name),
-    }),
+  area.deletion({
+    noun: "schedule",
+    find: getSchedule,
+    nameOf: ({ row }) => row.name,
+    consequences: ({ row }) => (
+      <>
+        <p>
+          Its occurrences to come are removed, except those that were edited or cancelled. Past ones
+          stay. This cannot be undone.
+        </p>
+        {row.managedBy === null ? null : (
+          <p>
+            The schedule is managed by a configuration file. The next <code>allclear apply</code>{" "}
+            creates it again unless you remove it from the file.
+          </p>
+        )}
+      </>
+    ),
+    remove: (tx, { row }, actor) => deleteSchedule(ctx, tx, row.id, actor),
   });
 
   return area.routes;
@@ -336,6 +298,7 @@ const zoneField = optional(
 /** Field for the time zone, followed by the next occurrences of what is typed. */
 const zoneAndNextField: Field<string, string, ScheduleContext> = {
   ...zoneField,
+  isPressed: (sent) => sent.text("intent") === SHOW_NEXT,
   Input: (props) => (
     <>
       {zoneField.Input(props)}

@@ -23,8 +23,6 @@ interface Step {
   keep: string;
   isDanger?: boolean;
   done: string;
-  /** Summary of the form's route. */
-  summary: string;
 }
 
 export const STEPS: Record<StepName, Step> = {
@@ -38,7 +36,6 @@ export const STEPS: Record<StepName, Step> = {
     button: "Start maintenance",
     keep: "Not yet",
     done: "The maintenance has started.",
-    summary: "Start a maintenance",
   },
   finish: {
     status: "completed",
@@ -51,7 +48,6 @@ export const STEPS: Record<StepName, Step> = {
     button: "Complete maintenance",
     keep: "Not yet",
     done: "The maintenance is completed.",
-    summary: "Complete a maintenance",
   },
   cancel: {
     status: "cancelled",
@@ -64,6 +60,5 @@ export const STEPS: Record<StepName, Step> = {
     keep: "Keep maintenance",
     isDanger: true,
     done: "The maintenance is cancelled.",
-    summary: "Cancel a maintenance",
   },
 };

@@ -129,8 +129,6 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   }
 
   area.secretForm("/new", {
-    showSummary: "Show the form for a new monitor",
-    summary: "Create a monitor, or try it out",
     role: "admin",
     form: (at) => monitorForm(typeOf(at)),
     initial(at) {
@@ -181,8 +179,6 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   });
 
   area.editForm("/:id/edit", {
-    showSummary: "Show the form for a monitor",
-    summary: "Edit a monitor, or try it out",
     role: "admin",
     form: ({ params }) => monitorForm(getMonitorRecord(ctx.db, params.id).row.type),
     load(reader, at) {
@@ -412,36 +408,8 @@ function TrialNotice({ trial }: { trial: TrialResult }) {
 /** Maximum number of webhooks that a confirmation names. */
 const WEBHOOKS_SHOWN = 5;
 
-interface DeleteMonitorProps {
-  title: string;
-  record: MonitorRecord;
-  /** Webhooks that are for this monitor alone. */
-  webhooks: readonly WebhookRow[];
-}
-
-/** Asks before a monitor is deleted, naming the data that is deleted or kept. */
-export function DeleteMonitor({ title, record, webhooks }: DeleteMonitorProps) {
-  const paths = pathsOfMonitor(record.row.id);
-  return (
-    <DialogForm
-      title={title}
-      action={paths.delete}
-      button="Delete monitor"
-      isDanger
-      cancelHref={paths.home}
-    >
-      <p>
-        Checks stop, and the results are no longer visible. Statuses set by the monitor end now, and
-        stay in the history of the components. This cannot be undone.
-      </p>
-      <WebhooksLeft webhooks={webhooks} />
-      {record.row.paused ? null : <p>To stop the monitor for a while, pause it instead.</p>}
-    </DialogForm>
-  );
-}
-
 /** Sentence about webhooks that are left without a monitor. */
-export function WebhooksLeft({ webhooks }: Pick<DeleteMonitorProps, "webhooks">) {
+export function WebhooksLeft({ webhooks }: { webhooks: readonly WebhookRow[] }) {
   if (webhooks.length === 0) return null;
   const names = webhooks.slice(0, WEBHOOKS_SHOWN).map((row) => `“${webhookName(row)}”`);
   const more = webhooks.length - names.length;

@@ -6,7 +6,6 @@ import { session } from "../../../http/operation";
 import { sessionOf } from "../../../http/request-context";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
-import { deletedText } from "../../../ui/screens/action-routes";
 import { createArea } from "../../../ui/screens/area";
 import { screenOperation, ShowInstead } from "../../../ui/screens/routes";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
@@ -17,11 +16,11 @@ import { deleteMonitor, pauseMonitor, resumeMonitor } from "../update";
 import { CheckSteps, MonitorDetail } from "./detail";
 import {
   addMonitorForms,
-  DeleteMonitor,
   EndToken,
   requireActiveCheck,
   ROTATE_FORM,
   RotateToken,
+  WebhooksLeft,
 } from "./form-routes";
 import { MonitorList, readMonitorList } from "./list";
 import { rangeQuery, readRange } from "./range";
@@ -43,7 +42,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   /** Returns the path of a monitor's screen with the range of the query. */
   const homeOf = (id: string, query: Query) => `${monitorPath(id)}${rangeQuery(rangeOf(query))}`;
 
-  area.screen("", "List the monitors", ({ query, requestContext }) => {
+  area.screen("", ({ query, requestContext }) => {
     const now = ctx.clock.now();
     const list = readMonitorList(ctx.db, query, now);
     const { role } = sessionOf(requestContext).user;
@@ -52,7 +51,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
 
   addMonitorForms(area, deps);
 
-  area.screen("/:id", "Show a monitor", ({ params, query, requestContext }) => {
+  area.screen("/:id", ({ params, query, requestContext }) => {
     const now = ctx.clock.now();
     const { row } = getMonitorRecord(ctx.db, params.id);
     const range = rangeOf(query, (row.intervalSeconds ?? 0) * SECOND_MS);
@@ -66,7 +65,6 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/pause", {
-    summary: "Pause a monitor",
     role: "admin",
     run(tx, { params: { id } }, actor) {
       const { version } = getMonitorRecord(tx, id).row;
@@ -81,7 +79,6 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/resume", {
-    summary: "Resume a monitor",
     role: "admin",
     run(tx, { params: { id } }, actor) {
       const { version } = getMonitorRecord(tx, id).row;
@@ -93,27 +90,25 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     }),
   });
 
-  area.deletion("/:id/delete", {
-    showSummary: "Show the confirmation for deleting a monitor",
-    summary: "Delete a monitor",
+  area.deletion({
+    noun: "monitor",
     role: "admin",
-    show({ params }) {
-      const record = getMonitorRecord(ctx.db, params.id);
-      const title = `Delete “${record.row.name}”`;
-      const webhooks = listWebhooksOnlyFor(ctx.db, new Set([record.row.id]));
-      return { title, children: <DeleteMonitor {...{ title, record, webhooks }} /> };
-    },
-    remove(tx, { params: { id } }, actor) {
-      const { name } = getMonitorRecord(tx, id).row;
-      deleteMonitor(ctx, tx, id, actor);
-      return { name, subjectId: id };
-    },
-    done: (_, name) => ({ path: MONITORS_PATH, text: deletedText("monitor", name) }),
+    find: getMonitorRecord,
+    nameOf: ({ row }) => row.name,
+    consequences: ({ row }) => (
+      <>
+        <p>
+          Checks stop, and the results are no longer visible. Statuses set by the monitor end now,
+          and stay in the history of the components. This cannot be undone.
+        </p>
+        <WebhooksLeft webhooks={listWebhooksOnlyFor(ctx.db, new Set([row.id]))} />
+        {row.paused ? null : <p>To stop the monitor for a while, pause it instead.</p>}
+      </>
+    ),
+    remove: (tx, { row }, actor) => deleteMonitor(ctx, tx, row.id, actor),
   });
 
   area.secretForm("/:id/rotate", {
-    showSummary: "Show the confirmation for rotating a push monitor's token",
-    summary: "Rotate a push monitor's token",
     role: "admin",
     form: ROTATE_FORM,
     load(reader, { params, sent }) {
@@ -136,8 +131,6 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/tokens/:key/end", {
-    showSummary: "Show the confirmation for ending a token of a push monitor",
-    summary: "End a token of a push monitor",
     role: "admin",
     show({ params }) {
       const { row } = getMonitorRecord(ctx.db, params.id);
@@ -172,6 +165,6 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       flashes.put(sessionOf(requestContext).id, { tone, text, details });
       return seeOther(homeOf(row.id, query));
     },
-    { ...formBody(), ...screenOperation("Check a monitor now", session("admin")) },
+    { ...formBody(), ...screenOperation(session("admin")) },
   );
 }

@@ -327,7 +327,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
 
   // A browser can open these addresses with GET, such as after signing in again.
   for (const path of ["/selected", "/selected/delete", "/selected/tag"] as const) {
-    area.screen(path, "Redirect to the list of monitors", () => ({ path: MONITORS_PATH }));
+    area.screen(path, () => ({ path: MONITORS_PATH }));
   }
 
   return area.routes
@@ -357,7 +357,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
           }
         });
       },
-      { ...formBody(), ...screenOperation("Act on selected monitors", session("admin")) },
+      { ...formBody(), ...screenOperation(session("admin")) },
     )
     .post(
       "/selected/delete",
@@ -365,7 +365,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
         const at = { request, requestContext, query, body };
         return withSelected(at, (ids) => change(at, ids, CHANGES.delete));
       },
-      { ...formBody(), ...screenOperation("Delete selected monitors", session("admin")) },
+      { ...formBody(), ...screenOperation(session("admin")) },
     )
     .post(
       "/selected/tag",
@@ -385,7 +385,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
       },
       {
         ...formBody(),
-        ...screenOperation("Tag selected monitors", session("admin"), KEEPS_TYPED),
+        ...screenOperation(session("admin"), KEEPS_TYPED),
       },
     );
 }

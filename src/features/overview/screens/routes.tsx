@@ -81,15 +81,15 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
           },
         );
       },
-      screenOperation("Show open incidents, maintenance and status pages", session("viewer")),
+      screenOperation(session("viewer")),
     )
     .post(HIDE_STEPS_PATH, async ({ requestContext }) => setHidden(requestContext, true), {
       ...formBody(),
-      ...screenOperation("Hide the first steps", session("admin")),
+      ...screenOperation(session("admin")),
     })
     .post(SHOW_STEPS_PATH, async ({ requestContext }) => setHidden(requestContext, false), {
       ...formBody(),
-      ...screenOperation("Show the first steps again", session("admin")),
+      ...screenOperation(session("admin")),
     });
 }
 

@@ -65,15 +65,13 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, PAGES_PATH, "viewer");
 
-  area.screen("", "List status pages", ({ requestContext }) => {
+  area.screen("", ({ requestContext }) => {
     const { role } = sessionOf(requestContext).user;
     const list = { pages: readPages(ctx.db), role, now: ctx.clock.now() };
     return { title: "Pages", children: <PageList {...list} /> };
   });
 
   area.form("/new", {
-    showSummary: "Show the form for a new status page",
-    summary: "Create a status page",
     role: "admin",
     form: NEW_PAGE_FORM,
     load(reader) {
@@ -119,8 +117,6 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   addPageMailRoutes(area, deps);
 
   area.confirmation("/:id/slugs/:slug/release", {
-    showSummary: "Show the confirmation for releasing an earlier slug",
-    summary: "Release an earlier slug",
     role: "admin",
     show({ params: { id, slug } }) {
       const page = getPage(ctx.db, id);
@@ -142,7 +138,6 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/default", {
-    summary: "Make a page the default page",
     role: "admin",
     run(tx, { params: { id } }, actor) {
       if (getPage(tx, id).isDefault) return false;
@@ -156,8 +151,6 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   area.form("/:id/delete", {
-    showSummary: "Show the confirmation for deleting a status page",
-    summary: "Delete a status page",
     role: "admin",
     form: DELETE_FORM,
     load: (reader, { params }) => ({ page: getPage(reader, params.id) }),
@@ -252,20 +245,16 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
     return tabScreen(at, page, "share", <Share {...share} />);
   }
 
-  area.screen("/:id", "Show a status page", (at) => {
+  area.screen("/:id", (at) => {
     const page = getPage(ctx.db, at.params.id);
     const facts = { page, oldSlugs: listOldSlugs(ctx.db, page), now: ctx.clock.now() };
     return tabScreen(at, page, "overview", <PageFacts {...facts} />);
   });
 
-  area.screen("/:id/share", "Show code that shares a page", (at) =>
-    shareScreen(at, getPage(ctx.db, at.params.id)),
-  );
+  area.screen("/:id/share", (at) => shareScreen(at, getPage(ctx.db, at.params.id)));
 
   area.editForm("/:id/compat", {
     ...edit,
-    showSummary: "Redirect to the code that shares a page",
-    summary: "Change the clients of other products that can read a page",
     form: COMPAT_FORM,
     back: backTo("share"),
     show: (state, at) => shareScreen(at, state.context.page, state),
@@ -274,8 +263,6 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
 
   area.editForm("/:id/general", {
     ...edit,
-    showSummary: "Show the form for a page's general settings",
-    summary: "Change a page's general settings",
     form: GENERAL_FORM,
     show: (state, at) =>
       tabScreen(
@@ -289,16 +276,12 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
 
   area.editForm("/:id/look", {
     ...edit,
-    showSummary: "Show the forms for a page's appearance",
-    summary: "Change a page's appearance",
     form: LOOK_FORM,
     show: (look, at) => lookScreen(at, look.context.page, { look }),
     done: (at) => ({ path: backTo("look")(at), text: "The appearance was changed." }),
   });
 
   area.editForm("/:id/logo", {
-    showSummary: "Redirect to a page's appearance",
-    summary: "Upload a page's logo",
     role: "admin",
     takesFiles: true,
     form: LOGO_FORM,
@@ -316,7 +299,6 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.action("/:id/logo/remove", {
-    summary: "Remove a page's logo",
     role: "admin",
     run(tx, { params: { id } }, actor) {
       const { logo } = getPage(tx, id);
@@ -331,8 +313,6 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
 
   area.editForm("/:id/visibility", {
     ...edit,
-    showSummary: "Show the form for a page's visibility",
-    summary: "Change a page's visibility",
     form: VISIBILITY_FORM,
     show: (state, at) =>
       tabScreen(
@@ -352,8 +332,6 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
 
   area.editForm("/:id/address", {
     ...edit,
-    showSummary: "Show the forms for a page's address",
-    summary: "Change a page's slug",
     form: SLUG_FORM,
     show: (slug, at) => addressScreen(at, slug.context.page, { slug }),
     update(tx, changes, actor, at) {
@@ -369,8 +347,6 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
 
   area.editForm("/:id/domains", {
     ...edit,
-    showSummary: "Redirect to a page's address",
-    summary: "Change a page's custom domains",
     form: DOMAINS_FORM,
     back: backTo("address"),
     conflictField: "custom_domains",

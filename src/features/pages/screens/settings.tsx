@@ -440,8 +440,6 @@ const MAIL_FORM = defineForm<PageMailInput, { page: PageRow }>()({
 /** Adds the screen with a page's settings about e-mail. */
 export function addPageMailRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/mail", {
-    showSummary: "Show the form for a page's e-mail",
-    summary: "Change a page's settings about e-mail",
     role: "admin",
     form: MAIL_FORM,
     load(reader, { params }: { params: { id: string } }) {

@@ -17,7 +17,7 @@ export function searchAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, "/admin", "viewer");
 
-  area.screen(SEARCH_PATH.slice("/admin".length), "Search everything", async (at) => {
+  area.screen(SEARCH_PATH.slice("/admin".length), async (at) => {
     const search = readSearch(at.query);
     const { role } = sessionOf(at.requestContext).user;
     const searcher = { role, now: ctx.clock.now(), signal: at.request.signal };
@@ -25,7 +25,7 @@ export function searchAdminRoutes(deps: AdminDependencies) {
     return { title: "Search", isStill: true, children: <Search search={search} groups={groups} /> };
   });
 
-  area.screen(SHORTCUTS_PATH.slice("/admin".length), "List the keyboard shortcuts", (at) => {
+  area.screen(SHORTCUTS_PATH.slice("/admin".length), (at) => {
     const { role } = sessionOf(at.requestContext).user;
     const links = navigationFor(role, "", {}).flatMap((group) => group.links);
     const shortcuts = [

@@ -125,7 +125,7 @@ export function generalAdminRoutes({
     .get(
       "",
       async ({ request, requestContext }) => show({ request, requestContext }),
-      screenOperation("Show the settings of the installation", MAY_MANAGE),
+      screenOperation(MAY_MANAGE),
     )
     .post(
       "",
@@ -157,13 +157,9 @@ export function generalAdminRoutes({
         if (token !== undefined) answer.headers.set("Set-Cookie", sessionCookie(ctx, token));
         return answer;
       },
-      { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE, KEEPS_TYPED) },
+      { ...formBody(), ...screenOperation(MAY_MANAGE, KEEPS_TYPED) },
     )
-    .get(
-      "/networks",
-      () => seeOther(GENERAL_PATH),
-      screenOperation("Redirect to the settings of the installation", MAY_MANAGE),
-    )
+    .get("/networks", () => seeOther(GENERAL_PATH), screenOperation(MAY_MANAGE))
     .post(
       "/networks",
       async ({ request, requestContext, body: form }) => {
@@ -183,13 +179,9 @@ export function generalAdminRoutes({
         const done = isChanged ? "The allowed networks were changed." : undefined;
         return flashes.redirect(sessionOf(requestContext).id, GENERAL_PATH, done);
       },
-      { ...formBody(), ...screenOperation("Change the allowed networks", MAY_MANAGE, KEEPS_TYPED) },
+      { ...formBody(), ...screenOperation(MAY_MANAGE, KEEPS_TYPED) },
     )
-    .get(
-      "/backup",
-      () => seeOther(GENERAL_PATH),
-      screenOperation("Redirect to the settings of the installation", MAY_MANAGE),
-    )
+    .get("/backup", () => seeOther(GENERAL_PATH), screenOperation(MAY_MANAGE))
     .post(
       "/backup",
       async ({ request, requestContext }) => {
@@ -208,7 +200,7 @@ export function generalAdminRoutes({
           },
         });
       },
-      { ...formBody(), ...screenOperation("Download a backup of the database", MAY_MANAGE) },
+      { ...formBody(), ...screenOperation(MAY_MANAGE) },
     );
 }
 

@@ -87,7 +87,7 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
   const area = createArea(deps, SUBSCRIBERS_PATH, "editor");
   const isMailReady = () => mailReadiness(ctx).ready;
 
-  area.screen("", "List subscribers", ({ query, requestContext }) => {
+  area.screen("", ({ query, requestContext }) => {
     const title = "Subscribers";
     const { role } = sessionOf(requestContext).user;
     const found = readPageOf(ctx.db, query);
@@ -104,8 +104,6 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
   });
 
   area.form("/new", {
-    showSummary: "Show the form for a new subscriber",
-    summary: "Ask a person to subscribe",
     role: "admin",
     form: ADD_FORM,
     conflictField: "email",
@@ -201,11 +199,9 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
     throw new ShowInstead({ path: pathsOfSubscriber(id).home });
   }
 
-  area.screen("/:id", "Show a subscriber", (at) => detail(at), { role });
+  area.screen("/:id", (at) => detail(at), { role });
 
   area.editForm("/:id/edit", {
-    showSummary: "Show the form for a subscriber's choices",
-    summary: "Change a subscriber's choices",
     role,
     form: CHOICES_FORM,
     load(reader, { params }) {
@@ -248,8 +244,6 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.confirmation("/:id/remove", {
-    showSummary: "Show the confirmation for removing a subscriber",
-    summary: "Remove a subscriber",
     role,
     show({ params }) {
       const row = activeOf(ctx.db, params.id);
@@ -268,8 +262,6 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.confirmation("/:id/links", {
-    showSummary: "Show the confirmation for making a subscriber's links invalid",
-    summary: "Make a subscriber's earlier links invalid",
     role,
     show({ params }) {
       const row = activeOf(ctx.db, params.id);
@@ -284,8 +276,6 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.form("/:id/block", {
-    showSummary: "Show the confirmation for blocking an address",
-    summary: "Block a subscriber's address",
     role,
     form: BLOCK_FORM,
     load: (reader, { params }) => ({ row: getSubscriber(reader, params.id) }),
@@ -302,8 +292,6 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.form("/:id/reactivate/:reason", {
-    showSummary: "Show the confirmation for ending a suppression",
-    summary: "End the suppression of a subscriber's address",
     role,
     form: REACTIVATE_FORM,
     load(reader, { params, requestContext }) {
@@ -331,7 +319,6 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.action("/:id/mails/:mail_id/send-again", {
-    summary: "Send a message to a subscriber again",
     role,
     run(tx, { params, requestContext, sent }, actor) {
       const form = { sessionId: sessionOf(requestContext).id, digest: sent.digest };

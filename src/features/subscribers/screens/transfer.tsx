@@ -32,8 +32,9 @@ import { SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { Cell, Row, Table } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
-import { rejectionOf } from "../../../ui/screens/rejection";
-import { type AreaRoutes, createAreaRoutes, type SentAt } from "../../../ui/screens/routes";
+import { rejectionOf } from "../../../ui/screens/form-routes";
+import { createArea } from "../../../ui/screens/area";
+import type { AreaRoutes, SentAt } from "../../../ui/screens/routes";
 import { activityPath } from "../../activity/screens/activity";
 import { relayTakesUtf8 } from "../../mail/settings";
 import { getPage } from "../../pages/pages";
@@ -338,7 +339,7 @@ const TITLE = "Import and export";
 /** Import, export and erasure of subscribers, for owners. */
 export function subscriberTransferRoutes(deps: AdminDependencies) {
   const { ctx, writeAs } = deps;
-  const routes = createAreaRoutes(deps, SUBSCRIBERS_PATH, "owner");
+  const routes = createArea(deps, SUBSCRIBERS_PATH, "owner");
   const contextOf = (): TransferContext => ({ pages: listSubscribedPages(ctx.db) });
 
   function importScreen(state: StateOf<typeof IMPORT_FORM>, outcome?: ImportOutcome): Screen {
@@ -349,7 +350,7 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
     };
   }
 
-  routes.get("/import", "Show the form for importing subscribers", ({ query, requestContext }) => {
+  routes.get("/import", ({ query, requestContext }) => {
     const context = contextOf();
     const page = choosePage(context.pages, query["page"]);
     if (page)
@@ -360,7 +361,6 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
 
   routes.post(
     "/import",
-    "Import subscribers",
     (at) => {
       const values = IMPORT_FORM.read(at.sent);
       const show = (state: StateOf<typeof IMPORT_FORM>) => importScreen(state);
@@ -387,13 +387,13 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
     return { title: TITLE, isStill: true, children: <ExportScreen state={state} /> };
   }
 
-  routes.get("/export", "Show the form for exporting subscribers", ({ query }) => {
+  routes.get("/export", ({ query }) => {
     const context = contextOf();
     const page = context.pages.find(({ slug }) => slug === query["page"])?.id ?? "";
     return exportScreen(EXPORT_FORM.state(EXPORT_FORM.initial({ page }), context));
   });
 
-  routes.post("/export", "Download subscribers as CSV", (at) => {
+  routes.post("/export", (at) => {
     const values = EXPORT_FORM.read(at.sent);
     const form = { form: EXPORT_FORM, values, contextOf, show: exportScreen };
     return answerForm(routes, at, form, async ({ page: pageId, what }) => {
@@ -419,13 +419,13 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
     return { title: TITLE, isStill: true, children: <EraseScreen state={state} /> };
   }
 
-  routes.get("/erase", "Show the form for erasing an address", ({ query }) => {
+  routes.get("/erase", ({ query }) => {
     const { subscriber: id } = query;
     const email = (id === undefined ? undefined : findSubscriber(ctx.db, { id })?.address) ?? "";
     return eraseScreen(ERASE_FORM.state(ERASE_FORM.initial({ email }), contextOf()));
   });
 
-  routes.post("/erase", "Erase an address", (at) => {
+  routes.post("/erase", (at) => {
     const values = ERASE_FORM.read(at.sent);
     const form = { form: ERASE_FORM, values, contextOf, show: eraseScreen };
     return answerForm(routes, at, form, async ({ email }) => {

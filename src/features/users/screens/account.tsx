@@ -231,11 +231,9 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     return outcome.rejection === "wrong" ? "is wrong" : waitText(outcome.seconds);
   }
 
-  area.screen("", "Show the account of the user", (at) => account(at));
+  area.screen("", (at) => account(at));
 
   area.editForm("/name", {
-    showSummary: "Redirect to the account",
-    summary: "Change the name of the user",
     form: NAME_FORM,
     back: () => ACCOUNT_PATH,
     load: (reader, { requestContext }) => ({
@@ -250,7 +248,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     done: () => ({ path: ACCOUNT_PATH, text: "Your name was changed." }),
   });
 
-  area.screen("/password", "Redirect to the account", () => ({ path: ACCOUNT_PATH }));
+  area.screen("/password", () => ({ path: ACCOUNT_PATH }));
 
   // The password is hashed between reading the form and the transaction, which no helper does.
   area.routes.post(
@@ -272,12 +270,10 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       const text = "Your password was changed. All your other sessions have ended.";
       return flashes.redirect(id, ACCOUNT_PATH, text);
     },
-    { ...formBody(), ...screenOperation("Change the password of the user", session("viewer")) },
+    { ...formBody(), ...screenOperation(session("viewer")) },
   );
 
   area.editForm("/mail", {
-    showSummary: "Redirect to the account",
-    summary: "Change which e-mails the user gets",
     form: MAIL_FORM,
     back: () => ACCOUNT_PATH,
     load: (reader, { requestContext }) => ({
@@ -292,7 +288,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     done: () => ({ path: ACCOUNT_PATH, text: "Your e-mail settings were saved." }),
   });
 
-  area.screen("/theme", "Redirect to the account", () => ({ path: ACCOUNT_PATH }));
+  area.screen("/theme", () => ({ path: ACCOUNT_PATH }));
 
   // Stored by the browser, so that the sign-in screen has the theme too.
   area.routes.post(
@@ -302,11 +298,10 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       const theme = themeOf(sent.text("theme"));
       return seeOther(back, theme ? { "Set-Cookie": themeCookie(ctx, theme) } : {});
     },
-    { ...formBody(), ...screenOperation("Choose the theme of the browser", session("viewer")) },
+    { ...formBody(), ...screenOperation(session("viewer")) },
   );
 
   area.action("/sessions/end", {
-    summary: "End a session of the user",
     run(tx, { requestContext, sent }, actor) {
       const { user } = sessionOf(requestContext);
       return endOneSession(ctx, tx, user.id, Number(sent.text("session")), actor);
@@ -318,7 +313,6 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/sessions/end-others", {
-    summary: "End all other sessions of the user",
     run(tx, { requestContext }, actor) {
       const { id, user } = sessionOf(requestContext);
       endSessions(ctx, tx, user.id, actor, id);

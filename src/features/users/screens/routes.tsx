@@ -76,7 +76,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
     };
   }
 
-  area.screen("", "List users", () => ({
+  area.screen("", () => ({
     title: "Users",
     children: (
       <UserList
@@ -90,10 +90,9 @@ export function userAdminRoutes(deps: AdminDependencies) {
     ),
   }));
 
-  area.screen("/reset-mails", "Redirect to the users", () => ({ path: USERS_PATH }));
+  area.screen("/reset-mails", () => ({ path: USERS_PATH }));
 
   area.action("/reset-mails", {
-    summary: "Turn password resets by mail on or off",
     run(tx, { sent }, actor) {
       const isOn = sent.text("turn") === "on";
       return { isOn, isChanged: setResetMails(ctx, tx, isOn, actor) };
@@ -105,8 +104,6 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/new", {
-    showSummary: "Show the form for a new user",
-    summary: "Invite a user",
     form: INVITE_FORM,
     load: () => ({ isMailed: isMailReady() }),
     show: (state) => ({
@@ -132,11 +129,9 @@ export function userAdminRoutes(deps: AdminDependencies) {
     reveal: showLink,
   });
 
-  area.screen("/:id", "Show a user", (at) => detail(at));
+  area.screen("/:id", (at) => detail(at));
 
   area.editForm("/:id/role", {
-    showSummary: "Redirect to the user",
-    summary: "Change a user's role",
     form: ROLE_FORM,
     back: ({ params }) => userPath(params.id),
     load: loadRole,
@@ -152,8 +147,6 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretAction("/:id/link", {
-    showSummary: "Redirect to the user",
-    summary: "Create a link for choosing a password",
     back: ({ params }) => userPath(params.id),
     create(tx, actor, { params }) {
       const made = issuePasswordLink(ctx, tx, params.id, actor);
@@ -163,8 +156,6 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/disable", {
-    showSummary: "Show the confirmation for disabling a user",
-    summary: "Disable a user",
     show({ params }) {
       const user = getUser(ctx.db, params.id);
       if (isLastOwner(ctx.db, user.id)) return { path: userPath(user.id) };
@@ -181,7 +172,6 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/enable", {
-    summary: "Enable a user",
     run: (tx, { params }, actor) => enableUser(ctx, tx, params.id, actor),
     done: ({ id, has_password }) => ({
       path: userPath(id),

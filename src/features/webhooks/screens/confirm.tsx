@@ -52,25 +52,6 @@ export function DisableWebhook({ title, row }: ConfirmProps) {
   );
 }
 
-/** Asks before an endpoint is deleted. */
-export function DeleteWebhook({ title, row }: ConfirmProps) {
-  const paths = pathsOfWebhook(row.id);
-  return (
-    <DialogForm
-      title={title}
-      action={paths.delete}
-      button="Delete webhook"
-      isDanger
-      cancelHref={paths.home}
-    >
-      <p>
-        No more events are sent, pending deliveries are cancelled, and the secret is deleted. This
-        cannot be undone. To pause the webhook, disable it instead.
-      </p>
-    </DialogForm>
-  );
-}
-
 /** Asks for the time from which failed deliveries are sent again. */
 export function RedeliverFailed(props: ConfirmProps & { state: StateOf<typeof REDELIVER_FORM> }) {
   const { title, row, state } = props;

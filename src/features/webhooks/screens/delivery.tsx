@@ -283,7 +283,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     return count;
   }
 
-  area.screen("/:id/redeliver", "Show the form for redelivering failed deliveries", (at) => {
+  area.screen("/:id/redeliver", (at) => {
     const row = rowOf(at.params.id);
     if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
     const values = REDELIVER_FORM.stored({ since: toIso(ctx.clock.now() - DAY_MS) });
@@ -316,30 +316,23 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     },
     {
       ...formBody(),
-      ...screenOperation("Redeliver failed deliveries", session("admin"), KEEPS_TYPED),
+      ...screenOperation(session("admin"), KEEPS_TYPED),
     },
   );
 
-  area.screen(
-    "/:id/deliveries/:delivery_id",
-    "Show a delivery",
-    ({ params, query, requestContext: { now } }) => {
-      const { row, pausedUntil } = getWebhookRecord(ctx.db, params.id, now);
-      const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
-      const tries = getTries(ctx.db, delivery.row.id);
-      const shown = tries.find(({ number }) => String(number) === query["try"]) ?? tries.at(-1);
-      const request = sentRequest(ctx, delivery.row.id, readHeadline);
-      return {
-        title: `${delivery.eventType} to “${webhookName(row)}”`,
-        children: (
-          <DeliveryDetail {...{ row, pausedUntil, delivery, tries, shown, request, now }} />
-        ),
-      };
-    },
-  );
+  area.screen("/:id/deliveries/:delivery_id", ({ params, query, requestContext: { now } }) => {
+    const { row, pausedUntil } = getWebhookRecord(ctx.db, params.id, now);
+    const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
+    const tries = getTries(ctx.db, delivery.row.id);
+    const shown = tries.find(({ number }) => String(number) === query["try"]) ?? tries.at(-1);
+    const request = sentRequest(ctx, delivery.row.id, readHeadline);
+    return {
+      title: `${delivery.eventType} to “${webhookName(row)}”`,
+      children: <DeliveryDetail {...{ row, pausedUntil, delivery, tries, shown, request, now }} />,
+    };
+  });
 
   area.action("/:id/deliveries/:delivery_id/redeliver", {
-    summary: "Redeliver a delivery",
     run: (tx, { params }, actor) => redeliver(ctx, tx, params.id, params.delivery_id, actor),
     done: ({ row }, { params }) => ({
       path: pathsOfWebhook(params.id).delivery(row.id),

@@ -565,7 +565,6 @@ function UnconfirmedNotice({ row, question, now }: UnconfirmedNoticeProps) {
 /** Adds the action that mails the link for confirming again. */
 export function addConfirmationRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.action("/:id/confirmation", {
-    summary: "Mail the link for confirming alerts again",
     run: (tx, { params }, actor) => requestConfirmation(ctx, tx, params.id, actor),
     done: (dueAt, { params }) => ({
       path: pathsOfWebhook(params.id).home,

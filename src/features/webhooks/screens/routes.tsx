@@ -6,7 +6,6 @@ import { WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import type { Reveal } from "../../../ui/frame/reveals";
 import { newFormToken } from "../../../ui/frame/write-as";
-import { deletedText } from "../../../ui/screens/action-routes";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen, shownBefore } from "../../../ui/screens/form-screen";
 import { ManagedByFile } from "../../components/screens/forms";
@@ -18,7 +17,7 @@ import { getWebhookRecord } from "../records";
 import type { WebhookRow } from "../store";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "../webhooks";
 import { presentWebhook } from "../wire";
-import { DeleteWebhook, DisableWebhook, RotateSecret } from "./confirm";
+import { DisableWebhook, RotateSecret } from "./confirm";
 import { addDeliveryRoutes } from "./delivery";
 import {
   addConfirmationRoutes,
@@ -68,14 +67,12 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     return { title, isSecret: true, children: <RevealedSecret title={title} {...page} /> };
   }
 
-  area.screen("", "List webhooks", ({ query, requestContext: { now } }) => {
+  area.screen("", ({ query, requestContext: { now } }) => {
     const list = readWebhookList(ctx.db, query["before"] || undefined, now);
     return { title: "Webhooks", children: <WebhookList list={list} now={now} /> };
   });
 
   area.secretForm("/new", {
-    showSummary: "Show the form for a new webhook",
-    summary: "Create a webhook",
     form: WEBHOOK_FORM,
     load: (reader, { query, sent }) =>
       readFormContext(
@@ -109,15 +106,13 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     reveal: (reveal) => showSecret(reveal, "Your new secret"),
   });
 
-  area.screen("/:id", "Show a webhook", ({ params, query, requestContext: { now } }) => {
+  area.screen("/:id", ({ params, query, requestContext: { now } }) => {
     const view = readWebhookView(ctx.db, params.id, query, now);
     const page = { view, formToken: newFormToken(ctx), now };
     return { title: webhookName(view.record.row), children: <WebhookDetail {...page} /> };
   });
 
   area.editForm("/:id/edit", {
-    showSummary: "Show the form for a webhook",
-    summary: "Change a webhook",
     form: WEBHOOK_FORM,
     load(reader, { params, sent }) {
       const record = getWebhookRecord(reader, params.id, ctx.clock.now());
@@ -166,7 +161,6 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/test", {
-    summary: "Send a test event",
     run(tx, { params, requestContext, sent }, actor) {
       const form = { sessionId: sessionOf(requestContext).id, digest: sent.digest };
       return makeOnce(ctx, tx, form, () => {
@@ -184,8 +178,6 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/:id/rotate", {
-    showSummary: "Show the confirmation for rotating a webhook's secret",
-    summary: "Rotate a webhook's secret",
     form: CONFIRM_FORM,
     load: (reader, { params }) => rowOf(reader, params.id),
     show({ context: row, hidden }) {
@@ -200,8 +192,6 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/disable", {
-    showSummary: "Show the confirmation for disabling a webhook",
-    summary: "Disable a webhook",
     show({ params }) {
       const row = rowOf(ctx.db, params.id);
       if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
@@ -216,7 +206,6 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/enable", {
-    summary: "Enable a webhook",
     run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: true }, actor),
     done: (_, { params }) => ({
       path: pathsOfWebhook(params.id).home,
@@ -224,20 +213,17 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     }),
   });
 
-  area.deletion("/:id/delete", {
-    showSummary: "Show the confirmation for deleting a webhook",
-    summary: "Delete a webhook",
-    show({ params }) {
-      const row = rowOf(ctx.db, params.id);
-      const title = `Delete “${webhookName(row)}”`;
-      return { title, children: <DeleteWebhook title={title} row={row} /> };
-    },
-    remove(tx, { params: { id } }, actor) {
-      const name = webhookName(rowOf(tx, id));
-      deleteWebhook(ctx, tx, id, actor);
-      return { name, subjectId: id };
-    },
-    done: (_, name) => ({ path: WEBHOOKS_PATH, text: deletedText("webhook", name) }),
+  area.deletion({
+    noun: "webhook",
+    find: rowOf,
+    nameOf: webhookName,
+    consequences: () => (
+      <p>
+        No more events are sent, pending deliveries are cancelled, and the secret is deleted. This
+        cannot be undone. To pause the webhook, disable it instead.
+      </p>
+    ),
+    remove: (tx, { id }, actor) => deleteWebhook(ctx, tx, id, actor),
   });
 
   addConfirmationRoutes(area, deps);

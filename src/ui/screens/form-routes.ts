@@ -1,130 +1,48 @@
+/*
+ * Routes of forms: each form is shown (GET), submitted (POST) and, if declared, previewed. Read `AreaForm` first,
+ * then the three kinds of forms: `OnceForm` takes effect once, `SecretForm` creates a secret, `EditForm` changes an object.
+ */
 import type { Actor, Role } from "../../base/actor";
 import { invalidFields, Problem } from "../../base/errors";
 import type { Reader, Tx } from "../../db/statements";
 import type { Form as SentForm } from "../../http/form-body";
 import { actorOf } from "../../http/request-context";
 import {
+  entriesOf,
   type FormDefinition,
+  type FormErrors,
   type FormState,
   keptNotice,
+  NO_ERRORS,
   type Parsed,
   type ValuesOf,
   versionInput,
   withErrors,
 } from "../forms/form";
-import type { AdminDependencies } from "../frame/dependencies";
-import { createPreview, type Previewed } from "../frame/preview";
+import type { Previewed } from "../frame/preview";
 import type { Screen } from "../frame/render";
 import type { Reveal } from "../frame/reveals";
 import { newFormToken } from "../frame/write-as";
-import {
-  type Action,
-  addAction,
-  addConfirmation,
-  addDeletion,
-  addLongAction,
-  addSecretAction,
-  type Confirmation,
-  type Deletion,
-  type LongAction,
-  type SecretAction,
-} from "./action-routes";
-import { rejectionOf, StaleForm } from "./rejection";
+import { formScreen, type FormScreenTexts } from "./form-screen";
 import {
   type AreaRoutes,
   type At,
-  createAreaRoutes,
+  conflictMessage,
   type Done,
   type RouteOptions,
-  type ScreenOrPath,
   type SentAt,
 } from "./routes";
 
-export type Area = ReturnType<typeof createArea>;
-
-/**
- * Creates a builder for the screens, forms and actions of one part of the dashboard, open to `role`
- * and higher roles unless a route says otherwise.
- */
-export function createArea(deps: AdminDependencies, prefix: string, role: Role) {
-  const routes = createAreaRoutes(deps, prefix, role);
-  return {
-    /** Routes to mount. Routes that fit no helper are added to them. */
-    routes: routes.elysia,
-
-    /** Adds a screen. */
-    screen<Path extends string>(
-      path: Path,
-      summary: string,
-      show: (at: At<Path>) => ScreenOrPath | Promise<ScreenOrPath>,
-      options: RouteOptions = {},
-    ): void {
-      routes.get(path, summary, show, options);
-    },
-
-    /** Adds a form that takes effect once, such as one that creates an object. */
-    form<Path extends string, Body, Context, View extends Context, Fields>(
-      path: Path,
-      declared: OnceForm<Path, Body, Context, View, Fields>,
-    ): void {
-      addOnceForm(routes, path, declared);
-    },
-
-    /** Adds a form that changes an object. */
-    editForm<Path extends string, Body, Context, View extends Context, Fields>(
-      path: Path,
-      declared: EditForm<Path, Body, Context, View, Fields>,
-    ): void {
-      addEditForm(routes, path, declared);
-    },
-
-    /** Adds a form that creates an object with a secret, which is shown once. */
-    secretForm<Path extends string, Body, Context, View extends Context, Fields, Made>(
-      path: Path,
-      declared: SecretForm<Path, Body, Context, View, Fields, Made>,
-    ): void {
-      addSecretForm(routes, path, declared);
-    },
-
-    /** Adds a button that creates a secret, which is shown once. */
-    secretAction<Path extends string, Made>(path: Path, declared: SecretAction<Path, Made>): void {
-      addSecretAction(routes, path, declared);
-    },
-
-    /** Adds a button's action. */
-    action<Path extends string, Result>(path: Path, declared: Action<Path, Result>): void {
-      addAction(routes, path, declared);
-    },
-
-    /** Adds a button's action that takes several transactions. */
-    longAction<Path extends string, Result>(path: Path, declared: LongAction<Path, Result>): void {
-      addLongAction(routes, path, declared);
-    },
-
-    /** Adds an action and the screen that asks before it. */
-    confirmation<Path extends string, Result>(
-      path: Path,
-      declared: Confirmation<Path, Result>,
-    ): void {
-      addConfirmation(routes, path, declared);
-    },
-
-    /** Adds a deletion and the screen that asks before it. */
-    deletion<Path extends string>(path: Path, declared: Deletion<Path>): void {
-      addDeletion(routes, path, declared);
-    },
-  };
-}
-
 /** Form of a route, or a function for one that depends on the request. */
-type FormOf<Path extends string, Body, Context, Fields> =
-  FormDefinition<Body, Context, Fields> | ((at: At<Path>) => FormDefinition<Body, Context, Fields>);
+type FormOf<Path extends string, Body, View, Fields> =
+  | FormDefinition<Body, NoInfer<View>, Fields>
+  | ((at: At<Path>) => FormDefinition<Body, NoInfer<View>, Fields>);
 
 /** Returns the form of a request. */
-function formAt<Path extends string, Body, Context, Fields>(
-  { form }: { form: FormOf<Path, Body, Context, Fields> },
+function formAt<Path extends string, Body, View, Fields>(
+  { form }: { form: FormOf<Path, Body, View, Fields> },
   at: At<Path>,
-): FormDefinition<Body, Context, Fields> {
+): FormDefinition<Body, View, Fields> {
   return typeof form === "function" ? form(at) : form;
 }
 
@@ -149,23 +67,14 @@ async function runTrial<Path extends string, Body, View>(
 }
 
 /** Form of an area: its screen, and the routes to which it is submitted. */
-interface AreaForm<
-  Path extends string,
-  Body,
-  Context,
-  View extends Context,
-  Fields,
-> extends RouteOptions {
-  /** Summary of the route that shows the screen (GET). */
-  showSummary: string;
-  /** Summary of the route that submits it (POST). */
-  summary: string;
+interface AreaForm<Path extends string, Body, View, Fields> extends RouteOptions {
   /** Role that the screen requires, if it is open to lower roles than the action. */
   readRole?: Role | undefined;
-  form: FormOf<Path, Body, Context, Fields>;
-  /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
+  form: FormOf<Path, Body, View, Fields>;
+  /** Address of the screen that holds the form, to which GET redirects; by default the form's own. */
   back?: ((at: At<Path>) => string) | undefined;
-  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
+  /** Returns the texts of a screen with this form alone, or the screen that the form is part of. */
+  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => FormScreenTexts | Screen;
   /**
    * Returns the values with which the form is shown again, if another button than the main one was
    * pressed, such as that of a template. Undefined submits the form.
@@ -173,29 +82,36 @@ interface AreaForm<
   redisplay?: (values: ValuesOf<Fields>, sent: SentForm) => ValuesOf<Fields> | undefined;
   /** Input at which a conflict is shown; by default it is shown above the form. */
   conflictField?: string | undefined;
-}
-
-/** Summaries of the two routes of a preview: GET redirects to the form, POST shows the preview. */
-interface PreviewSummaries {
-  showSummary: string;
-  summary: string;
+  /** Shows the public page as it would be after the action, which is rolled back. */
+  preview?: unknown;
 }
 
 /**
  * Adds the screen of a form. `stateOf` returns the state of a form that was not submitted yet;
  * `tryOut` runs its trial. Returns functions that add the routes to which the form is submitted.
  */
-function addAreaForm<Path extends string, Body, Context, View extends Context, Fields>(
+function addAreaForm<Path extends string, Body, View, Fields>(
   routes: AreaRoutes,
   path: Path,
-  declared: AreaForm<Path, Body, Context, View, Fields>,
+  declared: AreaForm<Path, Body, View, Fields>,
   stateOf: (at: At<Path>) => FormState<ValuesOf<Fields>, View>,
   tryOut: (at: SentAt<Path>, values: ValuesOf<Fields>) => Promise<{ context: View } | undefined>,
 ) {
-  const { back, role, readRole = role } = declared;
+  const { role, readRole = role } = declared;
+  const ownAddress = ({ params }: At<Path>) => routes.addressOf(path, params);
+  const back = declared.back ?? ownAddress;
 
   function show(at: At<Path>, typed?: Partial<FormState<ValuesOf<Fields>, View>>): Screen {
-    return declared.show({ ...stateOf(at), ...typed }, at);
+    const state = { ...stateOf(at), ...typed };
+    const shown = declared.show(state, at);
+    return "button" in shown
+      ? formScreen(shown, {
+          form: formAt(declared, at),
+          state,
+          action: ownAddress(at),
+          hasPreview: declared.preview !== undefined,
+        })
+      : shown;
   }
 
   /** Shows a submitted form again. A form for an outdated version stays outdated. */
@@ -213,7 +129,8 @@ function addAreaForm<Path extends string, Body, Context, View extends Context, F
     const values = form.read(at.sent);
     const kept = keptNotice(at.sent);
     if (kept !== undefined) return routes.answer(at, showAgain(at, { values, kept }));
-    const other = declared.redisplay?.(values, at.sent);
+    const other =
+      declared.redisplay?.(values, at.sent) ?? (isFieldButton(form, at.sent) ? values : undefined);
     if (other !== undefined) return routes.answer(at, showAgain(at, { values: other }));
     const tryOrAct = async () => {
       const tried = await tryOut(at, values);
@@ -229,7 +146,7 @@ function addAreaForm<Path extends string, Body, Context, View extends Context, F
     });
   }
 
-  routes.get(path, declared.showSummary, (at) => (back ? { path: back(at) } : show(at)), {
+  routes.get(path, (at) => (declared.back ? { path: declared.back(at) } : show(at)), {
     role: readRole,
   });
 
@@ -237,45 +154,35 @@ function addAreaForm<Path extends string, Body, Context, View extends Context, F
     /** Adds the route that runs the form's action. */
     addSubmission(act: (at: SentAt<Path>, values: ValuesOf<Fields>) => Promise<Response>): void {
       const submit = (at: SentAt<Path>) => respond(at, (values) => act(at, values));
-      routes.post(path, declared.summary, submit, { ...declared, keepsTyped: true });
+      routes.post(path, submit, { ...declared, keepsTyped: true });
     },
 
-    /**
-     * Adds the preview of the form, at `preview` below the form's path. A GET request for it, such
-     * as after "Back", redirects to the form.
-     */
-    addPreview(
-      summaries: PreviewSummaries,
-      change: (tx: Tx, at: SentAt<Path>, values: ValuesOf<Fields>) => Previewed,
-    ): void {
-      const showPreview = createPreview(routes.deps);
-      const previewPath = `${path}/preview` as Path;
-      routes.get(previewPath, summaries.showSummary, (at) => ({ path: (back ?? pathOfForm)(at) }), {
+    /** Adds the preview of the form's action, at `preview` below its path. */
+    addPreview(change: (tx: Tx, at: SentAt<Path>, values: ValuesOf<Fields>) => Previewed): void {
+      const preview = (at: SentAt<Path>) =>
+        respond(at, (values) => routes.showPreview(at, (tx) => change(tx, at, values)));
+      // A GET request, such as after "Back", is for the form.
+      routes.get(`${path}/preview`, (at) => ({ path: back(at as At<Path>) }), { role });
+      routes.post(`${path}/preview`, (at) => preview(at as SentAt<Path>), {
         role,
+        keepsTyped: true,
       });
-      routes.post(
-        previewPath,
-        summaries.summary,
-        (at) => respond(at, (values) => showPreview(at, (tx) => change(tx, at, values))),
-        { role, keepsTyped: true },
-      );
     },
   };
 }
 
-/** Returns the path of the form of a requested preview. */
-function pathOfForm({ request }: Pick<At<string>, "request">): string {
-  return new URL(request.url).pathname.replace(/\/preview$/, "");
+/** Returns true if a button was pressed that belongs to a field. */
+function isFieldButton(form: { fields: unknown }, sent: SentForm): boolean {
+  return entriesOf(form).some(([, field]) => field.isPressed?.(sent));
 }
 
 /** Form with a token, so that one rendering of it takes effect once, however often it is sent. */
-interface TokenForm<
-  Path extends string,
+interface TokenForm<Path extends string, Body, View, Fields> extends AreaForm<
+  Path,
   Body,
-  Context,
-  View extends Context,
-  Fields,
-> extends AreaForm<Path, Body, Context, View, Fields> {
+  View,
+  Fields
+> {
   /** Values that differ from the declared ones, such as those of a preset. */
   initial?: (at: At<Path>, context: View) => Partial<ValuesOf<Fields>>;
   /** Reads the screen data. Throws `ShowInstead` if the form is not possible now. */
@@ -284,31 +191,26 @@ interface TokenForm<
 }
 
 /** Form that takes effect once, such as one that creates an object. */
-interface OnceForm<
-  Path extends string,
+export interface OnceForm<Path extends string, Body, View, Fields> extends TokenForm<
+  Path,
   Body,
-  Context,
-  View extends Context,
-  Fields,
-> extends TokenForm<Path, Body, Context, View, Fields> {
+  View,
+  Fields
+> {
   /** Runs the action, in the transaction. Returns the id of the object that it is about. */
   submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: View) => string;
   done: (subjectId: string, at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
   /** Shows the public page as it would be after the action, which is rolled back. */
-  preview?: PreviewSummaries & {
-    show: (tx: Tx, subjectId: string, at: SentAt<Path>, context: View) => Previewed;
-  };
+  preview?: (tx: Tx, subjectId: string, at: SentAt<Path>, context: View) => Previewed;
 }
 
 /** Form that creates a secret. */
-interface SecretForm<
-  Path extends string,
+export interface SecretForm<Path extends string, Body, View, Fields, Made> extends TokenForm<
+  Path,
   Body,
-  Context,
-  View extends Context,
-  Fields,
-  Made,
-> extends TokenForm<Path, Body, Context, View, Fields> {
+  View,
+  Fields
+> {
   /** Creates the secret, in the transaction. */
   create: (
     tx: Tx,
@@ -322,10 +224,10 @@ interface SecretForm<
 }
 
 /** Adds a form that takes effect once: its screen, its action and, if declared, its preview. */
-function addOnceForm<Path extends string, Body, Context, View extends Context, Fields>(
+export function addOnceForm<Path extends string, Body, View, Fields>(
   routes: AreaRoutes,
   path: Path,
-  declared: OnceForm<Path, Body, Context, View, Fields>,
+  declared: OnceForm<Path, Body, View, Fields>,
 ): void {
   const { preview } = declared;
   const { run, addSubmission, addPreview } = addTokenForm(routes, path, declared, declared.submit);
@@ -338,17 +240,17 @@ function addOnceForm<Path extends string, Body, Context, View extends Context, F
     return routes.redirect(at, declared.done(subjectId, at, values));
   });
   if (!preview) return;
-  addPreview(preview, (tx, at, values) => {
+  addPreview((tx, at, values) => {
     const { result, context } = run(tx, at, values);
-    return preview.show(tx, result, at, context);
+    return preview(tx, result, at, context);
   });
 }
 
 /** Adds a form that creates an object with a secret. The secret is shown once. */
-function addSecretForm<Path extends string, Body, Context, View extends Context, Fields, Made>(
+export function addSecretForm<Path extends string, Body, View, Fields, Made>(
   routes: AreaRoutes,
   path: Path,
-  declared: SecretForm<Path, Body, Context, View, Fields, Made>,
+  declared: SecretForm<Path, Body, View, Fields, Made>,
 ): void {
   const { run, addSubmission } = addTokenForm(routes, path, declared, declared.create);
   addSubmission(async (at, values) => {
@@ -361,10 +263,10 @@ function addSecretForm<Path extends string, Body, Context, View extends Context,
 }
 
 /** Adds the screen of a form with a token. Returns `run`, which runs the submitted form. */
-function addTokenForm<Path extends string, Body, Context, View extends Context, Fields, Result>(
+function addTokenForm<Path extends string, Body, View, Fields, Result>(
   routes: AreaRoutes,
   path: Path,
-  declared: TokenForm<Path, Body, Context, View, Fields>,
+  declared: TokenForm<Path, Body, View, Fields>,
   submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: View) => Result,
 ) {
   const { ctx } = routes.deps;
@@ -407,13 +309,12 @@ interface Loaded<Context, Fields> {
 }
 
 /** Form that changes an object. */
-interface EditForm<
-  Path extends string,
+export interface EditForm<Path extends string, Body, View, Fields> extends AreaForm<
+  Path,
   Body,
-  Context,
-  View extends Context,
-  Fields,
-> extends AreaForm<Path, Body, Context, View, Fields> {
+  View,
+  Fields
+> {
   /** Reads the object. Throws `not_found`, or `ShowInstead` if it cannot be edited now. */
   load: (reader: Reader, at: At<Path>) => Loaded<View, Fields>;
   trial?: Trial<Path, Partial<Body>, View>;
@@ -428,16 +329,14 @@ interface EditForm<
   ) => boolean | void;
   done: (at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
   /** Shows the public page as it would be after the change, which is rolled back. */
-  preview?: PreviewSummaries & {
-    show: (tx: Tx, at: SentAt<Path>, context: View) => Previewed;
-  };
+  preview?: (tx: Tx, at: SentAt<Path>, context: View) => Previewed;
 }
 
 /** Adds a form that changes an object: its screen, its action and, if declared, its preview. */
-function addEditForm<Path extends string, Body, Context, View extends Context, Fields>(
+export function addEditForm<Path extends string, Body, View, Fields>(
   routes: AreaRoutes,
   path: Path,
-  declared: EditForm<Path, Body, Context, View, Fields>,
+  declared: EditForm<Path, Body, View, Fields>,
 ): void {
   const { ctx, writeAs } = routes.deps;
   const { load, preview, trial } = declared;
@@ -489,7 +388,7 @@ function addEditForm<Path extends string, Body, Context, View extends Context, F
     return routes.redirect(at, isChanged ? done : { ...done, text: undefined });
   });
   if (preview) {
-    addPreview(preview, (tx, at, values) => preview.show(tx, at, change(tx, at, values).context));
+    addPreview((tx, at, values) => preview(tx, at, change(tx, at, values).context));
   }
 }
 
@@ -501,4 +400,42 @@ function hasEffect(update: () => boolean): boolean {
     if (error instanceof Problem) return true;
     throw error;
   }
+}
+
+/** Rejected form: its errors by input, or a message about the whole form. */
+interface Rejection {
+  status: 409 | 422;
+  errors: FormErrors;
+  notice: string | undefined;
+}
+
+/** Message of a form whose object changed after the form was rendered. */
+const STALE_MESSAGE =
+  "Someone changed this while you were editing, so nothing was saved. Your input is kept below. Save again to overwrite the other change.";
+
+class StaleForm extends Problem {
+  constructor() {
+    super("conflict", STALE_MESSAGE);
+  }
+}
+
+/**
+ * Returns the rejection with which a form is shown again; undefined for errors of other kinds. A
+ * conflict is shown at the input `conflictField` if there is one, otherwise above the form.
+ */
+export function rejectionOf<Fields>(
+  error: unknown,
+  form: Pick<FormDefinition<unknown, unknown, Fields>, "errorsByInput">,
+  values: ValuesOf<Fields>,
+  conflictField: string | undefined,
+): Rejection | undefined {
+  if (error instanceof Problem && error.code === "validation_failed") {
+    return { status: 422, errors: form.errorsByInput(error.fields, values), notice: undefined };
+  }
+  const message = conflictMessage(error);
+  if (message === undefined) return undefined;
+  if (conflictField === undefined || error instanceof StaleForm) {
+    return { status: 409, errors: NO_ERRORS, notice: message };
+  }
+  return { status: 409, errors: { [conflictField]: message }, notice: undefined };
 }
