@@ -1,9 +1,8 @@
-import { listPath } from "../../features/timeline/screens/list";
-import { IMPORTS_PATH } from "../../ui/frame/paths";
+import { IMPORTS_PATH, withQuery } from "../../ui/frame/paths";
 
 /** Returns the path of the form for importing from a source of this kind, with the options of an earlier plan. */
 export function importFormPath(kind: string, planId?: string): string {
-  return listPath(`${IMPORTS_PATH}/from/${encodeURIComponent(kind)}`, { plan: planId });
+  return withQuery(`${IMPORTS_PATH}/from/${encodeURIComponent(kind)}`, { plan: planId });
 }
 
 /** Returns the path of the plan of an import, which also shows its progress. */

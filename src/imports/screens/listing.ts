@@ -1,5 +1,5 @@
 import type { ImportItem, ImportReport, Verdict } from "../../base/import-report";
-import { listPath } from "../../features/timeline/screens/list";
+import { withQuery } from "../../ui/frame/paths";
 import { byVerdict, VERDICT_ORDER } from "./verdicts";
 
 /** Maximum number of objects on one screen. */
@@ -56,7 +56,7 @@ export function itemsPath(
   changed: { verdict?: Verdict | undefined; type?: string | undefined; from?: number } = {},
 ): string {
   const { from, ...filters } = { verdict, type, ...changed };
-  return listPath(home, { ...filters, from: from === undefined ? undefined : String(from) });
+  return withQuery(home, { ...filters, from: from === undefined ? undefined : String(from) });
 }
 
 /** Returns the path of the next part; undefined at the end. */

@@ -1,90 +1,115 @@
 /*
- * Paths of the dashboard's screens. `SIGN_IN_PATH`, which the gateway also uses, is in `http/`.
+ * Paths of the dashboard's screens: first those of lists, then those of objects. `SIGN_IN_PATH`, which the gateway also uses, is
+ * in `http/`.
  */
 export const SEARCH_PATH = "/admin/search";
+
 export const SHORTCUTS_PATH = "/admin/shortcuts";
+
 export const HOME_PATH = "/admin";
+
 export const SIGN_OUT_PATH = "/admin/sign-out";
+
 export const INCIDENTS_PATH = "/admin/incidents";
+
+export const REPORT_PATH = "/admin/incidents/new";
 export const INCIDENT_TEMPLATES_PATH = "/admin/incidents/templates";
+
 export const MAINTENANCE_PATH = "/admin/maintenance";
+
+export const PLAN_PATH = "/admin/maintenance/new";
+export const PLAN_CALENDAR_PATH = "/admin/maintenance/calendar";
 export const MAINTENANCE_SCHEDULES_PATH = "/admin/maintenance/schedules";
+export const NEW_SCHEDULE_PATH = "/admin/maintenance/schedules/new";
+
 export const COMPONENTS_PATH = "/admin/components";
+
 export const MONITORS_PATH = "/admin/monitors";
+
 export const SUBSCRIBERS_PATH = "/admin/subscribers";
+
 export const PAGES_PATH = "/admin/pages";
+
 export const ANALYTICS_PATH = "/admin/analytics";
+
 export const KEYS_PATH = "/admin/settings/keys";
+
 export const WEBHOOKS_PATH = "/admin/settings/webhooks";
+
 export const USERS_PATH = "/admin/settings/users";
+
 export const ACTIVITY_PATH = "/admin/settings/activity";
+
 export const GENERAL_PATH = "/admin/settings/general";
+
 export const FLEET_PATH = "/admin/settings/fleet";
+
 export const IMPORTS_PATH = "/admin/settings/import";
+
 export const NETWORKS_PATH = `${GENERAL_PATH}/networks`;
+
 export const BACKUP_PATH = `${GENERAL_PATH}/backup`;
+
 export const MAILINGS_PATH = "/admin/mailings";
+
 export const MAIL_PATH = "/admin/mail";
+
 export const ACCOUNT_PATH = "/admin/settings/account";
 
-export function incidentPath(id: string): string {
-  return `${INCIDENTS_PATH}/${encodeURIComponent(id)}`;
+/**
+ * Returns the function for the paths of the objects of a list: `incidentPath(id)` is the object's screen, and
+ * `incidentPath(id, "edit")` the path of the route "/:id/edit".
+ */
+function objectPath(list: string) {
+  return (id: string, ...below: string[]): string =>
+    [list, ...[id, ...below].map(encodeURIComponent)].join("/");
 }
 
-export function incidentTemplatePath(id: string): string {
-  return `${INCIDENT_TEMPLATES_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function maintenancePath(id: string): string {
-  return `${MAINTENANCE_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function maintenanceSchedulePath(id: string): string {
-  return `${MAINTENANCE_SCHEDULES_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function componentPath(id: string): string {
-  return `${COMPONENTS_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function groupPath(id: string): string {
-  return `${COMPONENTS_PATH}/groups/${encodeURIComponent(id)}`;
-}
-
-export function mailingPath(id: string): string {
-  return `${MAILINGS_PATH}/${encodeURIComponent(id)}`;
-}
+export const incidentPath = objectPath(INCIDENTS_PATH);
+export const incidentTemplatePath = objectPath(INCIDENT_TEMPLATES_PATH);
+export const maintenancePath = objectPath(MAINTENANCE_PATH);
+export const maintenanceSchedulePath = objectPath(MAINTENANCE_SCHEDULES_PATH);
+export const componentPath = objectPath(COMPONENTS_PATH);
+export const groupPath = objectPath(`${COMPONENTS_PATH}/groups`);
+export const monitorPath = objectPath(MONITORS_PATH);
+export const mailingPath = objectPath(MAILINGS_PATH);
+export const subscriberPath = objectPath(SUBSCRIBERS_PATH);
+export const pagePath = objectPath(PAGES_PATH);
+export const keyPath = objectPath(KEYS_PATH);
+export const webhookPath = objectPath(WEBHOOKS_PATH);
+export const userPath = objectPath(USERS_PATH);
+/** Path of the report of an import. */
+export const importReportPath = objectPath(`${IMPORTS_PATH}/reports`);
 
 /** Returns the path of a page's component list. */
 export function componentsOfPagePath(slug: string): string {
   return `${COMPONENTS_PATH}?page=${encodeURIComponent(slug)}`;
 }
 
-export function monitorPath(id: string): string {
-  return `${MONITORS_PATH}/${encodeURIComponent(id)}`;
+/** Returns a path with query parameters, without empty ones. */
+export function withQuery(
+  path: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const entries = Object.entries(parameters).flatMap(([name, value]) =>
+    value ? [[name, value]] : [],
+  );
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries).toString()}`;
 }
 
-/** Returns the path of the report of an import. */
-export function importReportPath(id: string): string {
-  return `${IMPORTS_PATH}/reports/${encodeURIComponent(id)}`;
+/** Maximum number of components that the address of the form names. */
+const PRESET_MAX = 20;
+
+/** Initial page and components of the form for a new incident. */
+export interface ReportPreset {
+  /** Slug or id. */
+  page?: string | undefined;
+  /** Ids of affected components of the page. */
+  components?: readonly string[];
 }
 
-export function subscriberPath(id: string): string {
-  return `${SUBSCRIBERS_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function pagePath(id: string): string {
-  return `${PAGES_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function keyPath(id: string): string {
-  return `${KEYS_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function webhookPath(id: string): string {
-  return `${WEBHOOKS_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function userPath(id: string): string {
-  return `${USERS_PATH}/${encodeURIComponent(id)}`;
+/** Returns the path of the form for a new incident. */
+export function reportPath({ page, components = [] }: ReportPreset = {}): string {
+  const component = components.slice(0, PRESET_MAX).join(",") || undefined;
+  return withQuery(REPORT_PATH, { page, component });
 }

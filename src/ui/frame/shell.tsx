@@ -2,21 +2,6 @@ import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../base/actor";
 import { capitalised, plural } from "../../base/text";
 import { toIso } from "../../base/time";
-import { REPORT_PATH } from "../../features/incidents/screens/paths";
-import type { Theme } from "../../http/cookies";
-import { VERSION } from "../../version";
-import { Flash, Notice, Shape } from "../blocks";
-import { PostButton, safeHref } from "../buttons";
-import {
-  type HtmlDocument,
-  type LinkedAssets,
-  PlainPage,
-  renderLinkedDocument,
-} from "../documents";
-import { Icon, type IconName } from "../icons";
-import { StatusRing, WordMark } from "../pictures";
-import { longDay } from "../times";
-import type { FlashMessage } from "./flashes";
 import {
   ACCOUNT_PATH,
   ACTIVITY_PATH,
@@ -32,6 +17,7 @@ import {
   MAINTENANCE_PATH,
   MONITORS_PATH,
   PAGES_PATH,
+  REPORT_PATH,
   SEARCH_PATH,
   SHORTCUTS_PATH,
   SIGN_OUT_PATH,
@@ -39,6 +25,20 @@ import {
   USERS_PATH,
   WEBHOOKS_PATH,
 } from "./paths";
+import type { Theme } from "../../http/cookies";
+import { VERSION } from "../../version";
+import { Flash, Notice, Shape } from "../blocks";
+import { PostButton, safeHref } from "../buttons";
+import {
+  type HtmlDocument,
+  type LinkedAssets,
+  PlainPage,
+  renderLinkedDocument,
+} from "../documents";
+import { Icon, type IconName } from "../icons";
+import { StatusRing, WordMark } from "../pictures";
+import { longDay } from "../times";
+import type { FlashMessage } from "./flashes";
 import type { ProblemCount, SideState } from "./side-state";
 
 interface ScreenProps {

@@ -9,7 +9,10 @@ import {
   INCIDENT_TEMPLATES_PATH,
   INCIDENTS_PATH,
   incidentTemplatePath,
+  REPORT_PATH,
+  withQuery,
 } from "../../../ui/frame/paths";
+import { NoMatch } from "../../timeline/screens/list";
 import { createArea } from "../../../ui/screens/area";
 import type { Reader } from "../../../db/statements";
 import { OPEN_INCIDENT_STATUSES } from "../../../base/status";
@@ -27,15 +30,16 @@ import { Cell, CellNote, ListToolbar, OneLine, Row, RowLink, Table } from "../..
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { SelectField } from "../../../ui/choices";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";
-import { REPORT_PATH } from "../../incidents/screens/paths";
 import type { PageRow } from "../../pages/store";
 import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/settings";
-import { listPath, NoMatch } from "../../timeline/screens/list";
 import { findTemplate, listTemplateSummaries, type TemplateRecord } from "../store";
 import { createTemplate, deleteTemplate, getTemplate, updateTemplate } from "../templates";
 import { TEMPLATE_NAME_MAX, type TemplateInput } from "../wire";
 import { REPORT_TEMPLATES, TEMPLATE_BUTTON } from "./offered";
 
+const NEW_TEMPLATE_PATH = `${INCIDENT_TEMPLATES_PATH}/new`;
+const HIDE_BUILT_IN_PATH = `${INCIDENT_TEMPLATES_PATH}/built-in/hide`;
+const SHOW_BUILT_IN_PATH = `${INCIDENT_TEMPLATES_PATH}/built-in/show`;
 const CRUMBS = [
   { href: INCIDENTS_PATH, label: "Incidents" },
   { href: INCIDENT_TEMPLATES_PATH, label: "Templates" },
@@ -82,17 +86,17 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
       };
     },
     show({ context: { record } }) {
-      const { name, managedBy } = record.row;
-      const paths = pathsOfTemplate(record);
+      const { id, name, managedBy } = record.row;
+      const use = { page: record.pageSlug ?? undefined, [TEMPLATE_BUTTON]: id };
       return {
         title: `Edit “${name}”`,
         heading: "Edit template",
         crumbs: [...CRUMBS, { label: name }],
         actions: (
           <>
-            <ButtonLink href={paths.use}>Report incident</ButtonLink>
-            <ButtonLink href={paths.clone}>Clone</ButtonLink>
-            <ButtonLink href={paths.delete} kind="danger" dialog>
+            <ButtonLink href={withQuery(REPORT_PATH, use)}>Report incident</ButtonLink>
+            <ButtonLink href={withQuery(NEW_TEMPLATE_PATH, { from: id })}>Clone</ButtonLink>
+            <ButtonLink href={incidentTemplatePath(id, "delete")} kind="danger" dialog>
               Delete
             </ButtonLink>
           </>
@@ -249,9 +253,11 @@ function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
         <NoMatch title="No templates match these filters" home={INCIDENT_TEMPLATES_PATH} />
       )}
       <Pagination
-        newestHref={after === undefined ? undefined : listPath(INCIDENT_TEMPLATES_PATH, filters)}
+        newestHref={after === undefined ? undefined : withQuery(INCIDENT_TEMPLATES_PATH, filters)}
         newest="First"
-        olderHref={nextAfter && listPath(INCIDENT_TEMPLATES_PATH, { ...filters, after: nextAfter })}
+        olderHref={
+          nextAfter && withQuery(INCIDENT_TEMPLATES_PATH, { ...filters, after: nextAfter })
+        }
         older="Next"
       />
       <BuiltIn isHidden={list.isBuiltInHidden} canSwitch={roleAllows(role, "admin")} />
@@ -444,22 +450,5 @@ function templateComponentsField() {
         </p>
       );
     },
-  };
-}
-
-const NEW_TEMPLATE_PATH = `${INCIDENT_TEMPLATES_PATH}/new`;
-const HIDE_BUILT_IN_PATH = `${INCIDENT_TEMPLATES_PATH}/built-in/hide`;
-const SHOW_BUILT_IN_PATH = `${INCIDENT_TEMPLATES_PATH}/built-in/show`;
-
-/** Returns the paths of a template's screens and forms. */
-function pathsOfTemplate({ row, pageSlug }: Pick<TemplateRecord, "row" | "pageSlug">) {
-  const home = incidentTemplatePath(row.id);
-  return {
-    home,
-    delete: `${home}/delete`,
-    /** Form for a new template that starts with the values of this one. */
-    clone: listPath(NEW_TEMPLATE_PATH, { from: row.id }),
-    /** Form for a new incident that is filled in from the template. */
-    use: listPath(REPORT_PATH, { page: pageSlug ?? undefined, [TEMPLATE_BUTTON]: row.id }),
   };
 }

@@ -47,14 +47,14 @@ import {
   DetectedBy,
   OnlyMonitor,
   Recovered,
+  RESOLVE_INTENT,
   SPLIT_FORM,
   SplitRejection,
   StillFailing,
   WrittenBy,
 } from "./detected-by";
+import { incidentCrumbs, type IncidentView, previewIncident, readIncidentView } from "./view";
 import { affectedIds, NextUpdate, OUTLINE, POSTMORTEM_FORM, UPDATE_FORM } from "./forms";
-import { incidentCrumbs, pathsOfIncident, RESOLVE_INTENT } from "./paths";
-import { type IncidentView, previewIncident, readIncidentView } from "./view";
 
 interface IncidentDetailProps {
   nextUpdate: StateOf<typeof UPDATE_FORM>;
@@ -73,7 +73,7 @@ function IncidentDetail(props: IncidentDetailProps) {
   const { nextUpdate, split, resolveToken, role, before, now } = props;
   const view = nextUpdate.context;
   const { incident, authors, only } = view;
-  const paths = pathsOfIncident(incident.id);
+  const { id } = incident;
   const canWrite = roleAllows(role, "editor");
   const monitor = only?.record.row;
   return (
@@ -106,7 +106,11 @@ function IncidentDetail(props: IncidentDetailProps) {
             {roleAllows(role, "admin") && !incident.draft ? (
               <Notified notified={view.notified} now={now} />
             ) : null}
-            <IncidentFacts view={view} editPath={canWrite ? paths.edit : undefined} now={now} />
+            <IncidentFacts
+              view={view}
+              editPath={canWrite ? incidentPath(id, "edit") : undefined}
+              now={now}
+            />
           </>
         }
       >
@@ -122,9 +126,9 @@ function IncidentDetail(props: IncidentDetailProps) {
                 monitor: <a href={monitorPath(monitor.id)}>{monitor.name}</a>,
               }
             : {})}
-          home={paths.home}
+          home={incidentPath(id)}
           before={before}
-          editPath={canWrite ? paths.update : undefined}
+          editPath={canWrite ? (updateId) => incidentPath(id, "updates", updateId) : undefined}
           now={now}
         />
         <DetectedBy view={view} split={canWrite ? split : undefined} now={now} />
@@ -208,7 +212,6 @@ function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: 
 
 function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boolean }) {
   const { incident, page } = view;
-  const paths = pathsOfIncident(incident.id);
   return (
     <>
       {incident.draft ? null : (
@@ -219,12 +222,12 @@ function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boole
       )}
       {canWrite ? (
         <>
-          <ButtonLink href={paths.edit}>
+          <ButtonLink href={incidentPath(incident.id, "edit")}>
             <Icon name="pencil" />
             Edit
           </ButtonLink>
           <MoreMenu label="More actions">
-            <ButtonLink href={paths.delete} kind="danger" dialog>
+            <ButtonLink href={incidentPath(incident.id, "delete")} kind="danger" dialog>
               Delete
             </ButtonLink>
           </MoreMenu>
@@ -235,7 +238,7 @@ function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boole
 }
 
 function DraftNotice({ id, canWrite }: { id: string; canWrite: boolean }) {
-  const paths = pathsOfIncident(id);
+  const action = incidentPath(id, "publish");
   return (
     <Notice tone="degraded" title="This is a draft">
       <p>
@@ -243,10 +246,10 @@ function DraftNotice({ id, canWrite }: { id: string; canWrite: boolean }) {
         notifications.
       </p>
       {canWrite ? (
-        <Form action={paths.publish}>
+        <Form action={action}>
           <Actions>
             <Button kind="primary">Publish incident</Button>
-            <Button previewAction={`${paths.publish}/preview`}>Preview</Button>
+            <Button previewAction={`${action}/preview`}>Preview</Button>
           </Actions>
         </Form>
       ) : null}
@@ -264,7 +267,7 @@ function Postmortem({
   now: number;
 }) {
   const { postmortem, id } = view.incident;
-  const path = pathsOfIncident(id).postmortem;
+  const path = incidentPath(id, "postmortem");
   if (!postmortem && !canWrite) return null;
   if (!postmortem) {
     return (

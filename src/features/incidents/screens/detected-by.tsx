@@ -1,29 +1,33 @@
-import { notifyField, Rejection } from "../../../ui/forms/fields";
-import { defineForm, type Field, InvalidInput, type StateOf } from "../../../ui/forms/form";
-import { LastDay, StateShape } from "../../monitors/screens/list";
-import { latencyInWords, Since } from "../../monitors/screens/words";
-import { Elapsed, elapsed, Links } from "../../overview/screens/parts";
-import { monitorPath } from "../../../ui/frame/paths";
 import type { MonitorState } from "../../../base/status";
 import { toIso } from "../../../base/time";
+import { FormNotice, MONITOR_WORDS, Notice } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { DetailCard, DetailRow, MoreRows } from "../../../ui/detail";
 import { FieldError, fieldId } from "../../../ui/field";
 import { Actions, HiddenFields } from "../../../ui/form";
-import { FormNotice, MONITOR_WORDS, Notice } from "../../../ui/blocks";
+import { notifyField, Rejection } from "../../../ui/forms/fields";
+import { defineForm, type Field, InvalidInput, type StateOf } from "../../../ui/forms/form";
+import { incidentPath, monitorPath } from "../../../ui/frame/paths";
 import { ClockTime } from "../../../ui/times";
 import { RESOLVED_TEXT } from "../../incident-templates/screens/offered";
 import type { RecentTimes } from "../../monitors/overview";
 import type { MonitorRecord } from "../../monitors/records";
+import { LastDay, StateShape } from "../../monitors/screens/list";
+import { latencyInWords, Since } from "../../monitors/screens/words";
+import { Elapsed, elapsed, Links } from "../../overview/screens/parts";
 import { type NotifiedWebhook, notifyLabel } from "../../timeline/screens/mail";
 import type { Incident, SplitOffBody } from "../wire";
 import type { IncidentOutages, ShownOutage } from "../records";
 import { pathsOfIncident, RESOLVE_INTENT } from "./paths";
+import type { SplitOffBody } from "../automatic";
+import type { Incident, IncidentOutages, ShownOutage } from "../wire";
 
 /** Number of monitors that are listed before the rest is folded. */
 const SHOWN = 5;
+
 /** Maximum number of monitors that are listed: 500 take 30 ms. */
 const LISTED_MAX = 500;
+
 /** Number of components that a row names; further ones are counted. */
 const COMPONENTS_NAMED = 2;
 
@@ -200,7 +204,7 @@ export function DetectedBy({ view, split, now }: DetectedByProps) {
       isFlush
     >
       {isForm ? (
-        <form method="post" action={pathsOfIncident(incident.id).splitOff}>
+        <form method="post" action={incidentPath(incident.id, "split-off")}>
           <HiddenFields values={split.hidden} />
           {split.notice === undefined && split.kept === undefined ? null : (
             <div class="detail-body">
@@ -421,7 +425,7 @@ export function Recovered({ view, token, canWrite, now }: RecoveredProps) {
           )}
         </p>
         {canWrite ? (
-          <form method="post" action={pathsOfIncident(incident.id).updates}>
+          <form method="post" action={incidentPath(incident.id, "updates")}>
             <HiddenFields
               values={{
                 form: token,
@@ -453,3 +457,6 @@ export function StillFailing({ monitors }: { monitors: readonly DetectingMonitor
     </Notice>
   );
 }
+
+/** Value of the input `intent` in the form that resolves an incident with one click. */
+export const RESOLVE_INTENT = "resolve";

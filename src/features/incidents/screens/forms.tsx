@@ -22,7 +22,8 @@ import {
   type StateOf,
 } from "../../../ui/forms/form";
 import { type PageContext, pageField } from "../../../ui/forms/page-field";
-import { componentsOfPagePath, incidentPath } from "../../../ui/frame/paths";
+import { componentsOfPagePath, incidentPath, REPORT_PATH } from "../../../ui/frame/paths";
+import { incidentCrumbs, type IncidentView, readIncidentView } from "./view";
 import type { Area } from "../../../ui/screens/area";
 import { conflict } from "../../../base/errors";
 import {
@@ -58,8 +59,6 @@ import {
   presentUpdate,
   UpdateIncidentBody,
 } from "../wire";
-import { type IncidentView, readIncidentView } from "./view";
-import { incidentCrumbs, pathsOfIncident, REPORT_PATH } from "./paths";
 
 const [FIRST_STATUS] = INCIDENT_STATUSES;
 
@@ -250,7 +249,7 @@ type UpdateState = StateOf<typeof UPDATE_FORM>;
 /** Form for the next update; folded for a resolved incident unless something was typed. */
 export function NextUpdate({ state }: { state: UpdateState }) {
   const { incident, offersBuiltIn, notified, audience } = state.context;
-  const action = pathsOfIncident(incident.id).updates;
+  const action = incidentPath(incident.id, "updates");
   const isOver = incident.status === "resolved";
   const templates = UPDATE_TEMPLATES.filter(
     ({ status }) => offersBuiltIn && status !== incident.status,

@@ -1,12 +1,21 @@
-import { labelAmong, PageFilter } from "../../../ui/frame/page-choice";
-import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
-import type { Reader } from "../../../db/statements";
-import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../base/status";
 import type { Role } from "../../../base/actor";
+import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { HOUR_MS, toIso } from "../../../base/time";
+import type { Reader } from "../../../db/statements";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
+import { Chip, Shape } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
+import { labelAmong, PageFilter } from "../../../ui/frame/page-choice";
+import {
+  INCIDENT_TEMPLATES_PATH,
+  incidentPath,
+  INCIDENTS_PATH,
+  reportPath,
+  type ReportPreset,
+  withQuery,
+} from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
 import {
   DenseRow,
   DenseTable,
@@ -16,22 +25,19 @@ import {
   NameCell,
   TextCell,
 } from "../../../ui/list";
-import { Icon } from "../../../ui/icons";
-import { Chip, Shape } from "../../../ui/blocks";
 import { Tabs } from "../../../ui/navigation";
 import { DayTime, RelativeTime } from "../../../ui/times";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
+import type { MonitorRecord } from "../../monitors/records";
 import {
   EntryNote,
   ListFrame,
-  listPath,
   type ListQuery,
   readListQuery,
   readSearch,
 } from "../../timeline/screens/list";
 import { countOutagesOfIncidents } from "../outage-store";
 import { countIncidents, type IncidentQuery, type IncidentRecord, listIncidents } from "../records";
-import { reportPath, type ReportPreset } from "./paths";
 
 const VIEW_LABELS: Readonly<Record<ListView, string>> = {
   all: "All",
@@ -100,7 +106,7 @@ function filtersOf({ search, page, impact, component, view }: IncidentListing) {
 
 function viewPath(list: IncidentListing, view: ListView): string {
   const show = view === "all" ? undefined : view;
-  return listPath(INCIDENTS_PATH, { ...filtersOf(list), show });
+  return withQuery(INCIDENTS_PATH, { ...filtersOf(list), show });
 }
 
 function ViewTabs({ list }: { list: IncidentListing }) {
@@ -138,7 +144,7 @@ function Filters({ list }: { list: IncidentListing }) {
       hidden={view === "all" ? {} : { show: view }}
       clearHref={
         isFiltered
-          ? listPath(INCIDENTS_PATH, { show: view === "all" ? undefined : view })
+          ? withQuery(INCIDENTS_PATH, { show: view === "all" ? undefined : view })
           : undefined
       }
       count={count === undefined ? undefined : plural(count, "incident")}
@@ -170,6 +176,7 @@ function Filters({ list }: { list: IncidentListing }) {
 
 /** Views of the list: `all` shows open incidents first, the others filter. */
 const LIST_VIEWS = ["all", "open", "drafts", ...INCIDENT_STATUSES] as const;
+
 type ListView = (typeof LIST_VIEWS)[number];
 
 const VIEW_QUERIES: Readonly<Record<ListView, Partial<IncidentQuery>>> = {
@@ -183,8 +190,10 @@ const VIEW_QUERIES: Readonly<Record<ListView, Partial<IncidentQuery>>> = {
 };
 
 const PAGE_SIZE = 25;
+
 /** Number of open incidents in the view of all; the view of open ones has the rest. */
 const OPEN_SHOWN = 100;
+
 /** Minimum number of resolved incidents after many open ones. */
 const REST_MIN = 5;
 
@@ -384,4 +393,13 @@ export function ReportLink({ kind = "quiet", ...preset }: ReportLinkProps) {
       Report incident
     </ButtonLink>
   );
+}
+
+/** Returns the page and the components of a monitor, without those of its other pages. */
+export function presetOf({ components }: Pick<MonitorRecord, "components">): ReportPreset {
+  const page = components[0]?.pageId;
+  return {
+    page,
+    components: components.filter(({ pageId }) => pageId === page).map(({ id }) => id),
+  };
 }

@@ -1,8 +1,9 @@
-import type { Previewed } from "../../../ui/frame/preview";
 import type { Actor } from "../../../base/actor";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { renderIncidentPage } from "../../../public/entry-pages";
+import { incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
+import type { Previewed } from "../../../ui/frame/preview";
 import { recentTimesOf } from "../../monitors/overview";
 import { getMonitorRecord } from "../../monitors/records";
 import { areBuiltInTemplatesHidden } from "../../settings/settings";
@@ -70,4 +71,12 @@ export function previewIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): Pre
     pageId: record.row.pageId,
     render: ({ document }) => renderIncidentPage(document, incident),
   };
+}
+
+/** Returns the links from the list to an incident, for the screens below it. */
+export function incidentCrumbs({ id, name }: { id: string; name: string }) {
+  return [
+    { href: INCIDENTS_PATH, label: "Incidents" },
+    { href: incidentPath(id), label: name },
+  ];
 }

@@ -4,11 +4,11 @@ import { toIso } from "../../../base/time";
 import { Card, EmptyState } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form, TextField } from "../../../ui/form";
-import { GENERAL_PATH, MAIL_PATH } from "../../../ui/frame/paths";
+import { GENERAL_PATH, MAIL_PATH, withQuery } from "../../../ui/frame/paths";
+import { NoOlder } from "../../timeline/screens/list";
 import { Cell, CellNote, Row, Table } from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
-import { listPath, NoOlder } from "../../timeline/screens/list";
 import { ALERTS_AS_PAGE } from "../alert-stop-store";
 import type { ListedSuppression } from "../suppressions";
 
@@ -65,7 +65,7 @@ interface SuppressionListProps {
 export function SuppressionList(props: SuppressionListProps) {
   const { suppressed, reason, search, hasMore, isContinued, now } = props;
   const last = suppressed.at(-1);
-  const home = listPath(SUPPRESSIONS_PATH, { reason });
+  const home = withQuery(SUPPRESSIONS_PATH, { reason });
   return (
     <>
       <PageHead
@@ -81,7 +81,7 @@ export function SuppressionList(props: SuppressionListProps) {
       <Tabs
         label="Suppressions by reason"
         items={LISTED_REASONS.map((one) => ({
-          href: listPath(SUPPRESSIONS_PATH, { reason: one }),
+          href: withQuery(SUPPRESSIONS_PATH, { reason: one }),
           label: REASON_LABELS[one],
           isCurrent: one === reason,
         }))}
@@ -104,7 +104,7 @@ export function SuppressionList(props: SuppressionListProps) {
         newestHref={isContinued ? home : undefined}
         olderHref={
           hasMore && last
-            ? listPath(SUPPRESSIONS_PATH, { reason, before: `${last.at}.${last.addressHmac}` })
+            ? withQuery(SUPPRESSIONS_PATH, { reason, before: `${last.at}.${last.addressHmac}` })
             : undefined
         }
       />

@@ -5,18 +5,12 @@ import type { Reader } from "../../../db/statements";
 import { EmptyState, Notice } from "../../../ui/blocks";
 import { PostButton } from "../../../ui/buttons";
 import { PageFilter, readPages } from "../../../ui/frame/page-choice";
-import { mailingPath, MAILINGS_PATH } from "../../../ui/frame/paths";
+import { mailingPath, MAILINGS_PATH, withQuery } from "../../../ui/frame/paths";
+import { type ListQuery, NoMatch, NoOlder, readListQuery } from "../../timeline/screens/list";
 import { Cell, CellNote, ListCard, ListToolbar, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import { findMailHold, listMailHolds, suppressionsOfHold } from "../../mail/hold";
-import {
-  listPath,
-  type ListQuery,
-  NoMatch,
-  NoOlder,
-  readListQuery,
-} from "../../timeline/screens/list";
 import { listMailings, nameOfSubject, waitingOf } from "../lists";
 import { limitsInWords } from "../rules";
 import { countHeldByPage, type MailingRow } from "../store";
@@ -71,11 +65,11 @@ export function MailingList({ list, now }: { list: MailingListing; now: number }
             ) : null}
             <Content list={list} now={now} />
             <Pagination
-              newestHref={before === undefined ? undefined : listPath(MAILINGS_PATH, filters)}
+              newestHref={before === undefined ? undefined : withQuery(MAILINGS_PATH, filters)}
               olderHref={
                 nextBefore === undefined
                   ? undefined
-                  : listPath(MAILINGS_PATH, { ...filters, before: nextBefore })
+                  : withQuery(MAILINGS_PATH, { ...filters, before: nextBefore })
               }
             />
           </ListCard>
@@ -99,7 +93,7 @@ function Content({ list, now }: { list: MailingListing; now: number }) {
   return before === undefined ? (
     <NoMatch title="No mailings of this page" home={MAILINGS_PATH} />
   ) : (
-    <NoOlder what="mailings" newest={listPath(MAILINGS_PATH, { page: page?.slug })} />
+    <NoOlder what="mailings" newest={withQuery(MAILINGS_PATH, { page: page?.slug })} />
   );
 }
 

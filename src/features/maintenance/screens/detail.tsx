@@ -7,7 +7,7 @@ import { pathsOf } from "../../../public/page-context";
 import { MAINTENANCE_TONES, MaintenanceState } from "../../../public/state";
 import { lasting, MAINTENANCE_WORDS } from "../../../public/words";
 import { CodeBlock, Columns, FormNotice, Notice, Phases } from "../../../ui/blocks";
-import { Button, ButtonLink } from "../../../ui/buttons";
+import { ButtonLink } from "../../../ui/buttons";
 import { HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { DialogForm } from "../../../ui/form";
 import { FormFields } from "../../../ui/forms/fields";
@@ -23,7 +23,6 @@ import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
 import { type At, ShowInstead } from "../../../ui/screens/routes";
 import { zoneSpan } from "../../../ui/times";
 import { Notified, notifyLabel } from "../../timeline/screens/mail";
@@ -39,7 +38,6 @@ import { updateMaintenance } from "../plan";
 import { isEnded, isUnderWay } from "../rules";
 import type { Maintenance } from "../wire";
 import { describeReminder, MAINTENANCE_FORM, STEP_FORM, UPDATE_FIELDS, UPDATE_FORM } from "./forms";
-import { pathsOfMaintenance } from "./maintenance-paths";
 import { type MaintenanceView, previewMaintenance, readMaintenanceView } from "./maintenance-view";
 import { STEP_NAMES, type StepName, STEPS } from "./steps";
 
@@ -68,7 +66,6 @@ interface MaintenanceDetailProps {
 function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailProps) {
   const view = nextUpdate.context;
   const { maintenance, authors, notified } = view;
-  const { home, edit } = pathsOfMaintenance(maintenance.id);
   const canChange = roleAllows(role, "editor") && !isEnded(maintenance.status);
   return (
     <>
@@ -91,7 +88,7 @@ function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailP
             {roleAllows(role, "admin") ? <Notified notified={notified} now={now} /> : null}
             <MaintenanceFacts
               view={view}
-              editPath={canChange ? edit : undefined}
+              editPath={canChange ? maintenancePath(maintenance.id, "edit") : undefined}
               canOpenSchedule={roleAllows(role, "editor")}
               now={now}
             />
@@ -104,7 +101,7 @@ function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailP
               title="Next update"
               fields={UPDATE_FIELDS}
               state={nextUpdate}
-              action={home}
+              action={maintenancePath(maintenance.id)}
               notifyLabel={notifyLabel(notified)}
               audience={view.audience}
             />
@@ -118,7 +115,7 @@ function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailP
           toneOf={() => MAINTENANCE_TONES[maintenance.status]}
           components={view.components}
           authors={authors}
-          home={home}
+          home={maintenancePath(maintenance.id)}
           before={before}
           now={now}
         />
@@ -199,13 +196,17 @@ function RejectedUpdate({ state }: { state: StateOf<typeof UPDATE_FORM> }) {
 function DetailActions(props: { view: MaintenanceView; canChange: boolean; now: number }) {
   const { view, canChange, now } = props;
   const { maintenance, page } = view;
-  const paths = pathsOfMaintenance(maintenance.id);
   const steps = STEP_NAMES.filter((name) => STEPS[name].isPossible(maintenance.status));
   const links = (isDanger: boolean) =>
     steps
       .filter((name) => (STEPS[name].isDanger ?? false) === isDanger)
       .map((name) => (
-        <ButtonLink key={name} href={paths.step(name)} kind={isDanger ? "danger" : "quiet"} dialog>
+        <ButtonLink
+          key={name}
+          href={maintenancePath(maintenance.id, name)}
+          kind={isDanger ? "danger" : "quiet"}
+          dialog
+        >
           {STEPS[name].label(maintenance, now)}
         </ButtonLink>
       ));
@@ -217,7 +218,7 @@ function DetailActions(props: { view: MaintenanceView; canChange: boolean; now: 
       </ButtonLink>
       {canChange ? (
         <>
-          <ButtonLink href={paths.edit}>
+          <ButtonLink href={maintenancePath(maintenance.id, "edit")}>
             <Icon name="pencil" />
             Edit
           </ButtonLink>
@@ -271,28 +272,17 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
     },
     show(state) {
       const { id, name, status } = state.context.maintenance;
-      const paths = pathsOfMaintenance(id);
       return {
         title: "Edit maintenance",
-        children: (
-          <FormScreen
-            title="Edit maintenance"
-            crumbs={[
-              { href: MAINTENANCE_PATH, label: "Maintenance" },
-              { href: paths.home, label: name },
-            ]}
-            intro={
-              status === "scheduled"
-                ? undefined
-                : "After the start, the end can only be moved to a later time. Moving it sends no notifications."
-            }
-            form={MAINTENANCE_FORM}
-            state={state}
-            action={paths.edit}
-          >
-            <Button kind="primary">Save changes</Button>
-          </FormScreen>
-        ),
+        crumbs: [
+          { href: MAINTENANCE_PATH, label: "Maintenance" },
+          { href: maintenancePath(id), label: name },
+        ],
+        intro:
+          status === "scheduled"
+            ? undefined
+            : "After the start, the end can only be moved to a later time. Moving it sends no notifications.",
+        button: "Save changes",
       };
     },
     update: (tx, changes, actor, { params }, { maintenance }) =>
@@ -325,7 +315,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
           children: (
             <DialogForm
               title={title}
-              action={pathsOfMaintenance(maintenance.id).step(name)}
+              action={maintenancePath(maintenance.id, name)}
               hidden={state.hidden}
               button={step.button}
               isDanger={step.isDanger ?? false}

@@ -14,7 +14,17 @@ import {
   MAINTENANCE_PATH,
   MAINTENANCE_SCHEDULES_PATH,
   maintenancePath,
+  PLAN_CALENDAR_PATH,
+  PLAN_PATH,
+  withQuery,
 } from "../../../ui/frame/paths";
+import {
+  EntryNote,
+  ListFrame,
+  type ListQuery,
+  readListQuery,
+  readSearch,
+} from "../../timeline/screens/list";
 import { Icon } from "../../../ui/icons";
 import {
   DenseRow,
@@ -28,19 +38,10 @@ import { PageHead, Tabs } from "../../../ui/navigation";
 import { shortDay } from "../../../ui/times";
 import { monthName } from "../../analytics/screens/calendar";
 import type { PageRow } from "../../pages/store";
-import {
-  EntryNote,
-  ListFrame,
-  listPath,
-  type ListQuery,
-  readListQuery,
-  readSearch,
-} from "../../timeline/screens/list";
 import { countMaintenance, listMaintenance, listPendingMaintenance } from "../records";
 import { isUnderWay } from "../rules";
 import { listPlannedBetween, type MaintenanceRecord } from "../store";
 import { When } from "./detail";
-import { PLAN_CALENDAR_PATH, PLAN_PATH } from "./maintenance-paths";
 
 const COLUMNS = [
   { label: "Maintenance" },
@@ -70,13 +71,13 @@ export function MaintenanceList({ list, role }: { list: MaintenanceListing; role
       links={
         <>
           <ButtonLink href={MAINTENANCE_SCHEDULES_PATH}>Schedules</ButtonLink>
-          <ButtonLink href={listPath(PLAN_CALENDAR_PATH, { page: page?.slug })}>
+          <ButtonLink href={withQuery(PLAN_CALENDAR_PATH, { page: page?.slug })}>
             Calendar
           </ButtonLink>
         </>
       }
       newLink={
-        <ButtonLink href={listPath(PLAN_PATH, { page: page?.slug })} kind="primary">
+        <ButtonLink href={withQuery(PLAN_PATH, { page: page?.slug })} kind="primary">
           <Icon name="plus" />
           Plan maintenance
         </ButtonLink>
@@ -123,7 +124,7 @@ function ViewTabs({ list }: { list: MaintenanceListing }) {
       <Tabs
         label="Status"
         items={LIST_VIEWS.map((view) => ({
-          href: listPath(MAINTENANCE_PATH, filtersOf(list, view)),
+          href: withQuery(MAINTENANCE_PATH, filtersOf(list, view)),
           label: VIEW_LABELS[view],
           count: list.counts[view],
           isCurrent: view === list.view,
@@ -146,7 +147,7 @@ function Filters({ list }: { list: MaintenanceListing }) {
       }}
       hidden={show === undefined ? {} : { show }}
       clearHref={
-        search === "" && page === undefined ? undefined : listPath(MAINTENANCE_PATH, { show })
+        search === "" && page === undefined ? undefined : withQuery(MAINTENANCE_PATH, { show })
       }
       count={plural(counts[view], "maintenance")}
     >
@@ -310,7 +311,7 @@ function startOfNextMonth(month: string): number {
 /** `/admin/maintenance/calendar`: planned maintenance by day of a month. */
 export function PlanCalendar({ view }: { view: PlanCalendarView }) {
   const { month, days, planned, isTruncated, pages, page, now } = view;
-  const pathOf = (name: string) => listPath(PLAN_CALENDAR_PATH, { page: page?.slug, month: name });
+  const pathOf = (name: string) => withQuery(PLAN_CALENDAR_PATH, { page: page?.slug, month: name });
   const previous = monthNameOf(Date.parse(`${month}-01`) - 1);
   const next = monthNameOf(startOfNextMonth(month));
   return (

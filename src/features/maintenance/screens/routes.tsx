@@ -1,17 +1,14 @@
 import { sessionOf } from "../../../http/request-context";
-import { Button } from "../../../ui/buttons";
 import { readPageComponents } from "../../../ui/forms/object-fields";
 import { readPageContext } from "../../../ui/forms/page-field";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { MAINTENANCE_PATH, maintenancePath } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
 import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
 import { planMaintenance } from "../plan";
 import { addMaintenanceRoutes } from "./detail";
 import { PLAN_FORM } from "./forms";
 import { MaintenanceList, PlanCalendar, readMaintenanceList, readPlanCalendar } from "./list";
-import { PLAN_PATH } from "./maintenance-paths";
 import { previewMaintenance } from "./maintenance-view";
 
 const PLAN_TITLE = "Plan maintenance";
@@ -51,20 +48,9 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
       const audience = audienceNote(ctx, state.context.page, "maintenance", components);
       return {
         title: PLAN_TITLE,
-        children: (
-          <FormScreen
-            title={PLAN_TITLE}
-            crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
-            form={PLAN_FORM}
-            state={state}
-            foot={audience && <AudienceHint audience={audience} />}
-            action={PLAN_PATH}
-            enter={{}}
-          >
-            <Button kind="primary">Plan maintenance</Button>
-            <Button previewAction={`${PLAN_PATH}/preview`}>Preview</Button>
-          </FormScreen>
-        ),
+        crumbs: [{ href: MAINTENANCE_PATH, label: "Maintenance" }],
+        foot: audience && <AudienceHint audience={audience} />,
+        button: "Plan maintenance",
       };
     },
     redisplay: (values, sent) => (isCounting(sent) ? values : undefined),

@@ -20,6 +20,7 @@ import {
   MAINTENANCE_PATH,
   MAINTENANCE_SCHEDULES_PATH,
   maintenanceSchedulePath,
+  NEW_SCHEDULE_PATH,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
@@ -38,7 +39,6 @@ import {
 import { listUpcomingOfSchedule } from "../schedules/store";
 import { type CreateScheduleBody, DURATION_MINUTES_MAX } from "../schedules/wire";
 import { affectedField, reminderField } from "./forms";
-import { NEW_SCHEDULE_PATH, pathsOfSchedule } from "./maintenance-paths";
 
 const CREATE_TITLE = "Create schedule";
 const CRUMBS = [
@@ -102,7 +102,6 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
     },
     show(state) {
       const { row } = state.context.record;
-      const paths = pathsOfSchedule(row.id);
       const next = nextOccurrences(state.values, state.context, ctx.clock.now());
       return {
         title: `Edit “${row.name}”`,
@@ -111,7 +110,7 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
             title="Edit schedule"
             crumbs={[...CRUMBS, { label: row.name }]}
             actions={
-              <ButtonLink href={paths.delete} kind="danger" dialog>
+              <ButtonLink href={maintenanceSchedulePath(row.id, "delete")} kind="danger" dialog>
                 Delete
               </ButtonLink>
             }
@@ -119,7 +118,7 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
             above={row.managedBy === null ? null : <ManagedByFile what="schedule" />}
             form={SCHEDULE_FORM}
             state={{ ...state, context: { ...state.context, next } }}
-            action={paths.home}
+            action={maintenanceSchedulePath(row.id)}
             enter={{}}
           >
             <Button kind="primary">Save changes</Button>

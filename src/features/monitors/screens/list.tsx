@@ -16,7 +16,8 @@ import type { Reader } from "../../../db/statements";
 import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { labelAmong } from "../../../ui/frame/page-choice";
-import { componentPath, monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
+import { componentPath, monitorPath, MONITORS_PATH, withQuery } from "../../../ui/frame/paths";
+import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../timeline/screens/list";
 import { HalfHourBars } from "../../../ui/half-hour-bars";
 import { Icon } from "../../../ui/icons";
 import {
@@ -33,13 +34,6 @@ import {
 } from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
-import {
-  listPath,
-  type ListQuery,
-  NoMatch,
-  readListQuery,
-  readSearch,
-} from "../../timeline/screens/list";
 import {
   countMonitorsMatching,
   listMonitorsInOrder,
@@ -470,10 +464,10 @@ function MonitorToolbar({ list }: { list: MonitorListing }) {
  */
 export function filteredPath(
   { search, page, state, type, tag, group, order }: MonitorListing,
-  changed: Parameters<typeof listPath>[1] = {},
+  changed: Parameters<typeof withQuery>[1] = {},
 ): string {
   const sort = order === "name" ? order : undefined;
-  return listPath(MONITORS_PATH, {
+  return withQuery(MONITORS_PATH, {
     q: search,
     page: page?.slug,
     state,

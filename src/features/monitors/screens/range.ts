@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant, toIso } from "../../../base/time";
 import { shortDay } from "../../../ui/times";
 import type { Span } from "../../components/history";
-import { listPath } from "../../timeline/screens/list";
+import { withQuery } from "../../../ui/frame/paths";
 
 /** Selectable ranges of a monitor's history, and the length of one chart point. */
 const RANGES = {
@@ -123,7 +123,7 @@ function stepsOf({ from, to }: Span, stepMs: number): Span[] {
 
 /** Returns the query of a monitor's screen that shows the same range, with "?"; empty for the default. */
 export function rangeQuery({ name, isZoomed, span }: Range): string {
-  return listPath("", {
+  return withQuery("", {
     range: name === "24h" ? undefined : name,
     ...(isZoomed ? { from: toIso(span.from), to: toIso(span.to) } : {}),
   });
@@ -135,7 +135,7 @@ export function zoomQuery({ name }: Range, time: Span, now: number): string {
   const from = Math.floor((time.from - margin) / MINUTE_MS) * MINUTE_MS;
   const to = Math.min(now, Math.ceil((time.to + margin) / MINUTE_MS) * MINUTE_MS);
   const longest = RANGES["1y"].lengthMs;
-  return listPath("", {
+  return withQuery("", {
     range: name === "24h" ? undefined : name,
     from: toIso(Math.max(from, to - longest)),
     to: toIso(to),

@@ -1,9 +1,8 @@
 import type { MonitorType } from "../../../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import { CheckLabel } from "../../../ui/blocks";
-import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
+import { monitorPath, MONITORS_PATH, withQuery } from "../../../ui/frame/paths";
 import { exactTime, RelativeTime } from "../../../ui/times";
-import { listPath } from "../../timeline/screens/list";
 import type { CheckRow } from "../checks-store";
 import { type MonitorConfig, originOf, probeOf, scheduleOf } from "../probes";
 import type { MonitorRecord } from "../records";
@@ -132,13 +131,13 @@ export function Tags({ group, tags, max = tags.length }: TagsProps) {
   return (
     <span class="tags">
       {group === null ? null : (
-        <a class="chip" href={listPath(MONITORS_PATH, { group })}>
+        <a class="chip" href={withQuery(MONITORS_PATH, { group })}>
           <span class="visually-hidden">Monitors of the group </span>
           {group}
         </a>
       )}
       {tags.slice(0, max).map((tag) => (
-        <a key={tag} class="chip" href={listPath(MONITORS_PATH, { tag })}>
+        <a key={tag} class="chip" href={withQuery(MONITORS_PATH, { tag })}>
           <span class="visually-hidden">Monitors with the tag </span>
           {tag}
         </a>

@@ -22,11 +22,13 @@ import {
   keyPath,
   monitorPath,
   MONITORS_PATH,
+  reportPath,
   webhookPath,
+  withQuery,
 } from "../../../ui/frame/paths";
+import { presetOf } from "../../incidents/screens/list";
 import { Day, relativeTime } from "../../../ui/times";
 import type { CauseRow } from "../../components/cause-store";
-import { pathsOfIncident, presetOf, reportPath } from "../../incidents/screens/paths";
 import type { OpenIncident } from "../../incidents/store";
 import { listKeyPage } from "../../keys/keys";
 import { getMonitorRecord, type MonitorRecord } from "../../monitors/records";
@@ -243,7 +245,7 @@ export function incidentRows(source: AttentionSource): AttentionEntry[] {
           action: !canWrite
             ? undefined
             : recovered
-              ? { href: pathsOfIncident(id).resolve, label: "Resolve" }
+              ? { href: withQuery(incidentPath(id), { status: "resolved" }), label: "Resolve" }
               : updateOf(incident),
         }),
       },

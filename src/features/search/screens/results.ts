@@ -22,6 +22,8 @@ import {
   monitorPath,
   pagePath,
   PAGES_PATH,
+  PLAN_PATH,
+  REPORT_PATH,
   userPath,
   USERS_PATH,
   webhookPath,
@@ -30,10 +32,8 @@ import { navigationFor } from "../../../ui/frame/shell";
 import type { IconName } from "../../../ui/icons";
 import { shortDay } from "../../../ui/times";
 import { searchComponents } from "../../components/store";
-import { REPORT_PATH } from "../../incidents/screens/paths";
 import { searchIncidents } from "../../incidents/store";
 import { type KeyListing, listKeyPage } from "../../keys/keys";
-import { PLAN_PATH } from "../../maintenance/screens/maintenance-paths";
 import { searchMaintenances } from "../../maintenance/store";
 import { searchMonitors } from "../../monitors/search-store";
 import { listUsers } from "../../users/users";

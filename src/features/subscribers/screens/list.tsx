@@ -7,7 +7,7 @@ import { EmptyState, Notice } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { Numbers } from "../../../ui/detail";
 import { PageFilter } from "../../../ui/frame/page-choice";
-import { MAIL_PATH, subscriberPath, SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
+import { MAIL_PATH, subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import {
   Cell,
@@ -22,7 +22,6 @@ import {
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import type { PageRow } from "../../pages/store";
-import { listPath } from "../../timeline/screens/list";
 import { type BoundedCount, STOPPING_REASONS, type SubscriberCounts } from "../list";
 import {
   IMPORT_PATH,
@@ -108,7 +107,7 @@ function pathOf(
   more: Readonly<Record<string, string | undefined>>,
 ): string {
   const { show = view === "active" ? undefined : view, ...rest } = more;
-  return listPath(SUBSCRIBERS_PATH, {
+  return withQuery(SUBSCRIBERS_PATH, {
     page: page.slug,
     show: show === "active" ? undefined : show,
     q: search,
@@ -127,7 +126,7 @@ function Head({ page, role, isMailReady }: FrameProps) {
           roleAllows(role, "admin") ? (
             <>
               {roleAllows(role, "owner") ? (
-                <ButtonLink href={listPath(IMPORT_PATH, { page: page.slug })}>
+                <ButtonLink href={withQuery(IMPORT_PATH, { page: page.slug })}>
                   Import and export
                 </ButtonLink>
               ) : null}
@@ -204,7 +203,7 @@ function Filters({ list }: { list: SubscriberListing }) {
       hidden={hidden}
       clearHref={
         isFiltered
-          ? listPath(SUBSCRIBERS_PATH, {
+          ? withQuery(SUBSCRIBERS_PATH, {
               page: page.slug,
               show: view === "active" ? undefined : view,
             })

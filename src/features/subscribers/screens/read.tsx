@@ -4,9 +4,9 @@ import type { Tone } from "../../../base/status";
 import type { Reader } from "../../../db/statements";
 import { State } from "../../../ui/blocks";
 import { choosePage, readPages } from "../../../ui/frame/page-choice";
-import { subscriberPath, SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
+import { subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
+import { readSearch } from "../../timeline/screens/list";
 import type { PageRow } from "../../pages/store";
-import { listPath, readSearch } from "../../timeline/screens/list";
 import {
   countSubscribersOfPage,
   type ListedSignUp,
@@ -93,12 +93,12 @@ export function readSubscriberList(
 
 /** Returns the path of the list of a page's subscribers. */
 export function subscribersOfPagePath(slug: string): string {
-  return listPath(SUBSCRIBERS_PATH, { page: slug });
+  return withQuery(SUBSCRIBERS_PATH, { page: slug });
 }
 
 /** Returns the path of the form that adds a subscriber to a page. */
 export function newSubscriberPath(slug: string): string {
-  return listPath(`${SUBSCRIBERS_PATH}/new`, { page: slug });
+  return withQuery(`${SUBSCRIBERS_PATH}/new`, { page: slug });
 }
 
 /** Returns the paths of a subscriber's screens and forms. */
@@ -113,7 +113,7 @@ export function pathsOfSubscriber(id: string) {
     /** Returns the path of the form that ends a suppression. */
     reactivate: (reason: SuppressionReason) => `${home}/reactivate/${reason}`,
     /** Returns the path of the list of mails before an id. */
-    mailsBefore: (before: string | undefined) => listPath(home, { before }),
+    mailsBefore: (before: string | undefined) => withQuery(home, { before }),
     sendAgain: (mailId: string) => `${home}/mails/${encodeURIComponent(mailId)}/send-again`,
   };
 }

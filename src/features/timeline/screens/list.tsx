@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { FirstPage, readPages } from "../../../ui/frame/page-choice";
-import type { Reader } from "../../../db/statements";
 import { type Role, roleAllows } from "../../../base/actor";
 import { NAME_MAX } from "../../../base/texts";
+import type { Reader } from "../../../db/statements";
 import { Names } from "../../../public/text";
 import { EmptyState } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
+import { FirstPage, readPages } from "../../../ui/frame/page-choice";
+import { withQuery } from "../../../ui/frame/paths";
 import { ListCard } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import type { PageRow } from "../../pages/store";
@@ -14,6 +15,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** Maximum number of components that the note of an entry names; further ones are counted. */
 const NAMES_SHOWN = 3;
+
 /** Maximum length of a text in a query, in UTF-16 code units; the rest is ignored. Names can have two per code point. */
 const TEXT_MAX = 2 * NAME_MAX;
 
@@ -36,17 +38,6 @@ export function readListQuery(reader: Reader, query: Query): ListQuery {
 /** Returns a text that was typed as a query parameter, by default as `q`. */
 export function readSearch(query: Query, name = "q"): string {
   return (query[name] ?? "").trim().slice(0, TEXT_MAX);
-}
-
-/** Returns the path of a list with its query parameters, without empty ones. */
-export function listPath(
-  home: string,
-  parameters: Readonly<Record<string, string | undefined>>,
-): string {
-  const entries = Object.entries(parameters).flatMap(([name, value]) =>
-    value ? [[name, value]] : [],
-  );
-  return entries.length === 0 ? home : `${home}?${new URLSearchParams(entries).toString()}`;
 }
 
 interface ListFrameProps extends ListQuery {
@@ -116,11 +107,11 @@ export function ListFrame(props: ListFrameProps) {
           ) : before === undefined ? (
             <NoMatch title={props.noMatch} home={home} />
           ) : (
-            <NoOlder what={title.toLowerCase()} newest={listPath(home, filters)} />
+            <NoOlder what={title.toLowerCase()} newest={withQuery(home, filters)} />
           )}
           <Pagination
-            newestHref={before === undefined ? undefined : listPath(home, filters)}
-            olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
+            newestHref={before === undefined ? undefined : withQuery(home, filters)}
+            olderHref={nextBefore ? withQuery(home, { ...filters, before: nextBefore }) : undefined}
           />
         </ListCard>
       </Content>
