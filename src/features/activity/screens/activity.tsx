@@ -32,7 +32,7 @@ import {
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
-import { NoMatch, NoOlder } from "../../timeline/screens/list";
+import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { linksOf } from "./target-links";
 
 const CSV = "text/csv";

@@ -13,7 +13,7 @@ import { FilterSelect, ListToolbar } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { OrderList, OrderPart, OrderRow } from "../../../ui/order-list";
 import type { PageRow } from "../../pages/store";
-import { NoMatch } from "../../timeline/screens/list";
+import { NoMatch } from "../../../ui/screens/list";
 import type { ComponentOrder } from "../components";
 import type { ComponentRow, GroupRow } from "../store";
 import {

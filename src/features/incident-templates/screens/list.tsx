@@ -12,7 +12,7 @@ import {
   REPORT_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
-import { NoMatch } from "../../timeline/screens/list";
+import { NoMatch } from "../../../ui/screens/list";
 import { createArea } from "../../../ui/screens/area";
 import type { Reader } from "../../../db/statements";
 import { OPEN_INCIDENT_STATUSES } from "../../../base/status";

@@ -29,13 +29,8 @@ import { Tabs } from "../../../ui/navigation";
 import { DayTime, RelativeTime } from "../../../ui/times";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import type { MonitorRecord } from "../../monitors/records";
-import {
-  EntryNote,
-  ListFrame,
-  type ListQuery,
-  readListQuery,
-  readSearch,
-} from "../../timeline/screens/list";
+import { ListFrame, type ListQuery, readListQuery, readSearch } from "../../../ui/screens/list";
+import { EntryNote } from "../../timeline/screens/updates";
 import { countOutagesOfIncidents } from "../outage-store";
 import { countIncidents, type IncidentQuery, type IncidentRecord, listIncidents } from "../records";
 

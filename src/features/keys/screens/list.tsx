@@ -17,7 +17,7 @@ import {
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { Sparkline } from "../../../ui/sparkline";
 import { RelativeTime } from "../../../ui/times";
-import { NoMatch, NoOlder } from "../../timeline/screens/list";
+import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import type { KeyCounts, KeyListing, KeyUsageSummary } from "../keys";
 import { describeExpiry, isExpiringSoon, type KeyFilter } from "../rules";
 

@@ -15,7 +15,7 @@ import { PageHead, Pagination } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { RelativeTime } from "../../../ui/times";
-import { NoOlder } from "../../timeline/screens/list";
+import { NoOlder } from "../../../ui/screens/list";
 import { findReportToken, makeReportToken, revokeReportToken } from "../reports/reports";
 import { findReport, listUnmatched, type ReportRow } from "../reports/store";
 import {

@@ -5,7 +5,7 @@ import { Card, EmptyState } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form, TextField } from "../../../ui/form";
 import { GENERAL_PATH, MAIL_PATH, withQuery } from "../../../ui/frame/paths";
-import { NoOlder } from "../../timeline/screens/list";
+import { NoOlder } from "../../../ui/screens/list";
 import { Cell, CellNote, Row, Table } from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";

@@ -6,7 +6,7 @@ import { EmptyState, Notice } from "../../../ui/blocks";
 import { PostButton } from "../../../ui/buttons";
 import { PageFilter, readPages } from "../../../ui/frame/page-choice";
 import { mailingPath, MAILINGS_PATH, withQuery } from "../../../ui/frame/paths";
-import { type ListQuery, NoMatch, NoOlder, readListQuery } from "../../timeline/screens/list";
+import { type ListQuery, NoMatch, NoOlder, readListQuery } from "../../../ui/screens/list";
 import { Cell, CellNote, ListCard, ListToolbar, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";

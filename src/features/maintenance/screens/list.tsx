@@ -18,13 +18,8 @@ import {
   PLAN_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
-import {
-  EntryNote,
-  ListFrame,
-  type ListQuery,
-  readListQuery,
-  readSearch,
-} from "../../timeline/screens/list";
+import { ListFrame, type ListQuery, readListQuery, readSearch } from "../../../ui/screens/list";
+import { EntryNote } from "../../timeline/screens/updates";
 import { Icon } from "../../../ui/icons";
 import {
   DenseRow,

@@ -17,7 +17,7 @@ import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { labelAmong } from "../../../ui/frame/page-choice";
 import { componentPath, monitorPath, MONITORS_PATH, withQuery } from "../../../ui/frame/paths";
-import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../timeline/screens/list";
+import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../../ui/screens/list";
 import { HalfHourBars } from "../../../ui/half-hour-bars";
 import { Icon } from "../../../ui/icons";
 import {

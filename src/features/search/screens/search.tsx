@@ -9,7 +9,7 @@ import { HOME_PATH, SEARCH_PATH, SHORTCUTS_PATH } from "../../../ui/frame/paths"
 import { navigationFor } from "../../../ui/frame/shell";
 import { Icon } from "../../../ui/icons";
 import { createArea } from "../../../ui/screens/area";
-import { readSearch } from "../../timeline/screens/list";
+import { readSearch } from "../../../ui/screens/list";
 import { type ResultGroup, searchEverything } from "./results";
 
 /** `/admin/search` and `/admin/shortcuts`, for every role. A search finds only what the role may open. */

@@ -15,7 +15,7 @@ import { PageHead, Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import { eventWords } from "../../mailings/screens/words";
 import type { PageRow } from "../../pages/store";
-import { NoOlder } from "../../timeline/screens/list";
+import { NoOlder } from "../../../ui/screens/list";
 import { NextTry } from "../../webhooks/screens/delivery";
 import type { ListPart } from "../list";
 import type { SubscriberMail } from "../mails";

@@ -5,7 +5,7 @@ import type { Reader } from "../../../db/statements";
 import { State } from "../../../ui/blocks";
 import { choosePage, readPages } from "../../../ui/frame/page-choice";
 import { subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
-import { readSearch } from "../../timeline/screens/list";
+import { readSearch } from "../../../ui/screens/list";
 import type { PageRow } from "../../pages/store";
 import {
   countSubscribersOfPage,

@@ -1,18 +1,18 @@
 import type { ComponentChildren } from "preact";
-import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
-import type { FormDefinition, FormState, ValuesOf } from "../../../ui/forms/form";
-import { FormFields } from "../../../ui/forms/fields";
-import { componentPath } from "../../../ui/frame/paths";
-import type { Reader } from "../../../db/statements";
 import type { ComponentStatus, Tone } from "../../../base/status";
-import { type Author, authorsOf } from "../../../events/audit-search";
 import { MINUTE_MS } from "../../../base/time";
-import { MarkdownText } from "../../../public/text";
+import type { Reader } from "../../../db/statements";
+import { type Author, authorsOf } from "../../../events/audit-search";
+import { MarkdownText, Names } from "../../../public/text";
 import { Facts, Shape, STATUS_WORDS, StatusLabel, Timeline } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { Checkbox } from "../../../ui/choices";
 import { DetailCard, DetailRow } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
+import { FormFields } from "../../../ui/forms/fields";
+import type { FormDefinition, FormState, ValuesOf } from "../../../ui/forms/form";
+import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
+import { componentPath } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
@@ -21,6 +21,7 @@ import type { PageRow } from "../../pages/store";
 
 /** Limits of one screen: number of updates, and length of their texts in UTF-16 units. */
 const UPDATES_SHOWN = 50;
+
 const TEXT_SHOWN = 100_000;
 
 /** Update of an incident or a maintenance, as the API presents it. */
@@ -335,5 +336,31 @@ export function Affected({ title = "Affects", components, none }: AffectedProps)
       )}
       {more > 0 ? <p class="muted detail-body">And {more.toLocaleString("en")} more.</p> : null}
     </DetailCard>
+  );
+}
+
+/** Maximum number of components that the note of an entry names; further ones are counted. */
+const NAMES_SHOWN = 3;
+
+/** Note of an entry with its page, if the list shows several, and its first components. */
+export function EntryNote(props: {
+  pageName: string | undefined;
+  record: { components: readonly { name: string }[]; isTruncated?: boolean | undefined };
+}) {
+  const { pageName, record } = props;
+  const { components, isTruncated } = record;
+  return (
+    <>
+      {pageName === undefined ? null : `${pageName} · `}
+      {components.length === 0 ? (
+        "No components"
+      ) : (
+        <Names
+          names={components.map(({ name }) => name)}
+          max={NAMES_SHOWN}
+          isTruncated={isTruncated}
+        />
+      )}
+    </>
   );
 }

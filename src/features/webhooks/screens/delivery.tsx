@@ -20,7 +20,7 @@ import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { findPage } from "../../pages/store";
 import { readHeadline } from "../../status/snapshots";
-import { NoMatch, NoOlder } from "../../timeline/screens/list";
+import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { webhookName } from "../changes";
 import {
   type DeliveryRecord,

@@ -6,7 +6,7 @@ import { pagePath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
-import { NoOlder } from "../../timeline/screens/list";
+import { NoOlder } from "../../../ui/screens/list";
 import { webhookName } from "../changes";
 import { FORMATS } from "../formats";
 import type { WebhookRow } from "../store";

@@ -1,20 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { type Role, roleAllows } from "../../../base/actor";
-import { NAME_MAX } from "../../../base/texts";
-import type { Reader } from "../../../db/statements";
-import { Names } from "../../../public/text";
-import { EmptyState } from "../../../ui/blocks";
-import { ButtonLink } from "../../../ui/buttons";
-import { FirstPage, readPages } from "../../../ui/frame/page-choice";
-import { withQuery } from "../../../ui/frame/paths";
-import { ListCard } from "../../../ui/list";
-import { PageHead, Pagination } from "../../../ui/navigation";
-import type { PageRow } from "../../pages/store";
+import { type Role, roleAllows } from "../../base/actor";
+import { NAME_MAX } from "../../base/texts";
+import type { Reader } from "../../db/statements";
+import type { PageRow } from "../../features/pages/store";
+import { EmptyState } from "../blocks";
+import { ButtonLink } from "../buttons";
+import { FirstPage, readPages } from "../frame/page-choice";
+import { withQuery } from "../frame/paths";
+import { ListCard } from "../list";
+import { PageHead, Pagination } from "../navigation";
 
 type Query = Readonly<Record<string, string | undefined>>;
-
-/** Maximum number of components that the note of an entry names; further ones are counted. */
-const NAMES_SHOWN = 3;
 
 /** Maximum length of a text in a query, in UTF-16 code units; the rest is ignored. Names can have two per code point. */
 const TEXT_MAX = 2 * NAME_MAX;
@@ -115,29 +111,6 @@ export function ListFrame(props: ListFrameProps) {
           />
         </ListCard>
       </Content>
-    </>
-  );
-}
-
-/** Note of an entry with its page, if the list shows several, and its first components. */
-export function EntryNote(props: {
-  pageName: string | undefined;
-  record: { components: readonly { name: string }[]; isTruncated?: boolean | undefined };
-}) {
-  const { pageName, record } = props;
-  const { components, isTruncated } = record;
-  return (
-    <>
-      {pageName === undefined ? null : `${pageName} · `}
-      {components.length === 0 ? (
-        "No components"
-      ) : (
-        <Names
-          names={components.map(({ name }) => name)}
-          max={NAMES_SHOWN}
-          isTruncated={isTruncated}
-        />
-      )}
     </>
   );
 }
