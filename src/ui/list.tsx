@@ -359,7 +359,7 @@ export function NameCell({ shape, href, name, state, note, tags }: NameCellProps
 }
 
 interface DenseCellProps {
-  isSecondary?: boolean;
+  isSecondary?: boolean | undefined;
   children?: ComponentChildren;
 }
 
@@ -368,7 +368,7 @@ export function FigureCell({
   isSecondary,
   isMiddle,
   children,
-}: DenseCellProps & { isMiddle?: boolean }) {
+}: DenseCellProps & { isMiddle?: boolean | undefined }) {
   return (
     <td role="cell" class={classOf(isMiddle ? "numeric middle" : "numeric", isSecondary)}>
       {children}
@@ -385,7 +385,7 @@ export function TextCell({
   isBars,
   isMiddle,
   children,
-}: DenseCellProps & { isBars?: boolean; isMiddle?: boolean }) {
+}: DenseCellProps & { isBars?: boolean | undefined; isMiddle?: boolean | undefined }) {
   return (
     <td role="cell" class={classOf(isBars ? "line" : isMiddle ? "middle" : "", isSecondary)}>
       {children}
@@ -395,4 +395,82 @@ export function TextCell({
 
 function classOf(own: string, isSecondary: boolean | undefined): string | undefined {
   return [own, isSecondary ? "secondary" : ""].filter(Boolean).join(" ") || undefined;
+}
+
+/** Column of a `DataTable`: its heading, and its cell for an entry. */
+export interface DataColumn<Entry> extends Column {
+  cell: (entry: Entry) => ComponentChildren;
+}
+
+interface DataTableProps<Entry> {
+  caption: string;
+  columns: readonly DataColumn<Entry>[];
+  entries: readonly Entry[];
+  /** True for an entry that is no longer in use: revoked or disabled. */
+  isOver?: (entry: Entry) => boolean;
+  isInCard?: boolean;
+}
+
+/** `Table` of entries. The first column names the entry, mostly by a `RowLink`. */
+export function DataTable<Entry>(props: DataTableProps<Entry>) {
+  const { caption, columns, entries, isOver, isInCard = false } = props;
+  return (
+    <Table columns={columns} caption={caption} isInCard={isInCard}>
+      {entries.map((entry, row) => (
+        <Row key={row} isOver={isOver?.(entry) ?? false}>
+          {columns.map(({ label, isNumeric, cell }, index) => (
+            <Cell
+              key={label}
+              {...(index === 0 ? {} : { label })}
+              {...(isNumeric ? { isNumeric } : {})}
+            >
+              {cell(entry)}
+            </Cell>
+          ))}
+        </Row>
+      ))}
+    </Table>
+  );
+}
+
+/** Column of a `DenseDataTable` after the first one: its heading, and its cell for an entry. */
+export interface DenseDataColumn<Entry> extends DenseColumn {
+  /** True if the cell is hidden in a table for phones. */
+  isMiddle?: boolean;
+  /** True for bars, which have their own line in a table for phones. */
+  isBars?: boolean;
+  cell: (entry: Entry) => ComponentChildren;
+}
+
+export interface DenseDataTableProps<Entry> {
+  caption: string;
+  liveId: string;
+  /** First column: its heading, and the parts of its cell. */
+  name: DenseColumn & { cell: (entry: Entry) => NameCellProps };
+  columns: readonly DenseDataColumn<Entry>[];
+  entries: readonly Entry[];
+}
+
+/** `DenseTable` of entries. */
+export function DenseDataTable<Entry>(props: DenseDataTableProps<Entry>) {
+  const { caption, liveId, name, columns, entries } = props;
+  return (
+    <DenseTable columns={[name, ...columns]} caption={caption} liveId={liveId}>
+      {entries.map((entry, row) => (
+        <DenseRow key={row}>
+          <NameCell {...name.cell(entry)} />
+          {columns.map(({ label, isNumeric, isSecondary, isMiddle, isBars, cell }) => {
+            const place = { key: label, isSecondary, isMiddle };
+            return isNumeric ? (
+              <FigureCell {...place}>{cell(entry)}</FigureCell>
+            ) : (
+              <TextCell {...place} isBars={isBars}>
+                {cell(entry)}
+              </TextCell>
+            );
+          })}
+        </DenseRow>
+      ))}
+    </DenseTable>
+  );
 }

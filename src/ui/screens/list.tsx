@@ -5,10 +5,16 @@ import type { Reader } from "../../db/statements";
 import type { PageRow } from "../../features/pages/store";
 import { EmptyState } from "../blocks";
 import { ButtonLink } from "../buttons";
-import { FirstPage, readPages } from "../frame/page-choice";
+import { FirstPage, readPages, labelAmong, type Page } from "../frame/page-choice";
 import { withQuery } from "../frame/paths";
-import { ListCard } from "../list";
-import { PageHead, Pagination } from "../navigation";
+import {
+  ListCard,
+  DenseDataTable,
+  type DenseDataTableProps,
+  FilterSelect,
+  ListToolbar,
+} from "../list";
+import { PageHead, Pagination, Tabs } from "../navigation";
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -36,37 +42,63 @@ export function readSearch(query: Query, name = "q"): string {
   return (query[name] ?? "").trim().slice(0, TEXT_MAX);
 }
 
-interface ListFrameProps extends ListQuery {
+/** Select of a list. It is hidden without options. */
+export interface ListSelect {
+  label: string;
+  /** Query parameter. */
+  name: string;
+  /** Label of the option that does not filter, such as "Every tag". */
+  every: string;
+  options: readonly { value: string; label: string }[];
+}
+
+/** Views of a list, shown as tabs. */
+interface ListViews {
+  label: string;
+  /** Query parameter. */
+  name: string;
+  liveId: string;
+  /** Value of the shown view; undefined for the first one. */
+  current: string | undefined;
+  items: readonly { value: string | undefined; label: string; count?: number | undefined }[];
+}
+
+interface ListScreenProps<Entry> extends ListQuery {
   /** Heading of the screen. */
   title: string;
-  /** Path of the list, and the query parameters of its filters. */
+  /** Path of the list. */
   home: string;
+  /** Label and placeholder of the search field. */
+  search: { label: string; placeholder: string };
+  /** Query parameters of the search, `q`, and of the selects, in the order of addresses. */
   filters: Readonly<Record<string, string | undefined>>;
-  /** `Tabs` by state. */
-  tabs: ComponentChildren;
-  toolbar: ComponentChildren;
+  selects: readonly ListSelect[];
+  views: ListViews;
+  /** Number of matching entries as text, such as "12 incidents". */
+  count: string | undefined;
   /** Links to other screens, shown to every role. */
   links?: ComponentChildren;
   /** Link to the form for a new entry, shown to editors. */
   newLink: ComponentChildren;
   role: Role;
-  /** True if this part has no entries. */
-  isEmpty: boolean;
   /** Title and text of a list that never had an entry. */
   firstUse: { title: string; text: string };
   /** Sentence for filters that match nothing. */
   noMatch: string;
+  table: DenseDataTableProps<Entry>;
   /** Id of the last entry if older ones follow. */
   nextBefore: string | undefined;
-  children: ComponentChildren;
+  /** Content below the table. */
+  children?: ComponentChildren;
 }
 
-/** Screen of a list: heading, tabs, and a card with filters, entries and links to its other parts. */
-export function ListFrame(props: ListFrameProps) {
-  const { title, home, filters, pages, before, role, isEmpty, firstUse, nextBefore } = props;
+/** Screen of a list: heading, tabs of views, and a card with filters, a table and links to its other parts. */
+export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
+  const { title, home, filters, views, pages, before, role, firstUse, table, nextBefore } = props;
   const newLink = roleAllows(role, "editor") && pages.length > 0 ? props.newLink : undefined;
   const links = pages.length > 0 ? props.links : undefined;
-  const isFiltered = Object.values(filters).some(Boolean);
+  const isEmpty = table.entries.length === 0;
+  const isFiltered = [views.current, ...Object.values(filters)].some(Boolean);
   if (isEmpty && !isFiltered && before === undefined) {
     return (
       <>
@@ -83,6 +115,9 @@ export function ListFrame(props: ListFrameProps) {
       </>
     );
   }
+  const pathOf = (view: string | undefined, more?: Parameters<typeof withQuery>[1]) =>
+    withQuery(home, { ...filters, [views.name]: view, ...more });
+  const newest = pathOf(views.current);
   return (
     <>
       <PageHead
@@ -95,24 +130,74 @@ export function ListFrame(props: ListFrameProps) {
         }
       />
       <Content>
-        {props.tabs}
+        <div id={views.liveId} data-live="">
+          <Tabs
+            label={views.label}
+            items={views.items.map(({ value, label, count }) => ({
+              href: pathOf(value),
+              label,
+              ...(count === undefined ? {} : { count }),
+              isCurrent: value === views.current,
+            }))}
+          />
+        </div>
         <ListCard>
-          {props.toolbar}
+          <Toolbar {...props} />
           {!isEmpty ? (
-            props.children
+            <>
+              <DenseDataTable {...table} />
+              {props.children}
+            </>
           ) : before === undefined ? (
             <NoMatch title={props.noMatch} home={home} />
           ) : (
-            <NoOlder what={title.toLowerCase()} newest={withQuery(home, filters)} />
+            <NoOlder what={title.toLowerCase()} newest={newest} />
           )}
           <Pagination
-            newestHref={before === undefined ? undefined : withQuery(home, filters)}
-            olderHref={nextBefore ? withQuery(home, { ...filters, before: nextBefore }) : undefined}
+            newestHref={before === undefined ? undefined : newest}
+            olderHref={nextBefore ? pathOf(views.current, { before: nextBefore }) : undefined}
           />
         </ListCard>
       </Content>
     </>
   );
+}
+
+/** Search and selects of a list. They keep its view. */
+function Toolbar<Entry>({ home, search, filters, selects, views, count }: ListScreenProps<Entry>) {
+  const view = views.current === undefined ? {} : { [views.name]: views.current };
+  return (
+    <ListToolbar
+      action={home}
+      search={{ ...search, value: filters["q"] ?? "" }}
+      hidden={view}
+      clearHref={Object.values(filters).some(Boolean) ? withQuery(home, view) : undefined}
+      count={count}
+    >
+      {selects.map(({ label, name, every, options }) =>
+        options.length === 0 ? null : (
+          <FilterSelect
+            key={name}
+            label={label}
+            name={name}
+            options={[{ value: "", label: every }, ...options]}
+            value={filters[name] ?? ""}
+          />
+        ),
+      )}
+    </ListToolbar>
+  );
+}
+
+/** Select of a list by page; hidden if there is only one. */
+export function pageSelect(pages: readonly Page[]): ListSelect {
+  const options = pages.map((page) => ({ value: page.slug, label: labelAmong(pages, page) }));
+  return {
+    label: "Page",
+    name: "page",
+    every: "Every page",
+    options: pages.length < 2 ? [] : options,
+  };
 }
 
 /** Message of a later part of a list that has no entries. */

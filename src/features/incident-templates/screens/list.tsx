@@ -26,7 +26,14 @@ import { EmptyState, Section } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { HiddenFields } from "../../../ui/form";
 import { Icon } from "../../../ui/icons";
-import { Cell, CellNote, ListToolbar, OneLine, Row, RowLink, Table } from "../../../ui/list";
+import {
+  CellNote,
+  ListToolbar,
+  OneLine,
+  RowLink,
+  DataTable,
+  type DataColumn,
+} from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { SelectField } from "../../../ui/choices";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";
@@ -151,13 +158,6 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
   return area.routes;
 }
 
-const COLUMNS = [
-  { label: "Template" },
-  { label: "Incident name" },
-  { label: "Page" },
-  { label: "Status" },
-];
-
 const PAGE_SIZE = 50;
 
 type TemplateSummary = ReturnType<typeof listTemplateSummaries>[number];
@@ -244,11 +244,7 @@ function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
         </ListToolbar>
       )}
       {templates.length > 0 ? (
-        <Table columns={COLUMNS} caption="Incident templates">
-          {templates.map((template) => (
-            <TemplateLine key={template.id} template={template} pages={pages} />
-          ))}
-        </Table>
+        <DataTable caption="Incident templates" columns={columnsOf(pages)} entries={templates} />
       ) : isFirstUse ? null : (
         <NoMatch title="No templates match these filters" home={INCIDENT_TEMPLATES_PATH} />
       )}
@@ -274,29 +270,35 @@ function CreateLink() {
   );
 }
 
-function TemplateLine(props: { template: TemplateSummary; pages: readonly Page[] }) {
-  const { template, pages } = props;
-  const page = pages.find(({ id }) => id === template.pageId);
-  return (
-    <Row>
-      <Cell>
-        <RowLink href={incidentTemplatePath(template.id)}>{template.name}</RowLink>
-        {template.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
-      </Cell>
-      <Cell label="Incident name">
-        <OneLine>{template.title}</OneLine>
-      </Cell>
-      <Cell label="Page">
-        <OneLine>{page ? labelAmong(pages, page) : "All pages"}</OneLine>
-      </Cell>
-      <Cell label="Status">
-        {INCIDENT_WORDS[template.status]}
-        {template.components > 0 ? (
-          <CellNote>{plural(template.components, "component")}</CellNote>
-        ) : null}
-      </Cell>
-    </Row>
-  );
+function columnsOf(pages: readonly Page[]): DataColumn<TemplateSummary>[] {
+  return [
+    {
+      label: "Template",
+      cell: ({ id, name, managedBy }) => (
+        <>
+          <RowLink href={incidentTemplatePath(id)}>{name}</RowLink>
+          {managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
+        </>
+      ),
+    },
+    { label: "Incident name", cell: ({ title }) => <OneLine>{title}</OneLine> },
+    {
+      label: "Page",
+      cell({ pageId }) {
+        const page = pages.find(({ id }) => id === pageId);
+        return <OneLine>{page ? labelAmong(pages, page) : "All pages"}</OneLine>;
+      },
+    },
+    {
+      label: "Status",
+      cell: ({ status, components }) => (
+        <>
+          {INCIDENT_WORDS[status]}
+          {components > 0 ? <CellNote>{plural(components, "component")}</CellNote> : null}
+        </>
+      ),
+    },
+  ];
 }
 
 function BuiltIn({ isHidden, canSwitch }: { isHidden: boolean; canSwitch: boolean }) {

@@ -6,7 +6,7 @@ import type { Reader } from "../../../db/statements";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
 import { Chip, Shape } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
-import { labelAmong, PageFilter } from "../../../ui/frame/page-choice";
+import { labelAmong } from "../../../ui/frame/page-choice";
 import {
   INCIDENT_TEMPLATES_PATH,
   incidentPath,
@@ -16,23 +16,25 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import {
-  DenseRow,
-  DenseTable,
-  FigureCell,
-  FilterSelect,
-  ListToolbar,
-  NameCell,
-  TextCell,
-} from "../../../ui/list";
-import { Tabs } from "../../../ui/navigation";
+import { type DenseDataColumn } from "../../../ui/list";
 import { DayTime, RelativeTime } from "../../../ui/times";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import type { MonitorRecord } from "../../monitors/records";
-import { ListFrame, type ListQuery, readListQuery, readSearch } from "../../../ui/screens/list";
+import {
+  type ListQuery,
+  readListQuery,
+  readSearch,
+  ListScreen,
+  pageSelect,
+} from "../../../ui/screens/list";
 import { EntryNote } from "../../timeline/screens/updates";
 import { countOutagesOfIncidents } from "../outage-store";
 import { countIncidents, type IncidentQuery, type IncidentRecord, listIncidents } from "../records";
+
+/** Views of the list: `all` shows open incidents first, the others filter. */
+const LIST_VIEWS = ["all", "open", "drafts", ...INCIDENT_STATUSES] as const;
+
+type ListView = (typeof LIST_VIEWS)[number];
 
 const VIEW_LABELS: Readonly<Record<ListView, string>> = {
   all: "All",
@@ -47,19 +49,52 @@ const TABS: readonly ListView[] = ["all", "open", "drafts", "resolved"];
 /** `/admin/incidents`: open incidents, then resolved ones. */
 export function IncidentList(props: { list: IncidentListing; role: Role; now: number }) {
   const { list, role, now } = props;
-  const { pages, page, records } = list;
-  const isOfSeveral = pages.length > 1 && !page;
-  const pageNames = isOfSeveral
-    ? new Map(pages.map((one) => [one.id, labelAmong(pages, one)]))
-    : undefined;
+  const { pages, page, view, counts } = list;
+  const showOf = (name: ListView) => (name === "all" ? undefined : name);
+  const filters = {
+    q: list.search,
+    page: page?.slug,
+    impact: list.impact,
+    component: list.component?.id,
+  };
+  const count = counts[view];
   return (
-    <ListFrame
+    <ListScreen
       {...list}
       title="Incidents"
       home={INCIDENTS_PATH}
-      filters={filtersOf(list)}
-      tabs={<ViewTabs list={list} />}
-      toolbar={<Filters list={list} />}
+      search={{
+        label: "Search by incident or component name",
+        placeholder: "Incident or component",
+      }}
+      filters={filters}
+      selects={[
+        {
+          label: "Impact",
+          name: "impact",
+          every: "Every impact",
+          options: IMPACTS.toReversed().map((value) => ({ value, label: IMPACT_WORDS[value] })),
+        },
+        {
+          label: "Component",
+          name: "component",
+          every: "Every component",
+          options: list.components.map(({ id, name }) => ({ value: id, label: name })),
+        },
+        pageSelect(pages),
+      ]}
+      views={{
+        label: "Status",
+        name: "show",
+        liveId: "incident-views",
+        current: showOf(view),
+        items: LIST_VIEWS.filter((name) => TABS.includes(name) || name === view).map((name) => ({
+          value: showOf(name),
+          label: VIEW_LABELS[name],
+          count: counts[name],
+        })),
+      }}
+      count={count === undefined ? undefined : plural(count, "incident")}
       newLink={
         <>
           <ButtonLink href={INCIDENT_TEMPLATES_PATH}>Templates</ButtonLink>
@@ -67,112 +102,126 @@ export function IncidentList(props: { list: IncidentListing; role: Role; now: nu
         </>
       }
       role={role}
-      isEmpty={records.length === 0}
       firstUse={{
         title: "No incidents yet",
         text: "An incident tells visitors what is broken and what you do about it. Report one when something breaks.",
       }}
       noMatch="No incidents match these filters"
+      table={{
+        caption: "Incidents, open ones first",
+        liveId: "incident-rows",
+        name: { label: "Incident", cell: (record) => nameOf(record, list) },
+        columns: columnsAt(now),
+        entries: list.records,
+      }}
     >
-      <IncidentTable
-        records={records}
-        monitorCounts={list.monitorCounts}
-        pageNames={pageNames}
-        now={now}
-      />
       {list.hasMoreOpen ? (
         <p class="detail-body">
-          <a href={viewPath(list, "open")}>All open incidents</a>
+          <a href={withQuery(INCIDENTS_PATH, { ...filters, show: "open" })}>All open incidents</a>
         </p>
       ) : null}
-    </ListFrame>
+    </ListScreen>
   );
 }
 
-function filtersOf({ search, page, impact, component, view }: IncidentListing) {
+/** Columns after the first one. `now` is in unix ms. */
+function columnsAt(now: number): DenseDataColumn<IncidentRecord>[] {
+  return [
+    {
+      label: "Impact",
+      isSecondary: true,
+      cell: ({ row: { draft, impact } }) =>
+        draft ? (
+          <Chip>Draft</Chip>
+        ) : (
+          <Chip tone={IMPACT_TONES[impact]}>{IMPACT_WORDS[impact]}</Chip>
+        ),
+    },
+    { label: "Status", isMiddle: true, cell: (record) => <Phase record={record} now={now} /> },
+    {
+      label: "Duration",
+      isNumeric: true,
+      cell({ row: { draft, startedAt, resolvedAt } }) {
+        const duration = lasting(toIso(startedAt), toIso(resolvedAt ?? now));
+        if (resolvedAt !== null || draft) return duration;
+        return (
+          <>
+            <b>{duration}</b>, open
+          </>
+        );
+      },
+    },
+    {
+      label: "Started",
+      isNumeric: true,
+      isSecondary: true,
+      cell: ({ row }) => (
+        <span class="quiet-text">
+          <DayTime at={toIso(row.startedAt)} now={now} />
+        </span>
+      ),
+    },
+  ];
+}
+
+/** Returns the parts of the first cell. It has the name of the page if the list shows several. */
+function nameOf(record: IncidentRecord, { pages, page, monitorCounts }: IncidentListing) {
+  const { id, name, draft, impact, pageId } = record.row;
+  const own = pages.length > 1 && !page ? pages.find((one) => one.id === pageId) : undefined;
+  const pageName = own && labelAmong(pages, own);
+  const monitorCount = monitorCounts.get(id) ?? 0;
   return {
-    q: search,
-    page: page?.slug,
-    impact,
-    component: component?.id,
-    show: view === "all" ? undefined : view,
+    shape: <Shape tone={draft ? "none" : IMPACT_TONES[impact]} />,
+    href: incidentPath(id),
+    name,
+    state: <span class="visually-hidden">, {draft ? "Draft" : IMPACT_WORDS[impact]}</span>,
+    note: <Notes {...{ record, monitorCount, pageName }} />,
   };
 }
 
-function viewPath(list: IncidentListing, view: ListView): string {
-  const show = view === "all" ? undefined : view;
-  return withQuery(INCIDENTS_PATH, { ...filtersOf(list), show });
-}
+/** Time without an update after which an open incident is highlighted. */
+const LONG_SILENCE_MS = HOUR_MS;
 
-function ViewTabs({ list }: { list: IncidentListing }) {
-  const shown = LIST_VIEWS.filter((view) => TABS.includes(view) || view === list.view);
+/** Status of an incident; while it is open, with the time of its last update. */
+function Phase({ record, now }: { record: IncidentRecord; now: number }) {
+  const { row, updates } = record;
+  const [newest] = updates;
+  if (row.draft) return <span class="quiet-text">Draft</span>;
+  if (row.status === "resolved" || !newest) return <>{INCIDENT_WORDS[row.status]}</>;
   return (
-    <div id="incident-views" data-live="">
-      <Tabs
-        label="Status"
-        items={shown.map((view) => {
-          const count = list.counts[view];
-          return {
-            href: viewPath(list, view),
-            label: VIEW_LABELS[view],
-            ...(count === undefined ? {} : { count }),
-            isCurrent: view === list.view,
-          };
-        })}
-      />
-    </div>
-  );
-}
-
-function Filters({ list }: { list: IncidentListing }) {
-  const { pages, page, view, search, impact, components, component } = list;
-  const isFiltered = [search || undefined, page, impact, component].some(Boolean);
-  const count = list.counts[view];
-  return (
-    <ListToolbar
-      action={INCIDENTS_PATH}
-      search={{
-        value: search,
-        label: "Search by incident or component name",
-        placeholder: "Incident or component",
-      }}
-      hidden={view === "all" ? {} : { show: view }}
-      clearHref={
-        isFiltered
-          ? withQuery(INCIDENTS_PATH, { show: view === "all" ? undefined : view })
-          : undefined
-      }
-      count={count === undefined ? undefined : plural(count, "incident")}
-    >
-      <FilterSelect
-        label="Impact"
-        name="impact"
-        options={[
-          { value: "", label: "Every impact" },
-          ...IMPACTS.toReversed().map((value) => ({ value, label: IMPACT_WORDS[value] })),
-        ]}
-        value={impact ?? ""}
-      />
-      {components.length === 0 ? null : (
-        <FilterSelect
-          label="Component"
-          name="component"
-          options={[
-            { value: "", label: "Every component" },
-            ...components.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-          value={component?.id ?? ""}
+    <>
+      <b>{INCIDENT_WORDS[row.status]}</b>{" "}
+      <span class="quiet-text">
+        <RelativeTime
+          at={toIso(newest.displayAt)}
+          now={now}
+          {...(now - newest.displayAt >= LONG_SILENCE_MS ? { tone: "degraded" as const } : {})}
         />
-      )}
-      <PageFilter pages={pages} page={page} />
-    </ListToolbar>
+      </span>
+    </>
   );
 }
 
-/** Views of the list: `all` shows open incidents first, the others filter. */
-const LIST_VIEWS = ["all", "open", "drafts", ...INCIDENT_STATUSES] as const;
-
-type ListView = (typeof LIST_VIEWS)[number];
+/** Page, components and origin of an incident. */
+function Notes(props: {
+  record: IncidentRecord;
+  monitorCount: number;
+  pageName: string | undefined;
+}) {
+  const { record, monitorCount, pageName } = props;
+  const { row } = record;
+  const ends = [
+    monitorCount > 1 ? plural(monitorCount, "monitor") : "",
+    row.draft && row.source === "monitor" ? "opened by a monitor, not published" : "",
+    row.postmortemPublishedAt === null ? "" : "post-mortem",
+  ];
+  return (
+    <>
+      <EntryNote pageName={pageName} record={record} />
+      {ends.filter(Boolean).map((text) => ` · ${text}`)}
+    </>
+  );
+}
 
 const VIEW_QUERIES: Readonly<Record<ListView, Partial<IncidentQuery>>> = {
   all: { isOpen: false },
@@ -255,125 +304,6 @@ export function readIncidentList(
     counts: counts ? { ...counts, all: counts.open + counts.drafts + counts.resolved } : {},
     nextBefore: matches.length > limit ? rest.at(-1)?.row.id : undefined,
   };
-}
-
-const COLUMNS = [
-  { label: "Incident" },
-  { label: "Impact", isSecondary: true },
-  { label: "Status" },
-  { label: "Duration", isNumeric: true },
-  { label: "Started", isNumeric: true, isSecondary: true },
-];
-
-/** Time without an update after which an open incident is highlighted. */
-const LONG_SILENCE_MS = HOUR_MS;
-
-interface IncidentTableProps {
-  records: readonly IncidentRecord[];
-  /** Numbers of monitors by incident id. */
-  monitorCounts: ReadonlyMap<string, number>;
-  /** Page names by id, shown if the incidents belong to several pages. */
-  pageNames?: ReadonlyMap<string, string> | undefined;
-  now: number;
-}
-
-/** Table of incidents, each linked to its screen. */
-function IncidentTable(props: IncidentTableProps) {
-  const { records, monitorCounts, pageNames, now } = props;
-  return (
-    <DenseTable columns={COLUMNS} caption="Incidents, open ones first" liveId="incident-rows">
-      {records.map((record) => (
-        <IncidentTableRow
-          key={record.row.id}
-          record={record}
-          monitorCount={monitorCounts.get(record.row.id) ?? 0}
-          pageName={pageNames?.get(record.row.pageId)}
-          now={now}
-        />
-      ))}
-    </DenseTable>
-  );
-}
-
-interface RowProps {
-  record: IncidentRecord;
-  monitorCount: number;
-  pageName?: string | undefined;
-  now: number;
-}
-
-function IncidentTableRow({ record, monitorCount, pageName, now }: RowProps) {
-  const { id, name, draft, impact, startedAt, resolvedAt } = record.row;
-  const isOpen = resolvedAt === null;
-  const duration = lasting(toIso(startedAt), toIso(resolvedAt ?? now));
-  const word = draft ? "Draft" : IMPACT_WORDS[impact];
-  return (
-    <DenseRow>
-      <NameCell
-        shape={<Shape tone={draft ? "none" : IMPACT_TONES[impact]} />}
-        href={incidentPath(id)}
-        name={name}
-        state={<span class="visually-hidden">, {word}</span>}
-        note={<Notes {...{ record, monitorCount, pageName }} />}
-      />
-      <TextCell isSecondary>
-        {draft ? <Chip>{word}</Chip> : <Chip tone={IMPACT_TONES[impact]}>{word}</Chip>}
-      </TextCell>
-      <TextCell isMiddle>
-        <Phase record={record} now={now} />
-      </TextCell>
-      <FigureCell>
-        {isOpen && !draft ? (
-          <>
-            <b>{duration}</b>, open
-          </>
-        ) : (
-          duration
-        )}
-      </FigureCell>
-      <FigureCell isSecondary>
-        <span class="quiet-text">
-          <DayTime at={toIso(startedAt)} now={now} />
-        </span>
-      </FigureCell>
-    </DenseRow>
-  );
-}
-
-/** Status of an incident; while it is open, with the time of its last update. */
-function Phase({ record, now }: Pick<RowProps, "record" | "now">) {
-  const { row, updates } = record;
-  const [newest] = updates;
-  if (row.draft) return <span class="quiet-text">Draft</span>;
-  if (row.status === "resolved" || !newest) return <>{INCIDENT_WORDS[row.status]}</>;
-  return (
-    <>
-      <b>{INCIDENT_WORDS[row.status]}</b>{" "}
-      <span class="quiet-text">
-        <RelativeTime
-          at={toIso(newest.displayAt)}
-          now={now}
-          {...(now - newest.displayAt >= LONG_SILENCE_MS ? { tone: "degraded" as const } : {})}
-        />
-      </span>
-    </>
-  );
-}
-
-/** Page, components and origin of an incident. */
-function Notes({ record, monitorCount, pageName }: Omit<RowProps, "now">) {
-  const { row } = record;
-  const ends = [
-    monitorCount > 1 ? plural(monitorCount, "monitor") : "",
-    row.draft && row.source === "monitor" ? "opened by a monitor, not published" : "",
-    row.postmortemPublishedAt === null ? "" : "post-mortem",
-  ];
-  return (
-    <>
-      <EntryNote pageName={pageName} record={record} />
-      {ends.filter(Boolean).map((text) => ` · ${text}`)}
-    </>
-  );
 }
 
 interface ReportLinkProps extends ReportPreset {

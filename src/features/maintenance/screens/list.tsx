@@ -18,18 +18,17 @@ import {
   PLAN_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
-import { ListFrame, type ListQuery, readListQuery, readSearch } from "../../../ui/screens/list";
+import {
+  type ListQuery,
+  readListQuery,
+  readSearch,
+  ListScreen,
+  pageSelect,
+} from "../../../ui/screens/list";
 import { EntryNote } from "../../timeline/screens/updates";
 import { Icon } from "../../../ui/icons";
-import {
-  DenseRow,
-  DenseTable,
-  FigureCell,
-  ListToolbar,
-  NameCell,
-  TextCell,
-} from "../../../ui/list";
-import { PageHead, Tabs } from "../../../ui/navigation";
+import { ListToolbar, type DenseDataColumn } from "../../../ui/list";
+import { PageHead } from "../../../ui/navigation";
 import { shortDay } from "../../../ui/times";
 import { monthName } from "../../analytics/screens/calendar";
 import type { PageRow } from "../../pages/store";
@@ -38,12 +37,9 @@ import { isUnderWay } from "../rules";
 import { listPlannedBetween, type MaintenanceRecord } from "../store";
 import { When } from "./detail";
 
-const COLUMNS = [
-  { label: "Maintenance" },
-  { label: "Status", isSecondary: true },
-  { label: "Planned" },
-  { label: "Duration", isNumeric: true },
-];
+/** Views of the list: `all` shows what has not ended first, the others filter. */
+const LIST_VIEWS = ["all", "in_progress", "upcoming", "past"] as const;
+type ListView = (typeof LIST_VIEWS)[number];
 
 const VIEW_LABELS: Readonly<Record<ListView, string>> = {
   all: "All",
@@ -54,15 +50,31 @@ const VIEW_LABELS: Readonly<Record<ListView, string>> = {
 
 /** `/admin/maintenance`: maintenance in progress, upcoming and past. */
 export function MaintenanceList({ list, role }: { list: MaintenanceListing; role: Role }) {
-  const { pages, page, records, view } = list;
+  const { pages, page, view, counts } = list;
+  const showOf = (name: ListView) => (name === "all" ? undefined : name);
   return (
-    <ListFrame
+    <ListScreen
       {...list}
       title="Maintenance"
       home={MAINTENANCE_PATH}
-      filters={filtersOf(list, view)}
-      tabs={<ViewTabs list={list} />}
-      toolbar={<Filters list={list} />}
+      search={{
+        label: "Search by maintenance or component name",
+        placeholder: "Maintenance or component",
+      }}
+      filters={{ q: list.search, page: page?.slug }}
+      selects={[pageSelect(pages)]}
+      views={{
+        label: "Status",
+        name: "show",
+        liveId: "maintenance-views",
+        current: showOf(view),
+        items: LIST_VIEWS.map((name) => ({
+          value: showOf(name),
+          label: VIEW_LABELS[name],
+          count: counts[name],
+        })),
+      }}
+      count={plural(counts[view], "maintenance")}
       links={
         <>
           <ButtonLink href={MAINTENANCE_SCHEDULES_PATH}>Schedules</ButtonLink>
@@ -78,120 +90,72 @@ export function MaintenanceList({ list, role }: { list: MaintenanceListing; role
         </ButtonLink>
       }
       role={role}
-      isEmpty={records.length === 0}
       firstUse={{
         title: "No maintenance yet",
         text: "Maintenance announces planned work on the page, in the feeds and in the calendar. Its components are under maintenance from start to end.",
       }}
       noMatch="No maintenance matches these filters"
+      table={{
+        caption: "Maintenance, in progress first",
+        liveId: "maintenance-rows",
+        name: { label: "Maintenance", cell: (record) => nameOf(record, list) },
+        columns: columnsOf(pages),
+        entries: list.records,
+      }}
     >
-      <DenseTable
-        columns={COLUMNS}
-        caption="Maintenance, in progress first"
-        liveId="maintenance-rows"
-      >
-        {records.map((record) => (
-          <MaintenanceRow
-            key={record.row.id}
-            record={record}
-            page={pages.find(({ id }) => id === record.row.pageId)}
-            pages={page === undefined && pages.length > 1 ? pages : undefined}
-          />
-        ))}
-      </DenseTable>
       {list.upcomingShown === undefined ? null : (
         <p class="muted detail-body">
-          Only the next {list.upcomingShown} of {list.counts.upcoming.toLocaleString("en")} upcoming
-          ones are listed.
+          Only the next {list.upcomingShown} of {counts.upcoming.toLocaleString("en")} upcoming ones
+          are listed.
         </p>
       )}
-    </ListFrame>
+    </ListScreen>
   );
 }
 
-function filtersOf({ search, page }: MaintenanceListing, view: ListView) {
-  return { q: search, page: page?.slug, show: view === "all" ? undefined : view };
+/** Returns the parts of the first cell. It has the name of the page if the list shows several. */
+function nameOf(record: MaintenanceRecord, { pages, page }: MaintenanceListing) {
+  const { id, name, status, pageId } = record.row;
+  const own = pages.length > 1 && !page ? pages.find((one) => one.id === pageId) : undefined;
+  return {
+    shape: <Shape tone={MAINTENANCE_TONES[status]} />,
+    href: maintenancePath(id),
+    name,
+    state: <span class="visually-hidden">, {MAINTENANCE_WORDS[status]}</span>,
+    note: <EntryNote pageName={own && labelAmong(pages, own)} record={record} />,
+  };
 }
 
-function ViewTabs({ list }: { list: MaintenanceListing }) {
-  return (
-    <div id="maintenance-views" data-live="">
-      <Tabs
-        label="Status"
-        items={LIST_VIEWS.map((view) => ({
-          href: withQuery(MAINTENANCE_PATH, filtersOf(list, view)),
-          label: VIEW_LABELS[view],
-          count: list.counts[view],
-          isCurrent: view === list.view,
-        }))}
-      />
-    </div>
-  );
+/** Columns after the first one. */
+function columnsOf(pages: readonly PageRow[]): DenseDataColumn<MaintenanceRecord>[] {
+  return [
+    {
+      label: "Status",
+      isSecondary: true,
+      cell({ row: { status } }) {
+        const tone = MAINTENANCE_TONES[status];
+        const word = MAINTENANCE_WORDS[status];
+        return tone === "none" ? <Chip>{word}</Chip> : <Chip tone={tone}>{word}</Chip>;
+      },
+    },
+    {
+      label: "Planned",
+      isBars: true,
+      cell: ({ row }) => (
+        <When
+          from={toIso(row.scheduledFor)}
+          until={toIso(row.scheduledUntil)}
+          timeZone={pages.find(({ id }) => id === row.pageId)?.timeZone ?? "UTC"}
+        />
+      ),
+    },
+    {
+      label: "Duration",
+      isNumeric: true,
+      cell: ({ row }) => lasting(toIso(row.scheduledFor), toIso(row.scheduledUntil)),
+    },
+  ];
 }
-
-function Filters({ list }: { list: MaintenanceListing }) {
-  const { pages, page, view, search, counts } = list;
-  const show = view === "all" ? undefined : view;
-  return (
-    <ListToolbar
-      action={MAINTENANCE_PATH}
-      search={{
-        value: search,
-        label: "Search by maintenance or component name",
-        placeholder: "Maintenance or component",
-      }}
-      hidden={show === undefined ? {} : { show }}
-      clearHref={
-        search === "" && page === undefined ? undefined : withQuery(MAINTENANCE_PATH, { show })
-      }
-      count={plural(counts[view], "maintenance")}
-    >
-      <PageFilter pages={pages} page={page} />
-    </ListToolbar>
-  );
-}
-
-interface RowProps {
-  record: MaintenanceRecord;
-  page: PageRow | undefined;
-  /** All pages if the row names its page. */
-  pages: readonly PageRow[] | undefined;
-}
-
-function MaintenanceRow({ record, page, pages }: RowProps) {
-  const { row } = record;
-  const tone = MAINTENANCE_TONES[row.status];
-  const word = MAINTENANCE_WORDS[row.status];
-  const from = toIso(row.scheduledFor);
-  const until = toIso(row.scheduledUntil);
-  return (
-    <DenseRow>
-      <NameCell
-        shape={<Shape tone={tone} />}
-        href={maintenancePath(row.id)}
-        name={row.name}
-        state={<span class="visually-hidden">, {word}</span>}
-        note={
-          <EntryNote
-            pageName={pages && page ? labelAmong(pages, page) : undefined}
-            record={record}
-          />
-        }
-      />
-      <TextCell isSecondary>
-        {tone === "none" ? <Chip>{word}</Chip> : <Chip tone={tone}>{word}</Chip>}
-      </TextCell>
-      <TextCell isBars>
-        <When from={from} until={until} timeZone={page?.timeZone ?? "UTC"} />
-      </TextCell>
-      <FigureCell>{lasting(from, until)}</FigureCell>
-    </DenseRow>
-  );
-}
-
-/** Views of the list: `all` shows what has not ended first, the others filter. */
-const LIST_VIEWS = ["all", "in_progress", "upcoming", "past"] as const;
-type ListView = (typeof LIST_VIEWS)[number];
 
 /** Number of listed maintenances that have not ended; the list says if there are more. */
 const PENDING_SHOWN = 100;

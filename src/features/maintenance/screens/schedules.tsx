@@ -23,7 +23,7 @@ import {
   NEW_SCHEDULE_PATH,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
+import { CellNote, OneLine, RowLink, DataTable, type DataColumn } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen } from "../../../ui/screens/form-screen";
@@ -157,13 +157,6 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
   return area.routes;
 }
 
-const COLUMNS = [
-  { label: "Schedule" },
-  { label: "Times" },
-  { label: "Duration", isNumeric: true },
-  { label: "Next" },
-];
-
 /** Content of the list of schedules. */
 interface ScheduleListing {
   /** By page and name. */
@@ -218,60 +211,64 @@ function ScheduleList({ list, role }: { list: ScheduleListing; role: Role }) {
           get a reminder before each occurrence.
         </EmptyState>
       ) : (
-        <Table columns={COLUMNS} caption="Maintenance schedules">
-          {schedules.map((schedule) => (
-            <ScheduleLine
-              key={schedule.row.id}
-              schedule={schedule}
-              list={list}
-              isLink={canChange}
-            />
-          ))}
-        </Table>
+        <DataTable
+          caption="Maintenance schedules"
+          columns={columnsOf(list, canChange)}
+          entries={schedules}
+          isOver={({ row }) => !row.enabled}
+        />
       )}
     </>
   );
 }
 
-function ScheduleLine(props: {
-  schedule: ScheduleListing["schedules"][number];
-  list: ScheduleListing;
-  isLink: boolean;
-}) {
-  const { schedule, list, isLink } = props;
-  const { row, nextAt } = schedule;
-  const page = list.pages.find(({ id }) => id === row.pageId);
-  return (
-    <Row isOver={!row.enabled}>
-      <Cell>
-        {isLink ? (
-          <RowLink href={maintenanceSchedulePath(row.id)}>{row.name}</RowLink>
-        ) : (
-          <strong>{row.name}</strong>
-        )}
-        {list.pages.length > 1 && page ? <CellNote>{labelAmong(list.pages, page)}</CellNote> : null}
-        {row.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
-      </Cell>
-      <Cell label="Times">
-        <code>{row.cron}</code>
-        <CellNote>{row.timeZone}</CellNote>
-      </Cell>
-      <Cell label="Duration" isNumeric>
-        {duration(row.durationMinutes)}
-      </Cell>
-      <Cell label="Next">
+function columnsOf(
+  { pages, now }: ScheduleListing,
+  isLink: boolean,
+): DataColumn<ScheduleListing["schedules"][number]>[] {
+  return [
+    {
+      label: "Schedule",
+      cell({ row }) {
+        const page = pages.length > 1 ? pages.find(({ id }) => id === row.pageId) : undefined;
+        return (
+          <>
+            {isLink ? (
+              <RowLink href={maintenanceSchedulePath(row.id)}>{row.name}</RowLink>
+            ) : (
+              <strong>{row.name}</strong>
+            )}
+            {page ? <CellNote>{labelAmong(pages, page)}</CellNote> : null}
+            {row.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
+          </>
+        );
+      },
+    },
+    {
+      label: "Times",
+      cell: ({ row }) => (
+        <>
+          <code>{row.cron}</code>
+          <CellNote>{row.timeZone}</CellNote>
+        </>
+      ),
+    },
+    { label: "Duration", isNumeric: true, cell: ({ row }) => duration(row.durationMinutes) },
+    {
+      label: "Next",
+      cell: ({ row, nextAt }) => (
         <OneLine>
           {!row.enabled ? (
             "Disabled"
           ) : nextAt === undefined ? (
             "Ended"
           ) : (
-            <RelativeTime at={toIso(nextAt)} now={list.now} />
+            <RelativeTime at={toIso(nextAt)} now={now} />
           )}
         </OneLine>
-      </Cell>
-    </Row>
-  );
+      ),
+    },
+  ];
 }
 
 /** Screen data of the form: the page, its components and the next occurrences of what is typed. */
