@@ -44,10 +44,9 @@ import type { AdminDependencies } from "./ui/frame/dependencies";
 import { createFlashes } from "./ui/frame/flashes";
 import { ACCOUNT_PATH } from "./ui/frame/paths";
 import { createRenderer } from "./ui/frame/render";
-import { createReveals } from "./ui/frame/reveals";
+import { createReveals, createWriteAs, createWriteOnceAs } from "./ui/frame/changes";
 import { shareRead } from "./ui/frame/shared-read";
 import { readSideState, withAlarms } from "./ui/frame/side-state";
-import { createWriteAs, createWriteOnceAs } from "./ui/frame/write-as";
 import { screenOperation } from "./ui/screens/routes";
 
 /** Dependencies that the dashboard shares with the rest of the application. */

@@ -13,8 +13,7 @@ import type { RequestContexts } from "../../http/elysia";
 import type { RouteTable } from "../../http/route-table";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
-import type { Reveals } from "./reveals";
-import type { WriteAs, WriteOnceAs } from "./write-as";
+import type { Reveals, WriteAs, WriteOnceAs } from "./changes";
 
 /** Dependencies of the dashboard's routes. */
 export interface AdminDependencies {

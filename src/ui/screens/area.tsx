@@ -29,9 +29,8 @@ import type { Reader, Tx } from "../../db/statements";
 import { actorOf } from "../../http/request-context";
 import { DialogForm } from "../form";
 import type { AdminDependencies } from "../frame/dependencies";
-import type { Previewed } from "../frame/preview";
+import type { Previewed, Reveal } from "../frame/changes";
 import type { Screen } from "../frame/render";
-import type { Reveal } from "../frame/reveals";
 import {
   addEditForm,
   addOnceForm,

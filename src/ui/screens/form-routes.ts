@@ -19,10 +19,8 @@ import {
   versionInput,
   withErrors,
 } from "../forms/form";
-import type { Previewed } from "../frame/preview";
+import { newFormToken, type Previewed, type Reveal } from "../frame/changes";
 import type { Screen } from "../frame/render";
-import type { Reveal } from "../frame/reveals";
-import { newFormToken } from "../frame/write-as";
 import { formScreen, type FormScreenTexts } from "./form-screen";
 import {
   type AreaRoutes,

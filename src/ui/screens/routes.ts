@@ -6,7 +6,7 @@ import { type Form as SentForm, formBody } from "../../http/form-body";
 import { type Operation, operation, session } from "../../http/operation";
 import { sessionOf } from "../../http/request-context";
 import type { AdminDependencies } from "../frame/dependencies";
-import { createPreview } from "../frame/preview";
+import { createPreview } from "../frame/changes";
 import type { Screen, ScreenRequest } from "../frame/render";
 
 /** Names of the parameters of a path, such as `id` of `/:id/rotate`. */
@@ -98,7 +98,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
     elysia,
     answer,
     attempt,
-    showPreview: createPreview(deps),
+    showPreview: createPreview(deps.ctx, deps.writeAs),
 
     /** Returns the address of one of the paths of the area; the area's own by default. */
     addressOf: (path = "", params: object = {}): string =>

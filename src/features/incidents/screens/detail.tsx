@@ -5,7 +5,7 @@ import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui
 import type { Screen } from "../../../ui/frame/render";
 import type { At } from "../../../ui/screens/routes";
 import type { Area } from "../../../ui/screens/area";
-import { newFormToken } from "../../../ui/frame/write-as";
+import { newFormToken } from "../../../ui/frame/changes";
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict, invalidFields } from "../../../base/errors";
 import {

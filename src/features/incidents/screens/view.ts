@@ -3,7 +3,7 @@ import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { renderIncidentPage } from "../../../public/entry-pages";
 import { incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
-import type { Previewed } from "../../../ui/frame/preview";
+import type { Previewed } from "../../../ui/frame/changes";
 import { recentTimesOf } from "../../monitors/overview";
 import { getMonitorRecord } from "../../monitors/records";
 import { areBuiltInTemplatesHidden } from "../../settings/settings";

@@ -3,7 +3,7 @@ import type { StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { keyPath, KEYS_PATH } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
-import type { Reveal } from "../../../ui/frame/reveals";
+import type { Reveal } from "../../../ui/frame/changes";
 import { createArea } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { ShowInstead } from "../../../ui/screens/routes";

@@ -22,7 +22,7 @@ import { defineForm, type Field, nullable, type StateOf } from "../../../ui/form
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { GENERAL_PATH, MAIL_PATH } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
-import { newFormToken } from "../../../ui/frame/write-as";
+import { newFormToken } from "../../../ui/frame/changes";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { screenOperation } from "../../../ui/screens/routes";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import { renderMaintenancePage } from "../../../public/entry-pages";
-import type { Previewed } from "../../../ui/frame/preview";
+import type { Previewed } from "../../../ui/frame/changes";
 import { audienceNoteOf, type NotifiedWebhook, readNotified } from "../../timeline/screens/mail";
 import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
 import { getMaintenanceRecord } from "../records";

@@ -19,7 +19,7 @@ import { readMonitorChoices, readPageComponents } from "../../../ui/forms/object
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
-import { newFormToken } from "../../../ui/frame/write-as";
+import { newFormToken } from "../../../ui/frame/changes";
 import { Tabs } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { FormScreen } from "../../../ui/screens/form-screen";

@@ -5,7 +5,7 @@ import { ButtonLink } from "../../../ui/buttons";
 import { Actions } from "../../../ui/form";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
-import type { Reveal } from "../../../ui/frame/reveals";
+import type { Reveal } from "../../../ui/frame/changes";
 import { PageHead } from "../../../ui/navigation";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import type { NewMonitor } from "../monitors";

@@ -9,7 +9,7 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { NoPageYet } from "../../../ui/frame/page-choice";
 import { SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
-import { newFormToken } from "../../../ui/frame/write-as";
+import { newFormToken } from "../../../ui/frame/changes";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { FormScreen } from "../../../ui/screens/form-screen";
 import { type At, ShowInstead } from "../../../ui/screens/routes";
