@@ -6,8 +6,10 @@ import { entriesOf, type FormDefinition, type FormState, type ValuesOf } from ".
 import type { Screen } from "../frame/render";
 import { PageHead } from "../navigation";
 
-interface FormScreenProps<Body, Context, Fields> {
-  title: string;
+/** Texts of a screen with one form. Its values, its address and its preview are those of the form. */
+export interface FormScreenTexts extends Pick<Screen, "title" | "isSecret"> {
+  /** Heading, if it differs from the title of the document. */
+  heading?: string;
   /** Way to the screen. "Cancel" leads to the last one with an address. */
   crumbs: readonly { href?: string; label: string }[];
   /** Buttons beside the title. */
@@ -16,14 +18,24 @@ interface FormScreenProps<Body, Context, Fields> {
   intro?: ComponentChildren;
   /** Content between the heading and the form. */
   above?: ComponentChildren;
+  /** Sentence above the buttons. */
+  foot?: ComponentChildren;
+  /** Main button: its text, and its name and value if it sends one. */
+  button: string | { text: string; name: string; value: string };
+  /** Further buttons, before the one for the preview. */
+  more?: ComponentChildren;
+}
+
+interface FormScreenProps<Body, Context, Fields> extends Pick<
+  FormScreenTexts,
+  "title" | "crumbs" | "actions" | "intro" | "above" | "foot"
+> {
   form: FormDefinition<Body, Context, Fields>;
   state: FormState<ValuesOf<Fields>, Context>;
   /** Path that the form is posted to. */
   action: string;
   /** Name and value of the main button, needed if another button precedes it. */
   enter?: { name?: string; value?: string };
-  /** Sentence above the buttons. */
-  foot?: ComponentChildren;
   /** Buttons, the main one first. */
   children: ComponentChildren;
 }
@@ -49,26 +61,6 @@ export function FormScreen<Body, Context, Fields>(props: FormScreenProps<Body, C
       </Form>
     </>
   );
-}
-
-/** Texts of a screen with one form. Its values, its address and its preview are those of the form. */
-export interface FormScreenTexts extends Pick<Screen, "title" | "isSecret"> {
-  /** Heading, if it differs from the title of the document. */
-  heading?: string;
-  /** Way to the screen. "Cancel" leads to the last one with an address. */
-  crumbs: FormScreenProps<unknown, unknown, unknown>["crumbs"];
-  /** Buttons beside the title. */
-  actions?: ComponentChildren;
-  /** Purpose of the form, in a sentence. */
-  intro?: ComponentChildren;
-  /** Content between the heading and the form. */
-  above?: ComponentChildren;
-  /** Sentence above the buttons. */
-  foot?: ComponentChildren;
-  /** Main button: its text, and its name and value if it sends one. */
-  button: string | { text: string; name: string; value: string };
-  /** Further buttons, before the one for the preview. */
-  more?: ComponentChildren;
 }
 
 interface ShownForm<Body, View, Fields> {

@@ -53,10 +53,17 @@ import {
   StillFailing,
   WrittenBy,
 } from "./detected-by";
-import { incidentCrumbs, type IncidentView, previewIncident, readIncidentView } from "./view";
+import {
+  incidentCrumbs,
+  type IncidentView,
+  previewIncident,
+  readIncidentView,
+  readIncidentForm,
+} from "./view";
 import { affectedIds, NextUpdate, OUTLINE, POSTMORTEM_FORM, UPDATE_FORM } from "./forms";
 
 interface IncidentDetailProps {
+  view: IncidentView;
   nextUpdate: StateOf<typeof UPDATE_FORM>;
   split: StateOf<typeof SPLIT_FORM>;
   /** Token of the form that resolves the incident. */
@@ -70,8 +77,7 @@ interface IncidentDetailProps {
 
 /** One incident: phases, form for the next update, timeline, neighbours and properties. */
 function IncidentDetail(props: IncidentDetailProps) {
-  const { nextUpdate, split, resolveToken, role, before, now } = props;
-  const view = nextUpdate.context;
+  const { view, nextUpdate, split, resolveToken, role, before, now } = props;
   const { incident, authors, only } = view;
   const { id } = incident;
   const canWrite = roleAllows(role, "editor");
@@ -114,7 +120,7 @@ function IncidentDetail(props: IncidentDetailProps) {
           </>
         }
       >
-        {canWrite ? <NextUpdate state={nextUpdate} /> : null}
+        {canWrite ? <NextUpdate state={nextUpdate} view={view} /> : null}
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}
@@ -312,20 +318,21 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
 
   function detail(
     { requestContext, query }: Pick<At<string>, "requestContext" | "query">,
+    view: IncidentView,
     nextUpdate: StateOf<typeof UPDATE_FORM>,
     split?: StateOf<typeof SPLIT_FORM>,
   ): Screen {
     const { role } = sessionOf(requestContext).user;
-    const { context } = nextUpdate;
     const page = {
+      view,
       nextUpdate,
-      split: split ?? SPLIT_FORM.state(SPLIT_FORM.initial(), context, { form: newFormToken(ctx) }),
+      split: split ?? SPLIT_FORM.state(SPLIT_FORM.initial(), view, { form: newFormToken(ctx) }),
       resolveToken: newFormToken(ctx),
       role,
       before: query["before"],
       now: ctx.clock.now(),
     };
-    return { title: context.incident.name, children: <IncidentDetail {...page} /> };
+    return { title: view.incident.name, children: <IncidentDetail {...page} /> };
   }
 
   function emptyUpdate(view: IncidentView, status = view.incident.status, body = "") {
@@ -340,7 +347,7 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
       // A link may propose the next status, such as that of the overview for a recovered monitor.
       const proposed = INCIDENT_STATUSES.find((status) => status === at.query["status"]);
       const body = proposed === "resolved" ? RESOLVED_TEXT : "";
-      return detail(at, emptyUpdate(view, proposed, body));
+      return detail(at, view, emptyUpdate(view, proposed, body));
     },
     { role: "viewer" },
   );
@@ -348,18 +355,15 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
   area.form("/:id/updates", {
     form: UPDATE_FORM,
     back: home,
-    load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
+    load: (reader, { params }) => readIncidentForm(ctx, reader, params.id),
     show(state, at) {
       const { values, notice, context } = state;
+      const view = readIncidentView(ctx, ctx.db, at.params.id);
       // After a conflict, the form starts from the current status again.
       const { status } = notice === undefined ? values : context.incident;
       const subject = { id: at.params.id, kind: "incident" } as const;
-      const audience = audienceNoteOf(ctx, ctx.db, context.page, subject, affectedIds(state));
-      return detail(at, {
-        ...state,
-        values: { ...values, status },
-        context: { ...context, audience },
-      });
+      const audience = audienceNoteOf(ctx, ctx.db, view.page, subject, affectedIds(state));
+      return detail(at, { ...view, audience }, { ...state, values: { ...values, status } });
     },
     redisplay: (values, sent) =>
       isCounting(sent) ? values : fillInTemplate(values, sent, UPDATE_OFFER),
@@ -391,8 +395,11 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
   area.form("/:id/split-off", {
     form: SPLIT_FORM,
     back: home,
-    load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
-    show: (state, at) => detail(at, emptyUpdate(state.context), state),
+    load: (reader, { params }) => getIncident(reader, params.id, true),
+    show(state, at) {
+      const view = readIncidentView(ctx, ctx.db, at.params.id);
+      return detail(at, view, emptyUpdate(view), state);
+    },
     // A conflict, such as a selection of all, concerns the selected monitors.
     conflictField: "monitors",
     submit: (tx, body, actor, { params }) => splitOff(ctx, tx, params.id, body, actor).row.id,
@@ -535,7 +542,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
   area.editForm("/:id/postmortem", {
     form: POSTMORTEM_FORM,
     load(reader, { params, sent }) {
-      const context = readIncidentView(ctx, reader, params.id);
+      const context = readIncidentForm(ctx, reader, params.id);
       const { postmortem, version } = context.incident;
       // A new post-mortem starts with the outline, which is a change once it is submitted.
       const body = postmortem?.body ?? (sent === undefined ? OUTLINE : "");
@@ -545,7 +552,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
         context,
       };
     },
-    show({ context: { incident, audience } }) {
+    show({ context: { incident, page } }) {
       const texts = {
         title: `Post-mortem of ${incident.name}`,
         heading: "Post-mortem",
@@ -564,7 +571,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
           }
         : {
             ...texts,
-            foot: audience?.exact,
+            foot: audienceNoteOf(ctx, ctx.db, page, { id: incident.id, kind: "incident" })?.exact,
             button: { text: "Publish post-mortem", name: "do", value: "publish" },
             more: <Button>Save draft</Button>,
           };

@@ -123,7 +123,7 @@ export function detectingMonitors(outages: readonly ShownOutage[]): DetectingMon
   );
 }
 
-const monitorsField: Field<readonly string[], string[], Detected> = {
+const monitorsField: Field<readonly string[], string[]> = {
   label: "Monitors",
   initial: [],
   read: (sent, name) => sent.all(name),
@@ -142,7 +142,7 @@ const monitorsField: Field<readonly string[], string[], Detected> = {
 };
 
 /** Form that moves outages to a new incident. */
-export const SPLIT_FORM = defineForm<SplitOffBody, Detected>()({
+export const SPLIT_FORM = defineForm<SplitOffBody>()({
   monitors: monitorsField,
   notify: notifyField(),
 });

@@ -23,7 +23,7 @@ import {
 } from "../../../ui/forms/form";
 import { type PageContext, pageField } from "../../../ui/forms/page-field";
 import { componentsOfPagePath, incidentPath, REPORT_PATH } from "../../../ui/frame/paths";
-import { incidentCrumbs, type IncidentView, readIncidentView } from "./view";
+import { incidentCrumbs, type IncidentView, type IncidentForm, readIncidentForm } from "./view";
 import type { Area } from "../../../ui/screens/area";
 import { conflict } from "../../../base/errors";
 import {
@@ -126,7 +126,7 @@ export const REPORT_FORM = defineForm<CreateIncidentBody, ReportContext>()(
 );
 
 /** Form for the next update of an incident. */
-export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
+export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentForm>()({
   status: statusField,
   body: messageField({ label: "Message", hint: "What visitors should know now. Markdown." }),
   components: changedComponentsField(),
@@ -155,7 +155,7 @@ const TIME_LABELS: Readonly<Record<string, string>> = {
 const TIME_NAME = /\b(?:identified|monitoring|resolved|display)_at\b/;
 
 /** Form that edits an incident. */
-const INCIDENT_FORM = defineForm<UpdateIncidentBody, IncidentView>()({
+const INCIDENT_FORM = defineForm<UpdateIncidentBody, IncidentForm>()({
   name: nameField(),
   impact_override: nullable(impactField),
   started_at: {
@@ -191,7 +191,7 @@ const INCIDENT_FORM = defineForm<UpdateIncidentBody, IncidentView>()({
   external_ref: nullable(externalRefField),
 });
 
-function isResolved({ incident }: IncidentView): boolean {
+function isResolved({ incident }: IncidentForm): boolean {
   return incident.status === "resolved";
 }
 
@@ -220,7 +220,7 @@ const postmortemNotifyField = notifyField();
 /** Form that edits a post-mortem. Its buttons publish and withdraw it. */
 export const POSTMORTEM_FORM = defineForm<
   { body: string; publish?: boolean; notify?: boolean },
-  IncidentView
+  IncidentForm
 >()({
   body: {
     ...textAreaField({
@@ -247,8 +247,8 @@ export const POSTMORTEM_FORM = defineForm<
 type UpdateState = StateOf<typeof UPDATE_FORM>;
 
 /** Form for the next update; folded for a resolved incident unless something was typed. */
-export function NextUpdate({ state }: { state: UpdateState }) {
-  const { incident, offersBuiltIn, notified, audience } = state.context;
+export function NextUpdate({ state, view }: { state: UpdateState; view: IncidentView }) {
+  const { incident, offersBuiltIn, notified, audience } = view;
   const action = incidentPath(incident.id, "updates");
   const isOver = incident.status === "resolved";
   const templates = UPDATE_TEMPLATES.filter(
@@ -448,7 +448,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/edit", {
     form: INCIDENT_FORM,
     load(reader, { params }) {
-      const context = readIncidentView(ctx, reader, params.id);
+      const context = readIncidentForm(ctx, reader, params.id);
       return { resource: context.incident, version: context.incident.version, context };
     },
     show: ({ context: { incident } }) => ({
@@ -480,7 +480,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
     load(reader, { params }) {
       const { update } = getUpdate(reader, params.id, params.update_id, true);
       const resource = presentUpdate(update);
-      const context = { ...readIncidentView(ctx, reader, params.id), update: resource };
+      const context = { ...readIncidentForm(ctx, reader, params.id), update: resource };
       // The update has its own version, so that newer updates do not make the form stale.
       return { resource, version: update.updatedAt, context };
     },

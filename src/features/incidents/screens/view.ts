@@ -1,3 +1,6 @@
+import { type PageRow } from "../../pages/store";
+import { getPage } from "../../pages/pages";
+import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
 import type { Actor } from "../../../base/actor";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
@@ -12,7 +15,27 @@ import { readTimelineView, type TimelineView } from "../../timeline/screens/upda
 import { updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord, readOutages } from "../records";
 import { presentIncident } from "../wire";
+import { updateIncident } from "../changes";
+import { getIncident, type IncidentRecord } from "../records";
+import { presentIncident, readOutages, type Incident } from "../wire";
 import { type Detected, detectingMonitors } from "./detected-by";
+
+/** One incident with the data that its forms need. */
+export interface IncidentForm extends PageComponents {
+  incident: Incident;
+  page: PageRow;
+}
+
+/** Reads one incident for a form, including a draft. Throws `not_found`. */
+export function readIncidentForm({ baseUrl }: Ctx, reader: Reader, id: string): IncidentForm {
+  const record = getIncident(reader, id, true);
+  const { pageId } = record.row;
+  return {
+    incident: presentIncident(record, baseUrl, true),
+    page: getPage(reader, pageId),
+    ...readPageComponents(reader, pageId),
+  };
+}
 
 /** One incident with the related data that its screens show. */
 export interface IncidentView extends TimelineView, Detected {
@@ -25,7 +48,7 @@ export interface IncidentView extends TimelineView, Detected {
 /** Audit log actions that write an update. */
 const WRITING = ["incident.create", "incident.add_update"];
 
-/** Reads one incident, including a draft. Throws `not_found`. */
+/** Reads one incident with all related data, including a draft. Throws `not_found`. */
 export function readIncidentView(ctx: Ctx, reader: Reader, id: string): IncidentView {
   const record = getIncident(reader, id, true);
   const { baseUrl, clock } = ctx;
