@@ -15,15 +15,15 @@ export interface PageContext {
   page: PageRow;
 }
 
-interface TypedPage {
-  /** Id of the selected page. */
+export interface TypedPage {
+  /** Id of the selected page; empty for all pages. */
   selected: string;
   /** Id of the page that the form was rendered for; empty if the form has no such input. */
   shown: string;
 }
 
 /** Value of the button that shows a form again for the selected page. */
-export const CHOOSE_PAGE = "choose-page";
+const CHOOSE_PAGE = "choose-page";
 
 /** Error of a form that was rendered for another page than the selected one. */
 export const OTHER_PAGE =
@@ -50,24 +50,42 @@ export function pageField(): Field<TypedPage, string, PageContext> {
       if (pages.length === 1 && error === undefined) {
         return <HiddenFields values={{ [name]: page.id, shown_page: page.id }} />;
       }
-      return (
-        <div class="page-choice">
-          <HiddenFields values={{ shown_page: page.id }} />
-          <SelectField
-            label="Page"
-            isSubmitting
-            name={name}
-            options={pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) }))}
-            value={page.id}
-            error={error}
-          />
-          <Button name="intent" value={CHOOSE_PAGE}>
-            Show components
-          </Button>
-        </div>
-      );
+      return <PageSelect {...{ name, pages, error }} selected={page.id} />;
     },
   };
+}
+
+interface PageSelectProps {
+  name: string;
+  pages: readonly Page[];
+  /** Id of the page that the form is rendered for; empty for all pages. */
+  selected: string;
+  /** Label of the option for all pages. */
+  all?: string;
+  error: string | undefined;
+}
+
+/** Select of a page, with the button that shows the form again for it. */
+export function PageSelect({ name, pages, selected, all, error }: PageSelectProps) {
+  return (
+    <div class="page-choice">
+      <HiddenFields values={{ shown_page: selected }} />
+      <SelectField
+        label="Page"
+        isSubmitting
+        name={name}
+        options={[
+          ...(all === undefined ? [] : [{ value: "", label: all }]),
+          ...pages.map((page) => ({ value: page.id, label: labelAmong(pages, page) })),
+        ]}
+        value={selected}
+        error={error}
+      />
+      <Button name="intent" value={CHOOSE_PAGE}>
+        Show components
+      </Button>
+    </div>
+  );
 }
 
 /** Returns true if the button was pressed that shows a form again for the selected page. */

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { Notice } from "../blocks";
 import { Button, ButtonLink } from "../buttons";
 import { Actions, Form } from "../form";
 import { FormFields } from "../forms/fields";
@@ -136,4 +137,28 @@ export function shownBefore({ secret, ifLost, object, list }: ShownBefore): Scre
       </>
     ),
   };
+}
+
+/** Warns that a configuration file manages the object and overwrites changes. */
+export function ManagedByFile({
+  what,
+}: {
+  what: "component" | "group" | "monitor" | "webhook" | "template" | "schedule";
+}) {
+  return (
+    <Notice tone="maint" title="Managed by a configuration file">
+      The next <code>allclear apply</code> resets this {what} to the content of the file. To keep a
+      change, make it in the file.
+    </Notice>
+  );
+}
+
+/** Paragraph of a deletion: a configuration file that still has the object creates it again. */
+export function RecreatedByFile({ what }: { what: "page" | "template" | "schedule" }) {
+  return (
+    <p>
+      The {what} is managed by a configuration file. The next <code>allclear apply</code> creates it
+      again unless you remove it from the file.
+    </p>
+  );
 }

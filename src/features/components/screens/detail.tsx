@@ -62,7 +62,8 @@ import { type CauseRow, listOpenCausesOfPage } from "../cause-store";
 import { uptimeOfDays } from "../rules";
 import type { ComponentRow } from "../store";
 import type { ComponentChange } from "../wire";
-import { COMPONENT_FORM, ManagedByFile } from "./forms";
+import { ManagedByFile } from "../../../ui/screens/form-screen";
+import { COMPONENT_FORM } from "./forms";
 import { ComponentTags } from "./tags";
 
 /** Id of the form for the settings. */

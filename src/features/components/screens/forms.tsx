@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { invalidFields } from "../../../base/errors";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../../base/status";
 import { toRef } from "../../../base/text";
-import { Notice, STATUS_WORDS } from "../../../ui/blocks";
+import { STATUS_WORDS } from "../../../ui/blocks";
 import {
   checkboxField,
   choiceField,
@@ -186,18 +186,4 @@ function namesField(): Field<string, string[]> {
     },
     fromStored: (names) => names.join("\n"),
   };
-}
-
-/** Warns that a configuration file manages the object and overwrites changes. */
-export function ManagedByFile({
-  what,
-}: {
-  what: "component" | "group" | "monitor" | "webhook" | "template" | "schedule";
-}) {
-  return (
-    <Notice tone="maint" title="Managed by a configuration file">
-      The next <code>allclear apply</code> resets this {what} to the content of the file. To keep a
-      change, make it in the file.
-    </Notice>
-  );
 }

@@ -19,7 +19,16 @@ import {
 } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { type Area, createArea } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
+import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
+import {
+  COMPONENT_FORM,
+  componentResource,
+  GROUP_FORM,
+  NEW_COMPONENT_FORM,
+  NEW_GROUP_FORM,
+  requireRef,
+  STATUS_FORM,
+} from "./forms";
 import { getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
 import { listChanges } from "../cause-store";
@@ -48,16 +57,6 @@ import {
   otherCauses,
   readComponentView,
 } from "./detail";
-import {
-  COMPONENT_FORM,
-  componentResource,
-  GROUP_FORM,
-  ManagedByFile,
-  NEW_COMPONENT_FORM,
-  NEW_GROUP_FORM,
-  requireRef,
-  STATUS_FORM,
-} from "./forms";
 import { ComponentList, type Direction, moved, orderOf } from "./list";
 import { readCauses, readListing, readPage, readPageOfNew, readSequence } from "./read";
 import { addSeveral } from "./several";

@@ -1,9 +1,14 @@
-import { ManagedByFile } from "../../components/screens/forms";
+import { ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { choiceField, messageField, textField } from "../../../ui/forms/fields";
 import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
 import { defineForm, type Field, InvalidInput, nullable } from "../../../ui/forms/form";
-import { CHOOSE_PAGE, isChoosingPage, OTHER_PAGE } from "../../../ui/forms/page-field";
+import {
+  isChoosingPage,
+  OTHER_PAGE,
+  PageSelect,
+  type TypedPage,
+} from "../../../ui/forms/page-field";
 import { labelAmong, type Page, PageFilter, readPages } from "../../../ui/frame/page-choice";
 import {
   INCIDENT_TEMPLATES_PATH,
@@ -23,8 +28,7 @@ import { sessionOf } from "../../../http/request-context";
 import { plural } from "../../../base/text";
 import { INCIDENT_WORDS } from "../../../public/words";
 import { EmptyState, Section } from "../../../ui/blocks";
-import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
-import { HiddenFields } from "../../../ui/form";
+import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { Icon } from "../../../ui/icons";
 import {
   CellNote,
@@ -35,7 +39,6 @@ import {
   type DataColumn,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
-import { SelectField } from "../../../ui/choices";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";
 import type { PageRow } from "../../pages/store";
 import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/settings";
@@ -129,12 +132,7 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
           The form for a new incident no longer offers the template. Incidents that were reported
           with it stay as they are. This cannot be undone.
         </p>
-        {row.managedBy === null ? null : (
-          <p>
-            The template is managed by a configuration file. The next <code>allclear apply</code>{" "}
-            creates it again unless you remove it from the file.
-          </p>
-        )}
+        {row.managedBy === null ? null : <RecreatedByFile what="template" />}
       </>
     ),
     remove: (tx, { row }, actor) => deleteTemplate(ctx, tx, row.id, actor),
@@ -330,13 +328,6 @@ interface TemplateContext extends PageComponents {
   page: PageRow | null;
 }
 
-interface TypedPage {
-  /** Id of the selected page; empty for all pages. */
-  selected: string;
-  /** Id of the page that the form was rendered for; empty for all pages. */
-  shown: string;
-}
-
 const [FIRST_STATUS] = OPEN_INCIDENT_STATUSES;
 
 /**
@@ -415,23 +406,13 @@ function templatePageField(): Field<TypedPage, string | null, TemplateContext> {
     fromStored: (id) => ({ selected: id ?? "", shown: id ?? "" }),
     isPressed: isChoosingPage,
     Input: ({ name, errors, context: { pages, page } }) => (
-      <div class="page-choice">
-        <HiddenFields values={{ shown_page: page?.id ?? "" }} />
-        <SelectField
-          label="Page"
-          isSubmitting
-          name={name}
-          options={[
-            { value: "", label: "All pages" },
-            ...pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) })),
-          ]}
-          value={page?.id ?? ""}
-          error={errors[name]}
-        />
-        <Button name="intent" value={CHOOSE_PAGE}>
-          Show components
-        </Button>
-      </div>
+      <PageSelect
+        name={name}
+        pages={pages}
+        selected={page?.id ?? ""}
+        all="All pages"
+        error={errors[name]}
+      />
     ),
   };
 }

@@ -26,9 +26,8 @@ import { Icon } from "../../../ui/icons";
 import { CellNote, OneLine, RowLink, DataTable, type DataColumn } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
+import { FormScreen, ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
 import { duration, RelativeTime, zoneSpan } from "../../../ui/times";
-import { ManagedByFile } from "../../components/screens/forms";
 import { getSchedule, listSchedules, type ScheduleRecord } from "../schedules/records";
 import {
   createSchedule,
@@ -143,12 +142,7 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
           Its occurrences to come are removed, except those that were edited or cancelled. Past ones
           stay. This cannot be undone.
         </p>
-        {row.managedBy === null ? null : (
-          <p>
-            The schedule is managed by a configuration file. The next <code>allclear apply</code>{" "}
-            creates it again unless you remove it from the file.
-          </p>
-        )}
+        {row.managedBy === null ? null : <RecreatedByFile what="schedule" />}
       </>
     ),
     remove: (tx, { row }, actor) => deleteSchedule(ctx, tx, row.id, actor),

@@ -1,3 +1,4 @@
+import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { subscribersOfPagePath } from "../../subscribers/screens/read";
 import { roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
@@ -321,12 +322,7 @@ export function DeletePage(props: {
             : "There is no other page, so visitors see no page at /."}
         </p>
       ) : null}
-      {page.managedBy === "apply" ? (
-        <p>
-          The page is managed by a configuration file. The next <code>allclear apply</code> creates
-          it again unless you remove it from the file.
-        </p>
-      ) : null}
+      {page.managedBy === "apply" ? <RecreatedByFile what="page" /> : null}
       <FormFields form={DELETE_FORM} state={state} />
     </DialogForm>
   );

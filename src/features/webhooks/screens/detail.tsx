@@ -26,7 +26,7 @@ import { CellNote, OneLine } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { RelativeTime, SecondTime, secondTime } from "../../../ui/times";
-import { ManagedByFile } from "../../components/screens/forms";
+import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { describeQuestion, type Question } from "../alerts/confirmation";
 import { webhookName } from "../changes";
 import { type DeliveryRecord, getDelivery } from "../deliveries";
