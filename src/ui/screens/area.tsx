@@ -27,7 +27,7 @@ import type { Actor, Role } from "../../base/actor";
 import type { Db } from "../../db/database";
 import type { Reader, Tx } from "../../db/statements";
 import { actorOf } from "../../http/request-context";
-import { DialogForm } from "../form";
+import { type DialogTexts, dialogScreen } from "./form-screen";
 import type { AdminDependencies } from "../frame/dependencies";
 import type { Previewed, Reveal } from "../frame/changes";
 import type { Screen } from "../frame/render";
@@ -129,9 +129,14 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
     /** Adds an action and the screen that asks before it, shown as a dialog where scripts run. */
     confirmation<Path extends string, Result>(
       path: Path,
-      declared: Action<Path, Result> & { show: (at: At<Path>) => ScreenOrPath },
+      declared: Action<Path, Result> & { show: (at: At<Path>) => DialogTexts | ScreenOrPath },
     ): void {
-      routes.get(path, declared.show, declared);
+      const show = (at: At<Path>) => {
+        const shown = declared.show(at);
+        if (!("dialog" in shown)) return shown;
+        return dialogScreen(shown, { action: routes.addressOf(path, at.params) });
+      };
+      routes.get(path, show, declared);
       action(path, declared);
     },
 
@@ -146,15 +151,13 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
         DELETION,
         ({ params }) => {
           const found = find(deps.ctx.db, params.id);
-          const title = `Delete “${nameOf(found)}”`;
-          const dialog = {
-            title,
-            action: routes.addressOf(DELETION, params),
+          const texts = {
+            title: `Delete “${nameOf(found)}”`,
             button: `Delete ${noun}`,
             isDanger: true,
-            cancelHref: routes.addressOf("/:id", params),
+            dialog: consequences(found),
           };
-          return { title, children: <DialogForm {...dialog}>{consequences(found)}</DialogForm> };
+          return dialogScreen(texts, { action: routes.addressOf(DELETION, params) });
         },
         declared,
       );

@@ -21,7 +21,7 @@ import {
 } from "../forms/form";
 import { newFormToken, type Previewed, type Reveal } from "../frame/changes";
 import type { Screen } from "../frame/render";
-import { formScreen, type FormScreenTexts } from "./form-screen";
+import { type DialogTexts, formScreen, type FormScreenTexts } from "./form-screen";
 import {
   type AreaRoutes,
   type At,
@@ -71,8 +71,11 @@ interface AreaForm<Path extends string, Body, View, Fields> extends RouteOptions
   form: FormOf<Path, Body, View, Fields>;
   /** Address of the screen that holds the form, to which GET redirects; by default the form's own. */
   back?: ((at: At<Path>) => string) | undefined;
-  /** Returns the texts of a screen with this form alone, or the screen that the form is part of. */
-  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => FormScreenTexts | Screen;
+  /** Returns the texts of a screen or a dialog with this form alone, or the screen that has the form. */
+  show: (
+    state: FormState<ValuesOf<Fields>, View>,
+    at: At<Path>,
+  ) => FormScreenTexts | DialogTexts | Screen;
   /**
    * Returns the values with which the form is shown again, if another button than the main one was
    * pressed, such as that of a template. Undefined submits the form.

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Notice } from "../blocks";
 import { Button, ButtonLink } from "../buttons";
-import { Actions, Form } from "../form";
+import { Actions, DialogForm, Form } from "../form";
 import { FormFields } from "../forms/fields";
 import { entriesOf, type FormDefinition, type FormState, type ValuesOf } from "../forms/form";
 import type { Screen } from "../frame/render";
@@ -74,9 +74,17 @@ interface ShownForm<Body, View, Fields> {
 
 /** Returns the screen of a form by its texts. */
 export function formScreen<Body, View, Fields>(
-  texts: FormScreenTexts,
+  texts: FormScreenTexts | DialogTexts,
   { form, state, action, hasPreview }: ShownForm<Body, View, Fields>,
 ): Screen {
+  if ("dialog" in texts) {
+    const fields = (
+      <FormFields form={form} state={state}>
+        {texts.dialog}
+      </FormFields>
+    );
+    return dialogScreen({ ...texts, dialog: fields }, { action, hidden: state.hidden });
+  }
   const { title, isSecret, heading = title, button, more, ...around } = texts;
   const { text, ...sent } = typeof button === "string" ? { text: button } : button;
   // Enter presses the first button, which may be one of a field.
@@ -99,6 +107,43 @@ export function formScreen<Body, View, Fields>(
         {more}
         {hasPreview ? <Button previewAction={`${action}/preview`}>Preview</Button> : null}
       </FormScreen>
+    ),
+  };
+}
+
+/** Texts of a screen that asks before an action, shown as a dialog where scripts run. */
+export interface DialogTexts {
+  title: string;
+  /** Text of the main button: verb and object, such as "Revoke key". */
+  button: string;
+  /** True if the action is destructive. */
+  isDanger?: boolean;
+  /** Paragraphs about the consequences, before the fields if there are any. */
+  dialog: ComponentChildren;
+  /** Content below the fields. */
+  foot?: ComponentChildren;
+  /** Text of the link back; "Cancel" by default. */
+  cancel?: string;
+  /** Address of the link back; by default that of the object, above the form. */
+  cancelHref?: string;
+}
+
+interface ShownDialog {
+  /** Address to which the form is posted. */
+  action: string;
+  hidden?: Readonly<Record<string, string>>;
+}
+
+/** Returns the screen of a dialog by its texts. `dialog` has its fields. */
+export function dialogScreen(texts: DialogTexts, { action, hidden = {} }: ShownDialog): Screen {
+  const { dialog, foot, cancelHref = action.slice(0, action.lastIndexOf("/")), ...form } = texts;
+  return {
+    title: texts.title,
+    children: (
+      <DialogForm {...form} action={action} hidden={hidden} cancelHref={cancelHref}>
+        {dialog}
+        {foot}
+      </DialogForm>
     ),
   };
 }

@@ -9,8 +9,6 @@ import { lasting, MAINTENANCE_WORDS } from "../../../public/words";
 import { CodeBlock, Columns, FormNotice, Notice, Phases } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
-import { DialogForm } from "../../../ui/form";
-import { FormFields } from "../../../ui/forms/fields";
 import type { StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import {
@@ -38,8 +36,7 @@ import { updateMaintenance } from "../plan";
 import { isEnded, isUnderWay } from "../rules";
 import type { Maintenance } from "../wire";
 import { describeReminder, MAINTENANCE_FORM, STEP_FORM, UPDATE_FIELDS, UPDATE_FORM } from "./forms";
-import { type MaintenanceView, previewMaintenance, readMaintenanceView } from "./maintenance-view";
-import { STEP_NAMES, type StepName, STEPS } from "./steps";
+import { type MaintenanceView, previewMaintenance, readMaintenanceView } from "./view";
 
 /** Statuses of a maintenance that is not cancelled, in order. */
 const PHASES = ["scheduled", "in_progress", "verifying", "completed"] as const;
@@ -309,25 +306,13 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
           // The message can still be published as an update without a new status.
           return detail(at, { ...state, values: UPDATE_FORM.initial(state.values) });
         }
-        const title = step.title(maintenance.name);
         return {
-          title,
-          children: (
-            <DialogForm
-              title={title}
-              action={maintenancePath(maintenance.id, name)}
-              hidden={state.hidden}
-              button={step.button}
-              isDanger={step.isDanger ?? false}
-              cancelHref={maintenancePath(maintenance.id)}
-              cancel={step.keep}
-            >
-              <FormFields form={STEP_FORM} state={state}>
-                <p>{step.text}</p>
-              </FormFields>
-              {audience === undefined ? null : <p class="hint">{audience}</p>}
-            </DialogForm>
-          ),
+          title: step.title(maintenance.name),
+          button: step.button,
+          isDanger: step.isDanger ?? false,
+          dialog: <p>{step.text}</p>,
+          foot: audience === undefined ? null : <p class="hint">{audience}</p>,
+          cancel: step.keep,
         };
       },
       submit(tx, body, actor, { params }, { maintenance: { status } }) {
@@ -409,3 +394,64 @@ export function When({ from, until, timeZone }: WhenProps) {
     </>
   );
 }
+
+/** Steps of a maintenance that are taken with a button and a confirmation. */
+const STEP_NAMES = ["start", "finish", "cancel"] as const;
+type StepName = (typeof STEP_NAMES)[number];
+
+interface Step {
+  /** Status after the step. */
+  status: MaintenanceStatus;
+  /** Returns true if the step is possible in a status. */
+  isPossible(status: MaintenanceStatus): boolean;
+  /** Label of the button that opens the confirmation. */
+  label(maintenance: Maintenance, now: number): string;
+  title(name: string): string;
+  /** Consequences of the step, shown in the confirmation. */
+  text: string;
+  /** Default message of the update. */
+  body: string;
+  button: string;
+  /** Label of the button that cancels the confirmation. */
+  keep: string;
+  isDanger?: boolean;
+  done: string;
+}
+
+const STEPS: Record<StepName, Step> = {
+  start: {
+    status: "in_progress",
+    isPossible: (status) => status === "scheduled",
+    label: () => "Start now",
+    title: (name) => `Start “${name}” now`,
+    text: "The maintenance starts now, regardless of the planned time. Its components are shown as under maintenance.",
+    body: "The maintenance has begun.",
+    button: "Start maintenance",
+    keep: "Not yet",
+    done: "The maintenance has started.",
+  },
+  finish: {
+    status: "completed",
+    isPossible: isUnderWay,
+    label: ({ scheduled_until: until }, now) =>
+      now < Date.parse(until) ? "Complete early" : "Complete now",
+    title: (name) => `Complete “${name}” now`,
+    text: "The maintenance ends now, and its components are no longer under maintenance. This cannot be undone.",
+    body: "The maintenance has been completed.",
+    button: "Complete maintenance",
+    keep: "Not yet",
+    done: "The maintenance is completed.",
+  },
+  cancel: {
+    status: "cancelled",
+    isPossible: (status) => status === "scheduled" || isUnderWay(status),
+    label: () => "Cancel maintenance",
+    title: (name) => `Cancel “${name}”`,
+    text: "The maintenance does not take place or ends now. The page shows it as cancelled. This cannot be undone.",
+    body: "The maintenance has been cancelled.",
+    button: "Cancel maintenance",
+    keep: "Keep maintenance",
+    isDanger: true,
+    done: "The maintenance is cancelled.",
+  },
+};

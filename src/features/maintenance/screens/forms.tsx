@@ -19,7 +19,7 @@ import { type PageContext, pageField } from "../../../ui/forms/page-field";
 import { duration } from "../../../ui/times";
 import { isAllowedTransition, isEnded } from "../rules";
 import type { AddMaintenanceUpdateBody, PlanMaintenanceBody, UpdateMaintenanceBody } from "../wire";
-import type { MaintenanceView } from "./maintenance-view";
+import type { MaintenanceView } from "./view";
 
 /** Field for the planned start. */
 function startField(hint?: string) {

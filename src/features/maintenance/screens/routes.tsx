@@ -9,7 +9,7 @@ import { planMaintenance } from "../plan";
 import { addMaintenanceRoutes } from "./detail";
 import { PLAN_FORM } from "./forms";
 import { MaintenanceList, PlanCalendar, readMaintenanceList, readPlanCalendar } from "./list";
-import { previewMaintenance } from "./maintenance-view";
+import { previewMaintenance } from "./view";
 
 const PLAN_TITLE = "Plan maintenance";
 
