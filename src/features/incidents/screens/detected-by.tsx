@@ -16,11 +16,8 @@ import { LastDay, StateShape } from "../../monitors/screens/list";
 import { latencyInWords, Since } from "../../monitors/screens/words";
 import { Elapsed, elapsed, Links } from "../../overview/screens/parts";
 import { type NotifiedWebhook, notifyLabel } from "../../timeline/screens/mail";
-import type { Incident, SplitOffBody } from "../wire";
 import type { IncidentOutages, ShownOutage } from "../records";
-import { pathsOfIncident, RESOLVE_INTENT } from "./paths";
-import type { SplitOffBody } from "../automatic";
-import type { Incident, IncidentOutages, ShownOutage } from "../wire";
+import type { Incident, SplitOffBody } from "../wire";
 
 /** Number of monitors that are listed before the rest is folded. */
 const SHOWN = 5;

@@ -1,12 +1,12 @@
 import { validate } from "../../../base/validation";
-import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { actorOf, sessionOf } from "../../../http/request-context";
+import { Button, ButtonLink } from "../../../ui/buttons";
 import { readPageComponents } from "../../../ui/forms/object-fields";
 import { readPageContext } from "../../../ui/forms/page-field";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { choosePage, readPages } from "../../../ui/frame/page-choice";
 import { INCIDENT_TEMPLATES_PATH, incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
-import { actorOf, sessionOf } from "../../../http/request-context";
-import { Button, ButtonLink } from "../../../ui/buttons";
 import {
   fillInTemplate,
   readReportTemplates,
@@ -16,12 +16,11 @@ import {
 import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
 import { createIncident } from "../incidents";
 import { getIncident } from "../records";
+import { CreateIncidentBody } from "../wire";
 import { addIncidentRoutes, addPostmortemRoutes } from "./detail";
-import { previewIncident } from "./view";
 import { addEditRoutes, affectedIds, presetStatuses, REPORT_FORM } from "./forms";
 import { IncidentList, readIncidentList } from "./list";
-import { REPORT_PATH } from "./paths";
-import { CreateIncidentBody } from "../wire";
+import { previewIncident } from "./view";
 
 const REPORT_TITLE = "Report incident";
 

@@ -1,23 +1,20 @@
-import { type PageRow } from "../../pages/store";
-import { getPage } from "../../pages/pages";
-import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
 import type { Actor } from "../../../base/actor";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { renderIncidentPage } from "../../../public/entry-pages";
-import { incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
+import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
 import type { Previewed } from "../../../ui/frame/changes";
+import { incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
 import { recentTimesOf } from "../../monitors/overview";
 import { getMonitorRecord } from "../../monitors/records";
+import { getPage } from "../../pages/pages";
+import type { PageRow } from "../../pages/store";
 import { areBuiltInTemplatesHidden } from "../../settings/settings";
 import { type AudienceNote, audienceNoteOf, readNotified } from "../../timeline/screens/mail";
 import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
 import { updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord, readOutages } from "../records";
-import { presentIncident } from "../wire";
-import { updateIncident } from "../changes";
-import { getIncident, type IncidentRecord } from "../records";
-import { presentIncident, readOutages, type Incident } from "../wire";
+import { type Incident, presentIncident } from "../wire";
 import { type Detected, detectingMonitors } from "./detected-by";
 
 /** One incident with the data that its forms need. */
