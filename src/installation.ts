@@ -30,7 +30,7 @@ import { lazy } from "./base/lazy";
 import { createLog, deduplicateLog, type Log } from "./base/log";
 import { createSignal } from "./base/signal";
 import { type RandomBytes, systemRandom } from "./base/hash";
-import { redactText } from "./base/secrets";
+import { redactText } from "./base/redaction";
 
 const COMMAND_WAIT_MS = 5_000;
 const COMMAND_POLL_MS = 50;

@@ -10,7 +10,7 @@ import { createLog } from "../base/log";
 import { systemRandom } from "../base/hash";
 import type { Command } from "./command";
 import { printJson } from "./output";
-import { redactText } from "../base/secrets";
+import { redactText } from "../base/redaction";
 
 export const openapiCommand: Command = {
   name: "openapi",

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../base/clock";
 import type { Config } from "../base/config/options";
 import { systemRandom } from "../base/hash";
 import { createLog, type Log } from "../base/log";
-import { redactText } from "../base/secrets";
+import { redactText } from "../base/redaction";
 import { type DataDirectory, hasInstallation } from "../db/data-directory";
 import { removeDatabase, syncFile } from "../db/database-files";
 import { OperatorError } from "../db/errors";

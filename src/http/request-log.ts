@@ -1,4 +1,4 @@
-import { redactUrl } from "../base/secrets";
+import { redactUrl } from "../base/redaction";
 import type { Log } from "../base/log";
 import type { GatewayContext } from "./request-context";
 

@@ -1,6 +1,6 @@
 import { conflict, type FieldError, Problem } from "../base/errors";
 import type { ImportChange } from "../base/import-report";
-import { redactText } from "../base/secrets";
+import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
 import { getComponentRow, updateComponent } from "../features/components/components";
 import { addImportedTokens, findTokenOwner, isShortToken } from "../features/monitors/heartbeats";

@@ -2,7 +2,7 @@ import { type FieldError, Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
 import { numberedRef } from "../base/ids";
 import type { ImportChange, Imported, ImportTarget } from "../base/import-report";
-import { redactText } from "../base/secrets";
+import { redactText } from "../base/redaction";
 import { oneLine, toRef } from "../base/text";
 import { deleteLogo, putLogo } from "../features/pages/logo";
 import { createPage, updatePage } from "../features/pages/pages";

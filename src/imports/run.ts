@@ -10,7 +10,7 @@ import {
   type Verdict,
   VERDICTS,
 } from "../base/import-report";
-import { redactText } from "../base/secrets";
+import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
 import { toIso } from "../base/time";
 import type { Ctx } from "../context";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { redactUrl } from "../../src/base/secrets";
+import { redactUrl } from "../../src/base/redaction";
 import { createTestApp, expectProblem } from "../support/app";
 import { streamOf } from "../support/streamed-body";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { deduplicateLog } from "../../src/base/log";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
-import { redactText } from "../../src/base/secrets";
+import { redactText } from "../../src/base/redaction";
 
 const MINUTE = 60_000;
 

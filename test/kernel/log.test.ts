@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { redactText, redactUrl } from "../../src/base/secrets";
+import { redactText, redactUrl } from "../../src/base/redaction";
 import { createTestLog } from "../support/log";
 
 const TOKEN = "2njCM0Suv6JWV2dnAekXafwwhu4oz61CatjqZcK7EAB";

@@ -1,5 +1,5 @@
 import pino from "pino";
-import { redactText } from "../../src/base/secrets";
+import { redactText } from "../../src/base/redaction";
 import { createSerializers, type Log, type LogLevel } from "../../src/base/log";
 
 /** One line of the log, parsed. */

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { redactText } from "../../base/secrets";
+import { redactText } from "../../base/redaction";
 import { IMPACT_TONES, type Tone, TONES } from "../../base/status";
 import { Instant, Nullable, OneOf } from "../../base/schema";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";

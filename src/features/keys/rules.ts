@@ -1,5 +1,12 @@
-import { EXPIRES_SOON_MS } from "../../base/secrets";
-import { DAY_MS, HOUR_MS, parseDay, parseInstant, startOfDay, toIso } from "../../base/time";
+import {
+  DAY_MS,
+  EXPIRES_SOON_MS,
+  HOUR_MS,
+  parseDay,
+  parseInstant,
+  startOfDay,
+  toIso,
+} from "../../base/time";
 import type { Scope } from "./scopes";
 
 /**

@@ -1,4 +1,4 @@
-import { redactText } from "../../base/secrets";
+import { redactText } from "../../base/redaction";
 import type { Notice, Report } from "./monitoring";
 
 // oxlint-disable-next-line no-control-regex

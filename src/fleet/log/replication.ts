@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { Clock, Timer } from "../../base/clock";
 import type { Log } from "../../base/log";
 import { environmentWithoutSettings } from "../../base/own-program";
-import { redactText } from "../../base/secrets";
+import { redactText } from "../../base/redaction";
 import type { StoreAddress, StoreCredentials } from "../../base/store-address";
 import { OperatorError } from "../../db/errors";
 import { isPrefix } from "../leader/lease";

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { redactText } from "../../base/secrets";
+import { redactText } from "../../base/redaction";
 import { toIso } from "../../base/time";
 import { OperatorError } from "../../db/errors";
 import { formatTxid, type Txid } from "../../db/followed-database";

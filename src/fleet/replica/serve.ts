@@ -6,7 +6,7 @@ import { listenUrl } from "../../base/config/parse";
 import { unavailable } from "../../base/errors";
 import { systemRandom } from "../../base/hash";
 import { createLog, deduplicateLog, type Log } from "../../base/log";
-import { redactText } from "../../base/secrets";
+import { redactText } from "../../base/redaction";
 import type { Signal } from "../../base/signal";
 import { SECOND_MS } from "../../base/time";
 import { type DataDirectory, hasInstallation, openDataDirectory } from "../../db/data-directory";

@@ -1,5 +1,5 @@
 import { SYSTEM_ACTOR } from "../../base/actor";
-import { redactText } from "../../base/secrets";
+import { redactText } from "../../base/redaction";
 import { sketchOf } from "../../base/sketch";
 import type { ComponentStatus, OnDown } from "../../base/status";
 import { oneLine } from "../../base/text";

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import PostalMime, { decodeWords } from "postal-mime";
 import { parseStoredAddress } from "../../../base/mail-address";
 import { InstantText, Nullable, OneOf, Text } from "../../../base/schema";
-import { redactText } from "../../../base/secrets";
+import { redactText } from "../../../base/redaction";
 import { parseInstant } from "../../../base/time";
 import { isUnknownAddress, maybeUnknownAddress } from "../rules";
 import { cleanReply } from "../smtp/session";

@@ -2,7 +2,7 @@ import { Fragment } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { PRODUCTS } from "../../../base/import-report";
 import { percent, sum } from "../../../base/numbers";
-import { EXPIRES_SOON_MS } from "../../../base/secrets";
+import { DAY_MS, EXPIRES_SOON_MS, SECOND_MS, toIso } from "../../../base/time";
 import {
   IMPACT_TONES,
   MONITOR_TONES,
@@ -12,7 +12,6 @@ import {
   type Tone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { DAY_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Step, StepName } from "../../../egress/steps";
 import { INCIDENT_WORDS } from "../../../public/words";
 import {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { percent, sum } from "../../../base/numbers";
-import { EXPIRES_SOON_MS } from "../../../base/secrets";
+import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import {
   MONITOR_STATES,
   MONITOR_TONES,
@@ -11,7 +11,6 @@ import {
   type Tone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";

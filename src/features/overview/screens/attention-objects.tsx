@@ -2,7 +2,7 @@ import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/scr
 import { describeFailure } from "../../webhooks/screens/delivery";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
 import { roleAllows } from "../../../base/actor";
-import { EXPIRES_SOON_MS } from "../../../base/secrets";
+import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import {
   IMPACT_TONES,
   MONITOR_TONES,
@@ -12,7 +12,6 @@ import {
   worstTone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { toIso } from "../../../base/time";
 import { INCIDENT_WORDS } from "../../../public/words";
 import { STATUS_WORDS } from "../../../ui/blocks";
 import {

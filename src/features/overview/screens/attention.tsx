@@ -1,9 +1,8 @@
 import type { Role } from "../../../base/actor";
 import { sum } from "../../../base/numbers";
-import { EXPIRES_SOON_MS } from "../../../base/secrets";
+import { DAY_MS, EXPIRES_SOON_MS } from "../../../base/time";
 import { TONES, worstTone } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { DAY_MS } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { Shape } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
