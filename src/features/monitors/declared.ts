@@ -1,4 +1,40 @@
-/** A monitor in a configuration file. A field that is left out has its default. */
+/*
+ * Monitors in a configuration file. A field that is left out has its default, except secrets, which stay: see
+ * `base/secrets.ts`.
+ */
+import type { TProperties, TSchema } from "@sinclair/typebox";
+import type { Actor } from "../../base/actor";
+import type { FieldError } from "../../base/errors";
+import { ByTag } from "../../base/schema";
+import {
+  concealedSecrets,
+  declaredSchema,
+  isSecret,
+  mapSecrets,
+  planSecrets,
+  type SecretPlan,
+  withoutFacts,
+} from "../../base/secrets";
+import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
+import { FieldErrors } from "../../base/validation";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { listComponentsOfPage } from "../components/store";
+import { listAllDependencies } from "./dependency-store";
+import {
+  createMonitor,
+  defaultSettings,
+  initialSettings,
+  namedSettings,
+  validateConfig,
+  validateSettings,
+} from "./monitors";
+import { type MonitorConfig, probeOf } from "./probes";
+import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
+import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";
+import { creationOf, type MonitorSettings } from "./wire";
+
+/** A monitor in a configuration file. */
 interface DeclaredMonitor extends MonitorSettings {
   name: string;
   type: SupportedType;
@@ -10,7 +46,7 @@ interface DeclaredMonitor extends MonitorSettings {
 export function declaredMonitorSchema<More>(more: TProperties) {
   const shapes = SUPPORTED_TYPES.map((type) => [
     type,
-    creationOf(type, declaredConfigSchema(type), more),
+    creationOf(type, declaredSchema(probeOf(type).config), more),
   ]);
   return ByTag<DeclaredMonitor & More>("type", Object.fromEntries(shapes));
 }
@@ -33,8 +69,10 @@ export function mapDeclaredSecrets<Monitor extends DeclaredMonitor>(
 ): Monitor {
   const { type, config } = monitor;
   if (!config) return monitor;
-  const at = (inner: string) => `#/config${inner.slice(1)}`;
-  return { ...monitor, config: mapSecrets(type, config, (text, inner) => change(text, at(inner))) };
+  const mapped = mapSecrets(probeOf(type).config, config, (text, at) =>
+    change(text, `#/config${at.slice(1)}`),
+  );
+  return { ...monitor, config: mapped };
 }
 
 /** Returns a stored monitor as a configuration file describes it, with null for secrets. */
@@ -86,59 +124,15 @@ function namesOf(settings: Settings): Required<MonitorSettings> {
   };
 }
 
-/*
- * The config of a monitor in a file. A field that is left out has its default, except secrets
- * (`declared-secrets.ts`).
- */
-import { type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import type { Actor } from "../../base/actor";
-import { type FieldError, pointer } from "../../base/errors";
-import { ByTag, Nullable } from "../../base/schema";
-import { describeSecretChange, MISSING_SECRET } from "../../base/secrets";
-import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
-import { FieldErrors } from "../../base/validation";
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
-import { listComponentsOfPage } from "../components/store";
-import { listAllDependencies } from "./dependency-store";
-import {
-  createMonitor,
-  defaultSettings,
-  initialSettings,
-  namedSettings,
-  validateConfig,
-  validateSettings,
-} from "./monitors";
-import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
-import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
-import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";
-import { creationOf, type MonitorSettings } from "./wire";
-
-const schemaOf = (type: MonitorType) => probeOf(type).config as TObject;
-
-/**
- * Returns the schema of a config in a file: that of a create body, in which secrets may be null, or empty to
- * remove them.
- */
-export function declaredConfigSchema(type: MonitorType): TSchema {
-  const { secretParts = {} } = probeOf(type);
-  const fields = Object.entries(schemaOf(type).properties).map(([field, schema]) => [
-    field,
-    secretsOf(type)[field] === "text"
-      ? Type.Optional(Nullable({ ...schema, minLength: 0 }))
-      : withNullableParts(schema, secretParts[field]),
-  ]);
-  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
-}
-
 /**
  * Returns a stored config as a file describes it, without default values and with null for secrets.
  */
 export function declareConfig(type: MonitorType, config: MonitorConfig): MonitorConfig {
-  const { properties, required = [] } = schemaOf(type);
+  const schema = probeOf(type).config;
+  const { properties, required = [] } = schema;
   const least = Object.fromEntries(required.map((field) => [field, config[field]]));
   const [open, defaults] = [openFields(type, config), openFields(type, least)];
-  const secrets = concealedSecrets(type, config);
+  const secrets = concealedSecrets(schema, config);
   const fields = Object.keys(properties).flatMap((field) => {
     if (field in secrets) return [[field, secrets[field]]];
     const isDefault = Bun.deepEquals(open[field], defaults[field]);
@@ -155,12 +149,15 @@ export function desiredConfig(
   type: MonitorType,
   declared: MonitorConfig,
   stored?: MonitorConfig,
-): DesiredSecrets {
-  const fields = Object.keys(schemaOf(type).properties).filter((field) => !secretsOf(type)[field]);
+): SecretPlan {
+  const schema = probeOf(type).config;
+  const fields = Object.entries<TSchema>(schema.properties).flatMap(([field, each]) =>
+    isSecret(each) ? [] : [field],
+  );
   const orNull = (config: MonitorConfig) =>
     Object.fromEntries(fields.map((field) => [field, config[field] ?? null]));
   const current = stored ? openFields(type, stored) : {};
-  const secrets = desiredSecrets(type, declared, stored ?? {});
+  const secrets = planSecrets(schema, declared, stored ?? {});
   const declaredFields = fields.filter((field) => declared[field] !== undefined);
   return {
     creation: {
@@ -174,197 +171,9 @@ export function desiredConfig(
   };
 }
 
-/** Returns the fields that are not secrets, with defaults for those that are left out. */
+/** Returns the fields and parts that are not secrets, with defaults for those that are left out. */
 function openFields(type: MonitorType, config: MonitorConfig): MonitorConfig {
-  const { properties } = schemaOf(type);
-  const shown = Object.entries(probeOf(type).present(config));
-  return Object.fromEntries(
-    shown
-      .filter(([field]) => field in properties && !secretsOf(type)[field])
-      .map(([field, value]) => [field, openParts(type, field, value)]),
-  );
-}
-
-/*
- * Secrets of monitors in a configuration file. Null keeps a stored secret, and a field that is left
- * out keeps all of its secrets; keeping a secret that is not stored is an error. An empty text
- * removes a secret, and a record removes those that it does not name.
- */
-
-type Fields = Record<string, unknown>;
-
-/** Returns the fields of a type's config that hold secrets. */
-function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "values">> {
-  return probeOf(type).secrets ?? {};
-}
-
-/** Returns the secret parts of objects in a type's config, by field. */
-function secretPartsOf(type: MonitorType): [field: string, names: readonly string[]][] {
-  return Object.entries(probeOf(type).secretParts ?? {});
-}
-
-/** Returns a shown field without the facts about its secret parts. */
-function openParts(type: MonitorType, field: string, shown: unknown): unknown {
-  const names = probeOf(type).secretParts?.[field];
-  if (!names || !isRecord(shown)) return shown;
-  const { ...open } = shown;
-  for (const name of names) delete open[`has_${name}`];
-  return open;
-}
-
-/** Returns the secrets of a config, each as null. Objects with secret parts are returned whole. */
-function concealedSecrets(type: MonitorType, config: MonitorConfig): Fields {
-  const concealed: Fields = {};
-  for (const [field, kind] of Object.entries(secretsOf(type))) {
-    const names = Object.keys(secretsIn(config[field]));
-    if (names.length === 0) continue;
-    concealed[field] =
-      kind === "text" ? null : Object.fromEntries(names.map((name) => [name, null]));
-  }
-  for (const [field, names] of secretPartsOf(type)) {
-    const parts = config[field];
-    if (!isRecord(parts)) continue;
-    const stored = names.filter((name) => parts[name] != null);
-    concealed[field] = { ...parts, ...Object.fromEntries(stored.map((name) => [name, null])) };
-  }
-  return concealed;
-}
-
-/**
- * Returns the config with each secret replaced by the result of `change`, which receives the secret
- * and its pointer.
- */
-function mapSecrets(
-  type: MonitorType,
-  config: MonitorConfig,
-  change: (text: string, at: string) => string,
-): MonitorConfig {
-  const map = (value: unknown, at: string) =>
-    typeof value === "string" ? change(value, at) : value;
-  const parts = new Map(secretPartsOf(type));
-  const mapped = Object.entries(config).map(([field, value]) => {
-    if (parts.has(field) && isRecord(value)) {
-      const secrets = parts.get(field)?.filter((name) => value[name] !== undefined) ?? [];
-      const entries = secrets.map((name) => [name, map(value[name], pointer(field, name))]);
-      return [field, { ...value, ...Object.fromEntries(entries) }];
-    }
-    if (secretsOf(type)[field] === "text") return [field, map(value, pointer(field))];
-    if (!secretsOf(type)[field] || !isRecord(value)) return [field, value];
-    const entries = Object.entries(value);
-    return [
-      field,
-      Object.fromEntries(entries.map(([name, text]) => [name, map(text, pointer(field, name))])),
-    ];
-  });
-  return Object.fromEntries(mapped);
-}
-
-/** Desired secrets of a new monitor and of an existing one, and both without their values. */
-interface DesiredSecrets {
-  /** Secrets in the config of a new monitor. */
-  creation: Fields;
-  /** Changed secrets of an existing monitor. */
-  change: Fields;
-  current: Fields;
-  desired: Fields;
-  /** Errors for secrets to keep that are not stored. */
-  missing: FieldError[];
-}
-
-function desiredSecrets(
-  type: MonitorType,
-  declared: MonitorConfig,
-  current: MonitorConfig,
-): DesiredSecrets {
-  const outcome: DesiredSecrets = {
-    creation: {},
-    change: {},
-    current: {},
-    desired: {},
-    missing: [],
-  };
-  for (const [field, kind] of Object.entries(secretsOf(type))) {
-    const before = secretsIn(current[field]);
-    const desired = desiredOf(declared[field], before);
-    // Maps, since names such as `constructor` and `__proto__` can occur.
-    const [creation, change] = [new Map<string, unknown>(), new Map<string, unknown>()];
-    for (const [name, text] of Object.entries(desired)) {
-      const path = kind === "text" ? [field] : [field, name];
-      const stored = Object.hasOwn(before, name) ? before[name] : undefined;
-      const described = describeSecretChange(stored, text);
-      outcome.current[path.join(".")] = described.current;
-      outcome.desired[path.join(".")] = described.desired;
-      if (text === null) {
-        if (stored === undefined) {
-          outcome.missing.push({ pointer: pointer(...path), detail: MISSING_SECRET });
-        }
-        continue;
-      }
-      change.set(name, text === "" ? null : text);
-      if (text !== "") creation.set(name, text);
-    }
-    if (creation.size > 0) outcome.creation[field] = ofKind(kind, creation);
-    if (change.size > 0) outcome.change[field] = ofKind(kind, change);
-  }
-  for (const [field, names] of secretPartsOf(type)) addParts(outcome, field, names);
-  return outcome;
-
-  /** Adds an object with secret parts. An object that the file leaves out is removed as a whole. */
-  function addParts(
-    { missing, ...outcomes }: DesiredSecrets,
-    field: string,
-    names: readonly string[],
-  ) {
-    const parts = declared[field];
-    if (!isRecord(parts)) return;
-    const stored = isRecord(current[field]) ? current[field] : {};
-    const [creation, change] = [{ ...parts }, { ...parts }];
-    for (const name of names) {
-      const text = parts[name];
-      const described = describeSecretChange(stored[name] ?? undefined, text);
-      outcomes.current[`${field}.${name}`] = described.current;
-      outcomes.desired[`${field}.${name}`] = described.desired;
-      if (text === null && stored[name] == null) {
-        missing.push({ pointer: pointer(field, name), detail: MISSING_SECRET });
-      }
-      if (text == null || text === "") delete creation[name];
-      if (text == null) delete change[name];
-      else if (text === "") change[name] = null;
-    }
-    outcomes.creation[field] = creation;
-    outcomes.change[field] = change;
-  }
-}
-
-/** Returns the desired value of each secret of a field: null keeps it, an empty text removes it. */
-function desiredOf(
-  declared: unknown,
-  before: Record<string, string>,
-): Record<string, string | null> {
-  const all = (value: string | null) =>
-    Object.fromEntries(Object.keys(before).map((name) => [name, value]));
-  if (declared === undefined) return all(null);
-  return isRecord(declared)
-    ? { ...all(""), ...(declared as Record<string, string | null>) }
-    : { [SINGLE]: declared as string | null };
-}
-
-/** Key for the secret of a field with a single one. */
-const SINGLE = "";
-
-function secretsIn(value: unknown): Record<string, string> {
-  const declaredFields = isRecord(value) ? Object.entries(value) : [[SINGLE, value] as const];
-  return Object.fromEntries(
-    declaredFields.filter((entry): entry is [string, string] => entry[1] != null),
-  );
-}
-
-function ofKind(kind: "text" | "values", secrets: ReadonlyMap<string, unknown>): unknown {
-  return kind === "text" ? secrets.get(SINGLE) : Object.fromEntries(secrets);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+  return withoutFacts(probeOf(type).config, probeOf(type).present(config));
 }
 
 /** A stored monitor with the ids of its components and of the monitors on which it depends. */

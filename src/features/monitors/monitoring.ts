@@ -1,4 +1,4 @@
-import type { TSchema } from "@sinclair/typebox";
+import type { TObject, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../../base/clock";
 import { type FieldError, unavailable } from "../../base/errors";
 import type { CheckOutcome, MonitorType } from "../../base/status";
@@ -158,8 +158,8 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   type: Type;
   /** Name of the type on screens. */
   label: string;
-  /** Strict schema of `config` in a create body (`additionalProperties: false`). */
-  config: TSchema;
+  /** Strict schema of `config` in a create body (`additionalProperties: false`), with its secrets. */
+  config: TObject;
   /**
    * Strict schema of `config` in a change. By default the fields of `config`, each optional, and
    * nullable if it is optional in a create body.
@@ -175,16 +175,6 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   failureThreshold?: number;
   /** Defaults of the intervals and the shortest interval, in seconds; 60, 10 and 5 if omitted. */
   intervals?: { default: number; retry: number; least: number };
-  /**
-   * Secret fields of a config: a text, or each value of a record. They are optional, and `present`
-   * shows none of them. Omitted if there are none.
-   */
-  secrets?: Readonly<Record<string, "text" | "values">>;
-  /**
-   * Names of the secret parts of objects in a config, by field. `present` shows `has_` and their name
-   * instead. Omitted if there are none.
-   */
-  secretParts?: Readonly<Record<string, readonly string[]>>;
   /**
    * True if its messages may contain internal details, such as the addresses of a name. Incidents
    * then do not repeat them. Defaults to false.

@@ -1,14 +1,8 @@
 /* Bodies of requests about monitors. The config comes from the probe of the type. */
-import {
-  OptionalKind,
-  type Static,
-  type TObject,
-  type TProperties,
-  type TSchema,
-  Type,
-} from "@sinclair/typebox";
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { Check as isValid } from "@sinclair/typebox/value";
 import { ByTag, Instant, Nullable, OneOf, Text } from "../../base/schema";
+import { changeSchema } from "../../base/secrets";
 import {
   CHECK_OUTCOMES,
   MONITOR_STATES,
@@ -27,7 +21,7 @@ import { type Step, STEP_NAMES } from "../../egress/steps";
 import { ComponentReference } from "../components/references";
 import { Status } from "../components/wire";
 import type { CheckRow } from "./checks-store";
-import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
+import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";
 
 export const MonitorTypeText = OneOf(MONITOR_TYPES, { title: "MonitorType" });
@@ -495,13 +489,8 @@ export interface UpdateMonitorBody extends Settings {
 
 /** Returns the schema of `config` in a change of a monitor. */
 export function changeSchemaOf(type: MonitorType): TSchema {
-  const { change, config, secretParts = {} } = probeOf(type);
-  if (change) return change;
-  const fields = Object.entries((config as TObject).properties).map(([name, schema]) => {
-    const field = withNullableParts(schema, secretParts[name]);
-    return [name, Type.Optional(OptionalKind in schema ? Nullable(field) : field)];
-  });
-  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+  const { change, config } = probeOf(type);
+  return change ?? changeSchema(config);
 }
 
 export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
-import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
+import type { MonitorConfig } from "../../../src/features/monitors/probes";
 import { type MonitorType, SUPPORTED_TYPES } from "../../../src/base/status";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";
+import { monitorSecrets } from "../../support/monitor-secrets";
 import { usePingProgram } from "../../support/ping-program";
 
 let ping: ReturnType<typeof usePingProgram>;
@@ -72,7 +73,7 @@ const exported = ({ ctx }: TestApp) => ctx.db.write((tx) => writeApplyFile(expor
 
 /** Returns the paths of the secrets in a config. */
 function secretsOf(type: MonitorType, config: MonitorConfig): string[][] {
-  const { secrets = {}, secretParts = {} } = probeOf(type);
+  const { secrets, secretParts } = monitorSecrets(type);
   const fields = Object.entries(secrets).filter(([field]) => field in config);
   const parts = Object.entries(secretParts).filter(([field]) => field in config);
   return [
@@ -139,7 +140,7 @@ describe.each([...SUPPORTED_TYPES])("a %s monitor in a file", (type) => {
       /* oxlint-disable no-await-in-loop */
       await apply(app, fileOf(type, most), true);
       const found = await outcomeOf(app, without);
-      if (field in (probeOf(type).secrets ?? {})) expect(found, field).toEqual([]);
+      if (field in monitorSecrets(type).secrets) expect(found, field).toEqual([]);
       else if (NEEDED[type]?.[field]) expect(found).toContain(NEEDED[type]?.[field]);
       else {
         expect(found, field).toEqual([expect.stringContaining(`~ monitor shop: config.${field} `)]);

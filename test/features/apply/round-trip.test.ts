@@ -16,12 +16,12 @@ import {
   arbitraryActions,
   createArbitraryInstallation,
 } from "../../support/arbitrary-installation";
-import { probeOf } from "../../../src/features/monitors/probes";
 import { MONITOR_SECRET } from "../../support/arbitrary-monitor";
 import { WEBHOOK_SECRET } from "../../support/arbitrary-webhook";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 import { createSchemaCheck } from "../../support/config-file-schema";
+import { monitorSecrets } from "../../support/monitor-secrets";
 import { usePingProgram } from "../../support/ping-program";
 
 // Hundreds of transactions, on a machine that may be busy with other things.
@@ -40,7 +40,7 @@ const withGivenParts = (parts: object) =>
 /** The same file with references in the places of its secrets. */
 function withSecrets(file: ApplyFile): ApplyFile {
   const { webhooks, ...others } = withMonitors(file, ({ item }) => {
-    const { secrets = {}, secretParts = {} } = probeOf(item.type);
+    const { secrets, secretParts } = monitorSecrets(item.type);
     const given = Object.entries(item.config ?? {}).map(([field, value]) => {
       if (secrets[field] === "text") return [field, "${BODY}"];
       if (secretParts[field]) return [field, withGivenParts(value as object)];

@@ -3,6 +3,7 @@ import { SUPPORTED_TYPES, type SupportedType } from "../../../src/base/status";
 import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
 import { createMonitorApi } from "../../support/monitor-api";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";
+import { monitorSecrets } from "../../support/monitor-secrets";
 import { expectProblem } from "../../support/app";
 import { probe } from "../../support/probe";
 import { startRawServer } from "../../support/raw-server";
@@ -141,7 +142,9 @@ const FIELDS: Partial<Record<SupportedType, { steering: MonitorConfig; neutral: 
     },
   };
 
-const WITH_SECRETS = SUPPORTED_TYPES.filter((type) => probeOf(type).secrets !== undefined);
+const WITH_SECRETS = SUPPORTED_TYPES.filter(
+  (type) => Object.keys(monitorSecrets(type).secrets).length > 0,
+);
 
 describe.each(WITH_SECRETS)("the stored secrets of a %s monitor", (type) => {
   const { steering = {}, neutral = {} } = FIELDS[type] ?? {};
@@ -254,7 +257,8 @@ test("a header that chooses another path asks for the secrets of a WebSocket mon
 test.each(["redis", "mqtt", "postgres", "mysql", "grpc"] as const)(
   "the secrets of a %s monitor are kept when its server is verified from now on",
   (type) => {
-    const { secrets = {}, validateChange } = probeOf(type);
+    const { validateChange } = probeOf(type);
+    const { secrets } = monitorSecrets(type);
     const stored = Object.entries(secrets).map(([name, kind]) => [
       name,
       kind === "text" ? "hidden" : { a: "hidden" },

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
-import { Nullable, Text } from "../../../base/schema";
+import { Text } from "../../../base/schema";
+import { Secret } from "../../../base/secrets";
 import { hasUnsafeCharacters } from "../../../base/text";
 
 /** Certificate with which the checks of a monitor identify themselves, in PEM. */
@@ -11,49 +12,33 @@ export interface ClientCertificate {
   ca?: string;
 }
 
-const open = {
-  certificate: Text({
-    minLength: 1,
-    maxLength: 32_000,
-    description: "Certificate in PEM, which may be followed by its chain.",
-  }),
-  ca: Text({
-    minLength: 1,
-    maxLength: 64_000,
-    description: "Certificates in PEM of authorities that are trusted in addition.",
-  }),
-};
-
-const DESCRIPTION = "Certificate with which the checks identify themselves to the server (mTLS).";
-
 export const ClientCertificateBody = Type.Object(
   {
-    certificate: open.certificate,
+    certificate: Text({
+      minLength: 1,
+      maxLength: 32_000,
+      description: "Certificate in PEM, which may be followed by its chain.",
+    }),
     key: Type.Optional(
-      Text({
+      Secret({
         maxLength: 16_000,
         description:
           "Private key in PEM, not encrypted. It is a secret and is never returned. In a change, it stays if it is omitted.",
       }),
     ),
-    ca: Type.Optional(open.ca),
+    ca: Type.Optional(
+      Text({
+        minLength: 1,
+        maxLength: 64_000,
+        description: "Certificates in PEM of authorities that are trusted in addition.",
+      }),
+    ),
   },
-  { additionalProperties: false, description: DESCRIPTION },
-);
-
-export const ClientCertificateShown = Type.Object(
   {
-    certificate: open.certificate,
-    ca: Nullable(open.ca),
-    has_key: Type.Boolean({ description: "True if there is a key. It is never returned." }),
+    additionalProperties: false,
+    description: "Certificate with which the checks identify themselves to the server (mTLS).",
   },
-  { description: DESCRIPTION },
 );
-
-/** Returns the certificate as it is shown, without its key. */
-export function presentClientCertificate({ certificate, key, ca }: ClientCertificate) {
-  return { certificate, ca: ca ?? null, has_key: key != null && key !== "" };
-}
 
 /** Returns errors that the schema cannot express; pointers start at the config of the monitor. */
 export function validateClientCertificate(client: ClientCertificate): FieldError[] {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LineText } from "../../../base/texts";
 import { Text } from "../../../base/schema";
+import { Secret, shownSchema, withoutSecrets } from "../../../base/secrets";
 import {
   AllowPlainPassword,
   HostText,
@@ -14,7 +15,7 @@ import {
   WarningDays,
   withPasswordDefaults,
 } from "./fields";
-import { secretRules, shownConfig, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secrets";
 
 /** Query of a check that names none. */
 export const DEFAULT_QUERY = "SELECT 1";
@@ -35,7 +36,7 @@ export function databaseParts(defaultPort: number) {
       password: Type.Optional(Password),
       tls: TlsField,
       query: Type.Optional(
-        Text({
+        Secret({
           minLength: 1,
           maxLength: LONGEST_QUERY,
           description: `One statement, which can only read. It is a secret and is never returned. Default: ${DEFAULT_QUERY}.`,
@@ -56,8 +57,8 @@ export function databaseParts(defaultPort: number) {
   type DatabaseConfig = Static<typeof config>;
 
   const completed = (stored: DatabaseConfig) => withPasswordDefaults(stored, defaultPort);
-  const { secrets, withoutSecrets, merge, validateChange } = secretRules<DatabaseConfig>(
-    { password: "text", query: "text" },
+  const rules = secretRules<DatabaseConfig>(
+    config,
     usesByFields(config, ["password", "expected", "certificate_warning_days"], completed),
   );
   return {
@@ -65,12 +66,10 @@ export function databaseParts(defaultPort: number) {
     completed,
     parts: {
       config,
-      shown: shownConfig(config, secrets),
-      secrets,
-      merge,
-      validateChange,
+      shown: shownSchema(config),
+      ...rules,
       validate: validateHostField,
-      present: (stored: DatabaseConfig) => withoutSecrets(completed(stored)),
+      present: (stored: DatabaseConfig) => withoutSecrets(config, completed(stored)),
       targetOf: ({ database, ...server }: DatabaseConfig) =>
         `${serverTarget(server, defaultPort)}${database === undefined ? "" : `/${database}`}`,
     },

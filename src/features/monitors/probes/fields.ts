@@ -11,10 +11,10 @@ import { hostError, monitorPolicy } from "../../../egress/policy";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
 import { OneOf, Text } from "../../../base/schema";
+import { Secret, type Uses } from "../../../base/secrets";
 import { DAY_MS } from "../../../base/time";
 import { certificateSentence } from "../assertions/words";
 import { certificatesProblem } from "./client-certificate";
-import type { Uses } from "./secrets";
 import type { ProbeContext, ProbeResult, SeenCertificate } from "../monitoring";
 
 /* Shared parts of several types' configs. */
@@ -103,7 +103,7 @@ export const HttpUserName = Text({
   mismatch: "must have no colon and no control characters",
 });
 
-export const Password = Text({
+export const Password = Secret({
   maxLength: CREDENTIAL_MAX,
   description: "Password. It is a secret and is never returned.",
 });

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { headerError } from "../../../egress/request";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
+import { SecretValues, shownSchema, withoutSecrets } from "../../../base/secrets";
 import type { Probe } from "../monitoring";
 import {
   HostText,
@@ -13,7 +14,7 @@ import {
   WarningDays,
   withServerDefaults,
 } from "./fields";
-import { secretRules, SecretValues, shownConfig, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secrets";
 
 /** Used where a port is required, so that it never applies. */
 const NO_PORT = 0;
@@ -44,7 +45,7 @@ const completed = (config: GrpcConfig) => withServerDefaults(config, NO_PORT);
 export type CompletedGrpcConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<GrpcConfig>(
-  { metadata: "values" },
+  GrpcConfig,
   usesByFields(GrpcConfig, ["metadata", "certificate_warning_days"], completed),
 );
 
@@ -53,11 +54,10 @@ export const grpcProbe = {
   type: "grpc",
   label: "gRPC service",
   config: GrpcConfig,
-  shown: shownConfig(GrpcConfig, RULES.secrets),
-  secrets: RULES.secrets,
+  shown: shownSchema(GrpcConfig),
   validate: (config) => [...validateHostField(config), ...validateMetadata(config.metadata ?? {})],
   validateChange: RULES.validateChange,
-  present: (config) => RULES.withoutSecrets(completed(config)),
+  present: (config) => withoutSecrets(GrpcConfig, completed(config)),
   merge: RULES.merge,
   targetOf: ({ service, ...config }) =>
     [serverTarget(config, NO_PORT), ...(service === undefined ? [] : [service])].join(" "),

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
-import { Nullable, OneOf, Text } from "../../../base/schema";
+import { Nullable, OneOf } from "../../../base/schema";
+import { givenValues, Secret, SecretValues, shownFacts, shownParts } from "../../../base/secrets";
 import { type Assertion, AssertionBody, validateAssertions } from "../assertions/assertions";
 import {
   DEFAULT_TLS_MIN,
@@ -13,14 +14,12 @@ import {
 import {
   type ClientCertificate,
   ClientCertificateBody,
-  ClientCertificateShown,
   validateClientCertificate,
 } from "./client-certificate";
 import { type ConnectTo, ConnectToBody, KnownHost, validateConnectTo } from "./connect-to";
-import { ProxyBody, type ProxySettings, ProxyShown, validateProxy } from "./http-proxy";
-import { type Digest, DigestBody, DigestShown } from "./http-digest";
+import { ProxyBody, type ProxySettings, validateProxy } from "./http-proxy";
+import { type Digest, DigestBody } from "./http-digest";
 import { type OAuth2, OAuth2Body, OAuth2Shown, validateOAuth2 } from "./oauth2";
-import { givenValues, SecretValues, shownSecretFields } from "./secrets";
 import { HTTP_SCHEMES, parseUrl, Url, urlError, validateHeaders } from "./urls";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
@@ -63,8 +62,6 @@ const MaxBody = Type.Integer({
 
 const FOLLOW_REDIRECTS = "True to follow up to 10 redirects.";
 
-export const HTTP_SECRET_FIELDS = { headers: "values", body: "text" } as const;
-
 export const HttpConfigBody = Type.Object(
   {
     url: Url(HTTP_SCHEMES, "https://example.com/health"),
@@ -73,7 +70,7 @@ export const HttpConfigBody = Type.Object(
     method: Type.Optional(OneOf(METHODS, { description: "Default: GET." })),
     headers: Type.Optional(SecretValues({ description: "Headers of each request, by name." })),
     body: Type.Optional(
-      Text({
+      Secret({
         maxLength: 64_000,
         description: "Body of each request. It is a secret and is never returned.",
       }),
@@ -109,7 +106,7 @@ export const HttpConfigShown = Type.Object(
     host: Nullable(KnownHost),
     connect_to: Nullable(Type.Object(ConnectToBody.properties)),
     method: OneOf(METHODS),
-    ...shownSecretFields(HTTP_SECRET_FIELDS),
+    ...shownFacts(HttpConfigBody),
     follow_redirects: Type.Boolean({ description: FOLLOW_REDIRECTS }),
     ip_family: OneOf(IP_FAMILIES),
     verify_tls: VerifyTls,
@@ -118,9 +115,9 @@ export const HttpConfigShown = Type.Object(
     assertions: Type.Array(AssertionBody),
     certificate_warning_days: WarningDays,
     oauth2: Nullable(OAuth2Shown),
-    client_certificate: Nullable(ClientCertificateShown),
-    proxy: Nullable(ProxyShown),
-    digest: Nullable(DigestShown),
+    client_certificate: Nullable(shownParts(ClientCertificateBody)),
+    proxy: Nullable(shownParts(ProxyBody)),
+    digest: Nullable(shownParts(DigestBody)),
     max_body_kb: MaxBody,
   },
   { title: "HttpConfigShown" },

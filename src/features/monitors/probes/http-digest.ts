@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { HttpAnswer } from "../../../egress/model";
+import { SecretPart } from "../../../base/secrets";
 import { HttpUserName } from "./fields";
-import { secretPart } from "./secrets";
 
 /** Credentials of Digest sign-in (RFC 7616). */
 export interface Digest {
@@ -10,31 +10,17 @@ export interface Digest {
   password?: string | null;
 }
 
-const DESCRIPTION =
-  "Digest sign-in (RFC 7616) at the origin of the URL, with MD5, SHA-256 or SHA-512-256. A redirect to another origin gets none.";
-
 export const DigestBody = Type.Object(
   {
     username: HttpUserName,
-    password: secretPart(1_000),
+    password: SecretPart(1_000),
   },
-  { additionalProperties: false, description: DESCRIPTION },
-);
-
-export const DigestShown = Type.Object(
   {
-    username: HttpUserName,
-    has_password: Type.Boolean({
-      description: "True if there is a password. It is never returned.",
-    }),
+    additionalProperties: false,
+    description:
+      "Digest sign-in (RFC 7616) at the origin of the URL, with MD5, SHA-256 or SHA-512-256. A redirect to another origin gets none.",
   },
-  { description: DESCRIPTION },
 );
-
-/** Returns the credentials as they are shown, without the password. */
-export function presentDigest({ username: name, password }: Digest) {
-  return { username: name, has_password: password != null && password !== "" };
-}
 
 /** A challenge of a server: values with one character per byte by the names of its parameters in lower case. */
 type Challenge = ReadonlyMap<string, string>;

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Proxy } from "../../../egress/model";
 import { type FieldError, pointer } from "../../../base/errors";
-import { Nullable } from "../../../base/schema";
+import { SecretPart } from "../../../base/secrets";
 import { HttpUserName } from "./fields";
-import { secretPart } from "./secrets";
 import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";
 
 /** HTTP proxy of the checks of a monitor. */
@@ -14,38 +13,18 @@ export interface ProxySettings {
   password?: string | null;
 }
 
-const open = {
-  url: Url(HTTP_SCHEMES, "http://proxy.example.com:3128"),
-  username: HttpUserName,
-};
-
-const DESCRIPTION =
-  "HTTP proxy of all connections of the checks (CONNECT). Names are resolved by Allclear, so the proxy gets addresses.";
-
 export const ProxyBody = Type.Object(
   {
-    url: open.url,
-    username: Type.Optional(open.username),
-    password: secretPart(1_000),
+    url: Url(HTTP_SCHEMES, "http://proxy.example.com:3128"),
+    username: Type.Optional(HttpUserName),
+    password: SecretPart(1_000),
   },
-  { additionalProperties: false, description: DESCRIPTION },
-);
-
-export const ProxyShown = Type.Object(
   {
-    url: open.url,
-    username: Nullable(open.username),
-    has_password: Type.Boolean({
-      description: "True if there is a password. It is never returned.",
-    }),
+    additionalProperties: false,
+    description:
+      "HTTP proxy of all connections of the checks (CONNECT). Names are resolved by Allclear, so the proxy gets addresses.",
   },
-  { description: DESCRIPTION },
 );
-
-/** Returns the settings as they are shown, without the password. */
-export function presentProxy({ url, username, password }: ProxySettings) {
-  return { url, username: username ?? null, has_password: password != null && password !== "" };
-}
 
 /** Returns errors that the schema cannot express; pointers start at the config of the monitor. */
 export function validateProxy({ url, username, password }: ProxySettings): FieldError[] {

@@ -1,4 +1,4 @@
-import type { FieldError } from "../../../base/errors";
+import { type Uses, withoutSecrets } from "../../../base/secrets";
 import { oneLine } from "../../../base/text";
 import { readBody } from "../../../egress/body";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../../../egress/model";
 import { checkAssertions, needBody } from "../assertions/check";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
-import { certificatesIn, presentClientCertificate } from "./client-certificate";
+import { certificatesIn } from "./client-certificate";
 import { hostPartsOf, ownUrlOf, placeOf } from "./connect-to";
 import {
   certifiedBy,
@@ -24,58 +24,45 @@ import {
 } from "./fields";
 import {
   completed,
-  HTTP_SECRET_FIELDS,
   type HttpConfig,
   HttpConfigBody,
   HttpConfigShown,
   validateHttp,
 } from "./http-config";
 import { CheckCookies } from "./http-cookies";
-import { DigestSignIn, presentDigest } from "./http-digest";
-import { presentProxy, proxyOf } from "./http-proxy";
-import { completedOAuth2, presentOAuth2 } from "./oauth2";
-import {
-  secretPartRules,
-  secretRules,
-  steeringUsesOf,
-  type Uses,
-  usesByFields,
-  versionsOf,
-} from "./secrets";
+import { DigestSignIn } from "./http-digest";
+import { proxyOf } from "./http-proxy";
+import { completedOAuth2 } from "./oauth2";
+import { secretRules, steeringUsesOf, usesByFields, versionsOf } from "./secrets";
 import { parseUrl, urlTarget } from "./urls";
 
-/** Headers and bodies are secrets of the servers that get a request, and of that request. */
-const HTTP_SECRETS = secretRules<HttpConfig>(HTTP_SECRET_FIELDS, usesOf);
+/** Names the uses of the secrets of a field. */
+function usesOf(config: HttpConfig, field: string): Uses {
+  switch (field) {
+    // The client secret is sent to the token server, and the token to the origin of the URL, both through the proxy.
+    case "oauth2":
+      return [...requestedUsesOf(config), ...tokenUsesOf(config)];
+    // The key identifies this server to the origin of the URL. Another authority does not get the key, which is sent
+    // nowhere.
+    case "client_certificate":
+      return [...requestUsesOf(config), ...serverOf(config)];
+    // Tokens are fetched through the proxy too.
+    case "proxy":
+      return [
+        ...proxiesOf(config),
+        ...versionsOfProxy(config),
+        `to ${parseUrl(config.url)?.origin} ${placeOf(config)}`.trim(),
+        ...(config.oauth2 ? [`to ${parseUrl(config.oauth2.token_url)?.origin}`] : []),
+      ];
+    case "digest":
+      return [...requestedUsesOf(config), `digest user ${config.digest?.username}`];
+    // Headers and bodies are secrets of the servers that get a request, and of that request.
+    default:
+      return requestedUsesOf(config);
+  }
+}
 
-/**
- * The client secret is sent to the token server, and the token to the origin of the URL, both through the
- * proxy. The key identifies this server to the origin of the URL and is sent nowhere.
- */
-const HTTP_PARTS = secretPartRules<HttpConfig>({
-  oauth2: {
-    names: ["client_secret"],
-    usesOf: (config) => [...usesOf(config), ...tokenUsesOf(config)],
-  },
-  client_certificate: {
-    names: ["key"],
-    // Another authority gets no key, since it is sent nowhere.
-    usesOf: (config) => [...requestUsesOf(config), ...serverOf(config)],
-  },
-  proxy: {
-    names: ["password"],
-    usesOf: (config) => [
-      ...proxiesOf(config),
-      ...versionsOfProxy(config),
-      `to ${parseUrl(config.url)?.origin} ${placeOf(config)}`.trim(),
-      // Tokens are fetched through the proxy too.
-      ...(config.oauth2 ? [`to ${parseUrl(config.oauth2.token_url)?.origin}`] : []),
-    ],
-  },
-  digest: {
-    names: ["password"],
-    usesOf: (config) => [...usesOf(config), `digest user ${config.digest?.username}`],
-  },
-});
+const RULES = secretRules<HttpConfig>(HttpConfigBody, usesOf);
 
 /** Fields that decide no use, and those whose uses are named by their parts. */
 const fieldUsesOf = usesByFields<HttpConfig>(
@@ -102,7 +89,7 @@ const fieldUsesOf = usesByFields<HttpConfig>(
  * Names the request, and the servers that get it: that of the URL, those that further authorities certify in its
  * place, and the proxy, which may read it.
  */
-function usesOf(config: HttpConfig): Uses {
+function requestedUsesOf(config: HttpConfig): Uses {
   return [
     ...requestUsesOf(config),
     ...serverOf(config),
@@ -166,27 +153,11 @@ function named(role: string, url: string, { verify_tls: verifyTls }: HttpConfig)
 
 /** Returns the config as it is shown, with defaults and without secrets. */
 function presentHttp(config: HttpConfig): Record<string, unknown> {
-  const { oauth2, client_certificate: client, proxy, digest } = config;
-  return {
-    ...HTTP_SECRETS.withoutSecrets(completed(config)),
-    oauth2: oauth2 ? presentOAuth2(oauth2) : null,
-    client_certificate: client ? presentClientCertificate(client) : null,
-    proxy: proxy ? presentProxy(proxy) : null,
-    digest: digest ? presentDigest(digest) : null,
-  };
-}
-
-/** Returns the config after a change; null removes a field. */
-function mergeHttp(before: HttpConfig, change: Partial<HttpConfig>): HttpConfig {
-  return HTTP_PARTS.keep(before, change, HTTP_SECRETS.merge(before, change));
-}
-
-/**
- * Returns errors for secrets that a change would drop; the caller must give them again, or null to
- * remove them.
- */
-function validateHttpChange(before: HttpConfig, change: Partial<HttpConfig>): FieldError[] {
-  return [HTTP_SECRETS, HTTP_PARTS].flatMap((rules) => rules.validateChange(before, change));
+  const { oauth2 } = config;
+  return withoutSecrets(HttpConfigBody, {
+    ...completed(config),
+    oauth2: oauth2 ? completedOAuth2(oauth2) : null,
+  });
 }
 
 /** Checks the response of a web server by assertions. */
@@ -195,12 +166,10 @@ export const httpProbe = {
   label: "HTTP(S)",
   config: HttpConfigBody,
   shown: HttpConfigShown,
-  secrets: HTTP_SECRETS.secrets,
   validate: validateHttp,
-  secretParts: HTTP_PARTS.secretParts,
-  validateChange: validateHttpChange,
+  validateChange: RULES.validateChange,
   present: presentHttp,
-  merge: mergeHttp,
+  merge: RULES.merge,
   targetOf: urlTarget,
   run,
 } satisfies Probe<"http", HttpConfig>;

@@ -19,8 +19,6 @@ import { unsupportedProbe } from "./unsupported";
 import { websocketProbe } from "./websocket";
 
 export { graceSecondsOf, meaningInBody, occurrencesOf, scheduleOf } from "./push";
-export { withNullableParts } from "./secrets";
-export { storedField } from "./secrets";
 export { originOf } from "./unsupported";
 
 /**

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
 import { type Assertion, AssertionBody, validateAssertions } from "../assertions/assertions";
+import { shownSchema, withoutSecrets } from "../../../base/secrets";
 import type { Probe } from "../monitoring";
 import {
   AllowPlainPassword,
@@ -18,7 +19,7 @@ import {
   withPlainPassword,
   withPasswordDefaults,
 } from "./fields";
-import { secretRules, shownConfig, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secrets";
 
 const DEFAULT_PORT = 1883;
 const ASSERTIONS_MAX = 30;
@@ -63,7 +64,7 @@ const completed = (config: MqttConfig) =>
 export type CompletedMqttConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<MqttConfig>(
-  { password: "text" },
+  MqttConfig,
   usesByFields(MqttConfig, ["password", "assertions", "certificate_warning_days"], completed),
 );
 
@@ -72,15 +73,14 @@ export const mqttProbe = {
   type: "mqtt",
   label: "MQTT broker",
   config: MqttConfig,
-  shown: shownConfig(MqttConfig, RULES.secrets),
-  secrets: RULES.secrets,
+  shown: shownSchema(MqttConfig),
   validate: (config) => [
     ...validateHostField(config),
     ...validateSession(config),
     ...validatePlainPassword(config),
   ],
   validateChange: RULES.validateChange,
-  present: (config) => RULES.withoutSecrets(completed(config)),
+  present: (config) => withoutSecrets(MqttConfig, completed(config)),
   merge: (before, change) => RULES.merge(withPlainPassword(before), change),
   targetOf: ({ topic, ...config }) =>
     [serverTarget(config, DEFAULT_PORT), ...(topic === undefined ? [] : [topic])].join(" "),

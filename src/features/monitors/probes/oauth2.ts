@@ -2,14 +2,14 @@ import { Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
 import { type FieldError, pointer } from "../../../base/errors";
 import { sha256Hex } from "../../../base/hash";
-import { Nullable, OneOf, Text } from "../../../base/schema";
+import { OneOf, Text } from "../../../base/schema";
+import { SecretPart, shownParts } from "../../../base/secrets";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
 import { Fault, type Proxy, type TlsRules } from "../../../egress/model";
 import { headerError } from "../../../egress/request";
 import type { ProbeContext } from "../monitoring";
-import { secretPart } from "./secrets";
 import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";
 
 const AUTHS = ["basic", "body"] as const;
@@ -54,7 +54,7 @@ export const OAuth2Body = Type.Object(
   {
     token_url: open.token_url,
     client_id: open.client_id,
-    client_secret: secretPart(2_000),
+    client_secret: SecretPart(2_000),
     scopes: Type.Optional(open.scopes),
     audience: Type.Optional(open.audience),
     auth: Type.Optional(open.auth),
@@ -62,15 +62,12 @@ export const OAuth2Body = Type.Object(
   { additionalProperties: false, description: DESCRIPTION },
 );
 
+const { description = "", properties: shown } = shownParts(OAuth2Body);
+
+/** The settings as they are shown. Fields with a default are never null. */
 export const OAuth2Shown = Type.Object(
-  {
-    ...open,
-    audience: Nullable(open.audience),
-    has_client_secret: Type.Boolean({
-      description: "True if there is a client secret. It is never returned.",
-    }),
-  },
-  { description: DESCRIPTION },
+  { ...shown, scopes: open.scopes, auth: open.auth },
+  { description },
 );
 
 /** Returns the settings with defaults. */
@@ -83,12 +80,6 @@ export function completedOAuth2(settings: OAuth2) {
     audience: settings.audience ?? null,
     auth: settings.auth ?? ("basic" as const),
   };
-}
-
-/** Returns the settings as they are shown, without the secret. */
-export function presentOAuth2(settings: OAuth2) {
-  const { client_secret, ...shown } = completedOAuth2(settings);
-  return { ...shown, has_client_secret: client_secret !== "" };
 }
 
 /** Returns errors that the schema cannot express; pointers start at the config of the monitor. */

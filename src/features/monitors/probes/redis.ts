@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { OneOf } from "../../../base/schema";
+import { shownSchema, withoutSecrets } from "../../../base/secrets";
 import type { Probe } from "../monitoring";
 import {
   AllowPlainPassword,
@@ -16,7 +17,7 @@ import {
   withPlainPassword,
   withPasswordDefaults,
 } from "./fields";
-import { secretRules, shownConfig, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secrets";
 
 const DEFAULT_PORT = 6379;
 const ROLES = ["master", "replica"] as const;
@@ -48,7 +49,7 @@ const completed = (config: RedisConfig) =>
 export type CompletedRedisConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<RedisConfig>(
-  { password: "text" },
+  RedisConfig,
   usesByFields(RedisConfig, ["password", "role", "certificate_warning_days"], completed),
 );
 
@@ -57,11 +58,10 @@ export const redisProbe = {
   type: "redis",
   label: "Redis or Valkey",
   config: RedisConfig,
-  shown: shownConfig(RedisConfig, RULES.secrets),
-  secrets: RULES.secrets,
+  shown: shownSchema(RedisConfig),
   validate: (config) => [...validateHostField(config), ...validatePlainPassword(config)],
   validateChange: RULES.validateChange,
-  present: (config) => RULES.withoutSecrets(completed(config)),
+  present: (config) => withoutSecrets(RedisConfig, completed(config)),
   merge: (before, change) => RULES.merge(withPlainPassword(before), change),
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
   run: async (config, context) =>

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { OneOf } from "../../../base/schema";
+import { shownSchema, withoutSecrets } from "../../../base/secrets";
 import type { Probe } from "../monitoring";
 import {
   AllowPlainPassword,
@@ -15,7 +16,7 @@ import {
   validateHostField,
   WarningDays,
 } from "./fields";
-import { secretRules, shownConfig, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secrets";
 
 const DEFAULT_PORT = 25;
 const MODES = ["off", "starttls", "starttls_if_offered", "tls"] as const;
@@ -52,7 +53,7 @@ const completed = (config: SmtpConfig) => ({
 export type CompletedSmtpConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<SmtpConfig>(
-  { password: "text" },
+  SmtpConfig,
   usesByFields(SmtpConfig, ["password", "certificate_warning_days"], completed),
 );
 
@@ -61,11 +62,10 @@ export const smtpProbe = {
   type: "smtp",
   label: "Mail server (SMTP)",
   config: SmtpConfig,
-  shown: shownConfig(SmtpConfig, RULES.secrets),
-  secrets: RULES.secrets,
+  shown: shownSchema(SmtpConfig),
   validate: validateSmtp,
   validateChange: RULES.validateChange,
-  present: (config) => RULES.withoutSecrets(completed(config)),
+  present: (config) => withoutSecrets(SmtpConfig, completed(config)),
   merge: RULES.merge,
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
   run: async (config, context) =>

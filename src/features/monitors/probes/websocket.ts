@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Text } from "../../../base/schema";
+import { Secret, SecretValues, shownSchema, withoutSecrets } from "../../../base/secrets";
 import type { Probe } from "../monitoring";
 import {
   DEFAULT_TLS_MIN,
@@ -9,7 +10,7 @@ import {
   VerifyTls,
   WarningDays,
 } from "./fields";
-import { secretRules, SecretValues, shownConfig, steeringUsesOf, usesByFields } from "./secrets";
+import { secretRules, steeringUsesOf, usesByFields } from "./secrets";
 import { Url, urlError, urlTarget, validateHeaders } from "./urls";
 
 const SCHEMES = ["ws", "wss"] as const;
@@ -39,7 +40,7 @@ const WebSocketConfig = Type.Object(
     headers: Type.Optional(SecretValues({ description: "Headers of the upgrade, by name." })),
     verify_tls: Type.Optional(VerifyTls),
     send: Type.Optional(
-      Text({
+      Secret({
         maxLength: LONGEST_MESSAGE,
         description: "Message to send. It is a secret and is never returned.",
       }),
@@ -82,7 +83,7 @@ const fieldUsesOf = usesByFields(
   completed,
 );
 
-const RULES = secretRules<WebSocketConfig>({ headers: "values", send: "text" }, (config) => [
+const RULES = secretRules<WebSocketConfig>(WebSocketConfig, (config) => [
   ...fieldUsesOf(config),
   ...steeringUsesOf(config.headers),
 ]);
@@ -92,11 +93,10 @@ export const websocketProbe = {
   type: "websocket",
   label: "WebSocket",
   config: WebSocketConfig,
-  shown: shownConfig(WebSocketConfig, RULES.secrets),
-  secrets: RULES.secrets,
+  shown: shownSchema(WebSocketConfig),
   validate: validateWebSocket,
   validateChange: RULES.validateChange,
-  present: (config) => RULES.withoutSecrets(completed(config)),
+  present: (config) => withoutSecrets(WebSocketConfig, completed(config)),
   merge: RULES.merge,
   targetOf: urlTarget,
   run: async (config, context) =>

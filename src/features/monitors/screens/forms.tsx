@@ -1,4 +1,5 @@
 import { invalidFields } from "../../../base/errors";
+import { secretFields, withoutFacts } from "../../../base/secrets";
 import {
   type MonitorType,
   ON_DOWN,
@@ -43,7 +44,7 @@ import {
   type UpdateMonitorBody,
 } from "../wire";
 import type { AssertionsContext } from "./assertion-field";
-import { type SecretsContext, storedSecrets, withoutSecretParts } from "./secrets";
+import { type SecretsContext, storedSecrets } from "./secrets";
 import { TYPE_FORMS } from "./types";
 import type { CertificatesContext } from "./types/http-parts";
 import { inputOf } from "./types/type-form";
@@ -99,15 +100,13 @@ export function monitorResource(
 ): Readonly<Record<string, unknown>> {
   const { type, config } = monitor;
   const { fields, advanced } = TYPE_FORMS[type];
-  const { names, texts } = storedSecrets(type, { ...config });
-  const secrets = Object.entries(probeOf(type).secrets ?? {}).map(([field, kind]) => [
-    field,
-    kind === "values"
-      ? Object.fromEntries(names.map((name) => [name, ""]))
-      : texts.includes(field)
-        ? ""
-        : null,
-  ]);
+  const { names, texts } = storedSecrets(type, config);
+  const secrets = secretFields(probeOf(type).config).flatMap(
+    ({ field, kind }): [string, unknown][] => {
+      if (kind === "values") return [[field, Object.fromEntries(names.map((name) => [name, ""]))]];
+      return kind === "text" ? [[field, texts.includes(field) ? "" : null]] : [];
+    },
+  );
   const shown: Readonly<Record<string, unknown>> = { ...config, ...Object.fromEntries(secrets) };
   return {
     ...monitor,
@@ -127,22 +126,14 @@ export function cloneResource(
 ): Readonly<Record<string, unknown>> {
   // Cut between code points, so that no character is split.
   const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
-  const secrets = Object.entries(probeOf(monitor.type).secrets ?? {}).map(([field, kind]) => [
-    `config_${field}`,
-    kind === "values" ? {} : null,
-  ]);
-  const config = withoutSecretParts(monitor.type, { ...monitor.config });
-  return {
-    ...monitorResource({ ...monitor, config }, webhooks),
-    name: `${name}${SUFFIX}`,
-    ...Object.fromEntries(secrets),
-  };
+  const config = withoutFacts(probeOf(monitor.type).config, monitor.config);
+  return { ...monitorResource({ ...monitor, config }, webhooks), name: `${name}${SUFFIX}` };
 }
 
 /** Returns the stored assertions of a configuration, and its secrets without their values. */
 export function storedParts(type: MonitorType, config: object = {}): MonitorContext["stored"] {
   const { assertions = [] } = config as Partial<AssertionsContext["stored"]>;
-  return { ...storedSecrets(type, { ...config }), assertions };
+  return { ...storedSecrets(type, config), assertions };
 }
 
 /** Returns the body for a new monitor of a type. */

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { secretFields, secretsShown } from "../../../base/secrets";
 import type { MonitorType } from "../../../base/status";
 import { MINUTE_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
@@ -6,7 +7,7 @@ import type { Form as SentForm } from "../../../http/form-body";
 import { Checkbox } from "../../../ui/choices";
 import { FieldRows, HiddenFields, type RowControl, TextArea, TextField } from "../../../ui/form";
 import { type Field, InvalidInput } from "../../../ui/forms/form";
-import { probeOf, storedField } from "../probes";
+import { probeOf } from "../probes";
 import { MoreRows, type RowsContext } from "./rows";
 import { inputOf } from "./types/type-form";
 
@@ -283,25 +284,22 @@ function controlsOf({ name, isSet, isRemoved }: ValueRow, index: number): RowCon
 }
 
 /** Returns which secrets of a shown configuration are stored. */
-export function storedSecrets(
-  type: MonitorType,
-  config: Readonly<Record<string, unknown>>,
-): SecretsContext["stored"] {
-  const secrets = Object.entries(secretsOf(type));
-  const shown = (field: string, kind: "text" | "values") => config[storedField(field, kind)];
+export function storedSecrets(type: MonitorType, config: object): SecretsContext["stored"] {
+  const schema = probeOf(type).config;
+  const isValue = ([field]: readonly string[]) =>
+    secretFields(schema).some((each) => each.field === field && each.kind === "values");
+  const stored = secretsShown(schema, config);
   return {
-    names: secrets.flatMap(([field, kind]) =>
-      kind === "values" ? ((shown(field, kind) as string[] | undefined) ?? []) : [],
-    ),
-    texts: [
-      ...secrets.flatMap(([field, kind]) =>
-        kind === "text" && shown(field, kind) === true ? [field] : [],
-      ),
-      ...secretPartsOf(type).flatMap(({ field, part }) =>
-        isPartStored(config[field], part) ? [textOfPart({ field, part })] : [],
-      ),
-    ],
+    names: stored.filter(isValue).flatMap(([, name]) => name ?? []),
+    texts: stored.filter((path) => !isValue(path)).map((path) => path.join("_")),
   };
+}
+
+/** Returns the fields and parts of a configuration that are secret texts, named as in `Secrets`. */
+export function secretTextsOf(type: MonitorType): string[] {
+  return secretFields(probeOf(type).config).flatMap(({ field, kind, parts }) =>
+    kind === "text" ? [field] : parts.map((part) => `${field}_${part}`),
+  );
 }
 
 /**
@@ -313,52 +311,12 @@ export function secretsIn(type: MonitorType, sent: SentForm, before: Secrets): S
     .filter(({ isRemoved }) => !isRemoved)
     .map(({ name, value }) => [name, value || before.values.get(name)] as const)
     .filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const fields = [...Object.keys(secretsOf(type)), ...secretPartsOf(type).map(textOfPart)];
-  const texts = fields.flatMap((field): [string, string][] => {
+  const texts = secretTextsOf(type).flatMap((field): [string, string][] => {
     const { text, isRemoved } = readText(sent, inputOf(field));
     const held = text || before.texts.get(field);
     return isRemoved || held === undefined ? [] : [[field, held]];
   });
   return { values: new Map(values), texts: new Map(texts) };
-}
-
-/** Secret part of an object in a configuration. */
-interface SecretPart {
-  field: string;
-  part: string;
-}
-
-function secretPartsOf(type: MonitorType): SecretPart[] {
-  return Object.entries(probeOf(type).secretParts ?? {}).flatMap(([field, parts]) =>
-    parts.map((part) => ({ field, part })),
-  );
-}
-
-/** Returns the name of a secret part among the texts. */
-function textOfPart({ field, part }: SecretPart): string {
-  return `${field}_${part}`;
-}
-
-function isPartStored(shown: unknown, part: string): boolean {
-  return (shown as Record<string, unknown> | null | undefined)?.[`has_${part}`] === true;
-}
-
-/** Returns a shown configuration as if no secret part were stored. */
-export function withoutSecretParts(
-  type: MonitorType,
-  config: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const copy: Record<string, unknown> = { ...config };
-  for (const { field, part } of secretPartsOf(type)) {
-    if (isPartStored(copy[field], part)) {
-      copy[field] = { ...(copy[field] as object), [`has_${part}`]: false };
-    }
-  }
-  return copy;
-}
-
-function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "values">> {
-  return probeOf(type).secrets ?? {};
 }
 
 /** Typed secrets, which no page shows again. */

@@ -1,27 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "@sinclair/typebox";
 import { schemaErrors } from "../../../../src/base/validation";
+import { declaredSchema, secretFields } from "../../../../src/base/secrets";
 import { changeSchemaOf } from "../../../../src/features/monitors/wire";
-import {
-  declareConfig,
-  declaredConfigSchema,
-  desiredConfig,
-} from "../../../../src/features/monitors/declared";
+import { declareConfig, desiredConfig } from "../../../../src/features/monitors/declared";
 import {
   graceSecondsOf,
   type MonitorConfig,
   probeOf,
-  storedField,
 } from "../../../../src/features/monitors/probes";
 import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
 import { isSecretInput } from "../../../../src/features/auth/screens/refused-form";
 import { createTestApp } from "../../../support/app";
 import { MONITOR_CONFIGS } from "../../../support/monitor-configs";
+import { monitorSecrets } from "../../../support/monitor-secrets";
 import { usePingProgram } from "../../../support/ping-program";
 
 /** Returns the fields of a configuration that are secrets or have secret parts. */
 function secretsIn(type: SupportedType, config: MonitorConfig): MonitorConfig {
-  const { secrets, secretParts } = probeOf(type);
+  const { secrets, secretParts } = monitorSecrets(type);
   const fields = { ...secrets, ...secretParts };
   return Object.fromEntries(Object.entries(config).filter(([field]) => field in fields));
 }
@@ -69,7 +66,7 @@ describe("monitor types", () => {
     test(`a ${type} configuration exported without secrets can be applied again with them`, () => {
       for (const config of [least, most]) {
         const declared = declareConfig(type, config);
-        expect(schemaErrors(declaredConfigSchema(type), declared)).toEqual([]);
+        expect(schemaErrors(declaredSchema(probe.config), declared)).toEqual([]);
         const unchanged = desiredConfig(type, declared, config);
         expect(unchanged.missing).toEqual([]);
         expect(unchanged.desired).toEqual(unchanged.current);
@@ -104,13 +101,25 @@ describe("monitor types", () => {
     });
   }
 
+  test("every secret of a configuration is marked in its schema", () => {
+    for (const type of SUPPORTED_TYPES) {
+      const { secrets, secretParts } = monitorSecrets(type);
+      const marked = secretFields(probeOf(type).config).map(({ field, kind, parts }) => [
+        field,
+        kind === "parts" ? parts : kind,
+      ]);
+      expect(Object.fromEntries(marked)).toEqual({ ...secrets, ...secretParts });
+    }
+  });
+
   test("a shown configuration tells which secrets are stored, and a form's input for each is secret", () => {
     for (const type of SUPPORTED_TYPES) {
-      const { secrets = {}, secretParts = {}, present } = probeOf(type);
+      const { present } = probeOf(type);
+      const { secrets, secretParts } = monitorSecrets(type);
       const [least, most] = withDigest(type);
       for (const [field, kind] of Object.entries(secrets)) {
-        const shown = (config: MonitorConfig) =>
-          (present(config) as Record<string, unknown>)[storedField(field, kind)];
+        const fact = kind === "text" ? `has_${field}` : `${field.replace(/s$/, "")}_names`;
+        const shown = (config: MonitorConfig) => (present(config) as Record<string, unknown>)[fact];
         expect(shown(least)).toEqual(kind === "text" ? false : []);
         expect(shown(most)).toEqual(kind === "text" ? true : Object.keys(most[field] as object));
         expect(isSecretInput(kind === "text" ? `config_${field}` : "header_0_value")).toBe(true);
@@ -127,7 +136,8 @@ describe("monitor types", () => {
 
   test("a change of the server drops secrets unless the change gives them again", () => {
     for (const type of SUPPORTED_TYPES) {
-      const { secrets = {}, secretParts = {}, merge, validateChange = () => [] } = probeOf(type);
+      const { merge, validateChange = () => [] } = probeOf(type);
+      const { secrets, secretParts } = monitorSecrets(type);
       const parts = Object.entries(secretParts).flatMap(([field, names]) =>
         names.map((name) => [field, name]),
       );

@@ -4,7 +4,7 @@ import { foreignStreamGuard } from "../../../../egress/request";
 import { VERSION } from "../../../../version";
 import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedGrpcConfig } from "../grpc";
-import { givenValues } from "../secrets";
+import { givenValues } from "../../../../base/secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 
 const ALPN = "h2";

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import WebSocket from "ws";
 import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedWebSocketConfig } from "../websocket";
-import { givenValues } from "../secrets";
+import { givenValues } from "../../../../base/secrets";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 
 const MESSAGE_MAX_BYTES = 256 * 1024;
