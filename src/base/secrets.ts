@@ -45,6 +45,12 @@ export function isSecret(schema: TSchema): boolean {
   return IsSecret in schema;
 }
 
+/** Returns true for a field that is a secret text or a record of secret values. */
+export function isSecretField({ properties }: TObject, field: string): boolean {
+  const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
+  return schema !== undefined && isSecret(schema);
+}
+
 /** Field that holds secrets: a text, the values of a record, or parts of an object. */
 export interface SecretField {
   field: string;
@@ -348,34 +354,44 @@ function orEmpty(schema: TSchema): TSchema {
 export function mapSecrets<Value extends object>(
   schema: TObject,
   value: Value,
-  change: (text: string, at: string) => string | null,
+  change: (text: string, at: string) => string,
 ): Value {
+  const mapped = mapEach(schema, value, (text, path) =>
+    typeof text === "string" ? change(text, pointer(...path)) : text,
+  );
+  return mapped as Value;
+}
+
+function mapEach(
+  schema: TObject,
+  value: object,
+  change: (text: unknown, path: SecretPath) => unknown,
+): Fields {
   const secrets = new Map(secretFields(schema).map((secret) => [secret.field, secret]));
   const mapped = Object.entries(value).map(([field, content]: [string, unknown]) => {
     const secret = secrets.get(field);
     if (!secret) return [field, content];
-    const texts = textsIn(secret, content);
-    const map = (name: string, part: unknown) =>
-      typeof part === "string" && texts.has(name)
-        ? change(part, pointer(...pathOf(secret, name)))
-        : part;
-    if (secret.kind === "text") return [field, map(SINGLE, content)];
+    if (secret.kind === "text") return [field, change(content, [field])];
     if (!isRecord(content)) return [field, content];
-    const parts = Object.entries(content).map(([name, part]) => [name, map(name, part)]);
+    const texts = textsIn(secret, content);
+    const parts = Object.entries(content).map(([name, part]) => [
+      name,
+      texts.has(name) ? change(part, [field, name]) : part,
+    ]);
     return [field, Object.fromEntries(parts)];
   });
-  return Object.fromEntries(mapped) as Value;
+  return Object.fromEntries(mapped);
 }
 
 /** Returns the fields of an object with secrets that are set, with null for each secret. Objects are returned whole. */
 export function concealedSecrets(schema: TObject, value: object): Fields {
-  const concealed = secretFields(schema).flatMap(({ field, kind }) => {
+  const set = secretFields(schema).flatMap(({ field, kind }) => {
     const content = fieldOf(value, field);
-    const set = kind === "values" ? givenValues(content) : content;
-    const isEmpty = set == null || (kind === "values" && Object.keys(set).length === 0);
-    return isEmpty ? [] : [[field, set]];
+    if (kind !== "values") return content == null ? [] : [[field, content]];
+    const values = givenValues(content);
+    return Object.keys(values).length === 0 ? [] : [[field, values]];
   });
-  return mapSecrets(schema, Object.fromEntries(concealed), () => null);
+  return mapEach(schema, Object.fromEntries(set), (text) => (text == null ? text : null));
 }
 
 /** Fields with secrets of a new object and of an existing one, and both states for display. */

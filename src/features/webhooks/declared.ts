@@ -2,11 +2,22 @@
  * Endpoints in a configuration file. A field that is left out has its default. A secret that is
  * null or left out keeps its stored value.
  */
-import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
 import { type FieldError, pointer } from "../../base/errors";
 import { Nullable, Text } from "../../base/schema";
-import { ANOTHER_SECRET, describeSecretChange, MISSING_SECRET, SECRET } from "../../base/secrets";
+import {
+  ANOTHER_SECRET,
+  concealedSecrets,
+  declaredSchema,
+  isSecret,
+  isSecretField,
+  mapSecrets,
+  MISSING_SECRET,
+  planSecrets,
+  Secret,
+  SECRET,
+} from "../../base/secrets";
 import { FieldErrors, schemaErrors } from "../../base/validation";
 import {
   ANY_EVENT,
@@ -30,7 +41,12 @@ import {
 } from "./webhooks";
 import { CreateWebhookBody } from "./wire";
 
-const { url: Url, settings: _settings, secret: Secret, ...Open } = CreateWebhookBody.properties;
+const {
+  url: Url,
+  settings: _settings,
+  secret: SigningSecret,
+  ...Open
+} = CreateWebhookBody.properties;
 
 /**
  * Fields of an endpoint in a configuration file. The format's own settings are validated
@@ -40,7 +56,7 @@ export const DECLARED_WEBHOOK_FIELDS = {
   ...Open,
   url: Type.Optional(Nullable(Url)),
   settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  secret: Type.Optional(Nullable(Secret)),
+  secret: Type.Optional(Nullable(SigningSecret)),
 };
 
 const DeclaredWebhook = Type.Object(DECLARED_WEBHOOK_FIELDS);
@@ -77,81 +93,36 @@ export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly Fiel
   if (typeof url !== "string" && !isUrlSecret(format)) {
     errors.add(["url"], "is required: only a secret URL can be left out to keep it");
   }
-  errors.addAll(
-    ["settings"],
-    schemaErrors(declaredSettings(format), withoutCleared(format, settings)),
-  );
+  errors.addAll(["settings"], schemaErrors(declaredSchema(FORMATS[format].settings), settings));
   validateSecret(errors, secret ?? undefined);
   validateEvents(errors, events);
   return errors.all;
 }
 
-/**
- * Returns the schema of settings in a file: that of a create body, in which secrets may be null or
- * left out.
- */
-function declaredSettings(format: WebhookFormat): TObject {
-  const { settings, secretSettings } = FORMATS[format];
-  const fields = Object.entries((settings as TObject).properties).map(([name, schema]) => [
-    name,
-    secretSettings.includes(name) ? Type.Optional(Nullable(schema)) : schema,
-  ]);
-  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
-}
-
 /** Returns the schema of settings as they are written: secrets can contain variables, or be empty to be removed. */
 export function webhookSettingsSchema(format: WebhookFormat): TSchema {
-  const { properties } = declaredSettings(format);
-  const { secretSettings } = FORMATS[format];
-  const fields = Object.entries(properties).map(([name, schema]) => {
-    if (!secretSettings.includes(name)) return [name, schema];
-    const written = Type.Union([schema, Text({ pattern: "^$|\\$\\{" })]);
-    return [name, OptionalKind in schema ? Type.Optional(written) : written];
-  });
+  const fields = Object.entries<TSchema>(FORMATS[format].settings.properties).map(
+    ([name, schema]) => {
+      if (!isSecret(schema)) return [name, schema];
+      const variable = Text({ pattern: "^$|\\$\\{" });
+      return [name, Type.Optional(Type.Union([Nullable(schema), variable]))];
+    },
+  );
   return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
 }
 
-/** Returns the settings without optional secrets that an empty text removes. */
-function withoutCleared(
-  format: WebhookFormat,
-  settings: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const { secretSettings } = FORMATS[format];
-  const isCleared = (name: string, value: unknown) =>
-    value === "" && secretSettings.includes(name) && canOmit(format, name);
-  return Object.fromEntries(Object.entries(settings).filter((entry) => !isCleared(...entry)));
-}
-
-/** Returns true if a setting of this format is optional. */
-function canOmit(format: WebhookFormat, setting: string): boolean {
-  const { properties } = FORMATS[format].settings as TObject;
-  return OptionalKind in (properties[setting] ?? {});
-}
-
-/**
- * Returns the endpoint with each secret replaced by the result of `change`, which receives the
- * secret and its pointer.
- */
+/** Returns the endpoint with each secret replaced by the result of `change`, which receives the secret and its pointer. */
 export function mapWebhookSecrets<Webhook extends DeclaredWebhook>(
   webhook: Webhook,
   change: (text: string, at: string) => string,
 ): Webhook {
   const format = formatOf(webhook);
-  const { secretSettings } = FORMATS[format];
-  const map = (value: unknown, at: string) =>
-    typeof value === "string" ? change(value, at) : value;
-  const mapped: Record<string, unknown> = { ...webhook };
-  if ("url" in webhook && isUrlSecret(format)) mapped["url"] = map(webhook.url, pointer("url"));
-  if ("secret" in webhook) mapped["secret"] = map(webhook.secret, pointer("secret"));
-  if (webhook.settings) {
-    mapped["settings"] = Object.fromEntries(
-      Object.entries(webhook.settings).map(([name, value]) => [
-        name,
-        secretSettings.includes(name) ? map(value, pointer("settings", name)) : value,
-      ]),
-    );
-  }
-  return mapped as Webhook;
+  const schema = Type.Object({
+    url: isUrlSecret(format) ? Secret({}) : Url,
+    secret: SigningSecret,
+    settings: FORMATS[format].settings,
+  });
+  return mapSecrets(schema, webhook, change);
 }
 
 /**
@@ -166,7 +137,8 @@ export function declareWebhook(
   monitors: readonly string[],
 ): DeclaredWebhook {
   const { format, description, events, groupSeconds } = row;
-  const settings = declareSettings(row);
+  const concealed = concealedSecrets(FORMATS[format].settings, row.settings);
+  const settings = { ...row.settings, ...concealed };
   const isDefault = events.length === 1 && events[0] === ANY_EVENT;
   return {
     url: isUrlSecret(format) ? null : row.url,
@@ -185,16 +157,6 @@ export function declareWebhook(
 /** Returns true if a person disabled the endpoint, not the failures of its deliveries. */
 export function isDisabledByPerson({ enabled, disabledReason }: WebhookRow): boolean {
   return !enabled && disabledReason === null;
-}
-
-function declareSettings({ format, settings }: WebhookRow): Record<string, unknown> {
-  const { secretSettings } = FORMATS[format];
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [
-      name,
-      secretSettings.includes(name) ? null : value,
-    ]),
-  );
 }
 
 /**
@@ -255,51 +217,33 @@ function addUrl(
 }
 
 function addSettings(
-  connection: DesiredConnection,
+  { creation, change, current, desired, missing }: DesiredConnection,
   webhook: DeclaredWebhook,
   row: WebhookRow | undefined,
 ): void {
   const format = formatOf(webhook);
-  const { settings, secretSettings } = FORMATS[format];
+  const { settings: schema } = FORMATS[format];
+  const { settings = {} } = webhook;
   // Another format starts without settings.
   const before: Readonly<Record<string, unknown>> = row?.format === format ? row.settings : {};
-  for (const name of Object.keys((settings as TObject).properties)) {
-    const [declared, stored] = [webhook.settings?.[name], before[name]];
-    if (secretSettings.includes(name)) {
-      addSecretSetting(connection, {
-        name,
-        declared,
-        stored,
-        isNeeded: !canOmit(format, name),
-      });
+  const secrets = planSecrets(schema, settings, before);
+  for (const name of Object.keys(schema.properties)) {
+    const [declared, stored] = [settings[name], before[name]];
+    if (isSecretField(schema, name)) {
+      current[`settings.${name}`] = secrets.current[name];
+      desired[`settings.${name}`] = secrets.desired[name];
+      if (name in secrets.creation) creation[name] = secrets.creation[name];
+      if (name in secrets.change) change[name] = secrets.change[name];
       continue;
     }
-    connection.current[`settings.${name}`] = stored ?? null;
-    connection.desired[`settings.${name}`] = declared ?? null;
-    if (declared !== undefined) connection.creation[name] = declared;
-    if (declared !== stored) connection.change[name] = declared ?? null;
+    current[`settings.${name}`] = stored ?? null;
+    desired[`settings.${name}`] = declared ?? null;
+    if (declared !== undefined) creation[name] = declared;
+    if (declared !== stored) change[name] = declared ?? null;
   }
-}
-
-function addSecretSetting(
-  { creation, change, current, desired, missing }: DesiredConnection,
-  setting: { name: string; declared: unknown; stored: unknown; isNeeded: boolean },
-): void {
-  const { name, declared, stored, isNeeded } = setting;
-  const field = `settings.${name}`;
-  const described = describeSecretChange(stored, declared);
-  current[field] = described.current;
-  desired[field] = described.desired;
-  if (declared === undefined || declared === null) {
-    if (stored === undefined && (isNeeded || declared === null)) {
-      missing.push({ pointer: pointer("settings", name), detail: MISSING_SECRET });
-    }
-  } else if (declared === "") {
-    change[name] = null;
-  } else {
-    creation[name] = declared;
-    change[name] = declared;
-  }
+  const errors = new FieldErrors();
+  errors.addAll(["settings"], secrets.missing);
+  missing.push(...errors.all);
 }
 
 function addSecret(

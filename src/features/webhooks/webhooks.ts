@@ -1,7 +1,7 @@
-import type { TObject } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../base/ids";
+import { addsUse, givenValues, isSecretField, keptSecrets, type Uses } from "../../base/secrets";
 import { toRef } from "../../base/text";
 import { FieldErrors, type IsInvalidField, validate } from "../../base/validation";
 import {
@@ -241,22 +241,21 @@ function validateKeptSecrets(
   desired: DesiredWebhook,
   input: UpdateWebhookBody,
 ): void {
-  if (desired.format !== before.format) return;
-  const { secretSettings } = FORMATS[before.format];
-  const isOther =
-    URL.parse(desired.url)?.href !== new URL(before.url).href ||
-    Object.keys({ ...before.settings, ...desired.settings }).some(
-      (name) =>
-        !secretSettings.includes(name) &&
-        (before.settings[name] ?? null) !== (desired.settings[name] ?? null),
-    );
-  if (!isOther) return;
-  for (const setting of secretSettings) {
-    const isKept = setting in desired.settings && input.settings?.[setting] === undefined;
-    if (isKept) {
-      errors.add(["settings", setting], "must be entered again for another address or recipient");
-    }
+  if (desired.format !== before.format || !addsUse(usesOf(before), usesOf(desired))) return;
+  const schema = FORMATS[before.format].settings;
+  for (const path of keptSecrets(schema, before.settings, input.settings ?? {})) {
+    errors.add(["settings", ...path], "must be entered again for another address or recipient");
   }
+}
+
+/** Names the address and the recipient of an endpoint, which its other settings decide. */
+function usesOf({ url, format, settings }: Pick<WebhookRow, "url" | "format" | "settings">): Uses {
+  const schema = FORMATS[format].settings;
+  const none = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, null]));
+  const open = Object.entries({ ...none, ...givenValues(settings) }).filter(
+    ([name]) => !isSecretField(schema, name),
+  );
+  return [URL.parse(url)?.href, ...open.map(([name, value]) => `${name} ${JSON.stringify(value)}`)];
 }
 
 /**
@@ -473,7 +472,7 @@ function changedSettings(
   before: Readonly<Record<string, unknown>>,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const declared = (FORMATS[format].settings as TObject).properties;
+  const declared = FORMATS[format].settings.properties;
   return Object.fromEntries(
     Object.entries({ ...before, ...change }).filter(
       ([name, value]) => value !== null || !Object.hasOwn(declared, name),

@@ -1,6 +1,7 @@
 /* Bodies of requests about webhooks. Settings come from the formats. */
-import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Instant, Nullable, OneOf, Text } from "../../base/schema";
+import { changeSchema, Secret } from "../../base/secrets";
 import { capitalised } from "../../base/text";
 import { DescriptionText } from "../../base/texts";
 import { toIso, toIsoOrNull } from "../../base/time";
@@ -78,24 +79,12 @@ const SHAPES = [
   Type.Object({}, { additionalProperties: false, title: "NoSettings" }),
   ...WEBHOOK_FORMATS.map((name) => {
     const title = `${name.split("-").map(capitalised).join("")}Settings`;
-    return Type.Object((FORMATS[name].settings as TObject).properties, {
+    return Type.Object(FORMATS[name].settings.properties, {
       additionalProperties: false,
       title,
     });
   }).filter(({ properties }) => Object.keys(properties).length > 0),
 ];
-
-/** Returns the schema of changed settings: null clears an optional one. */
-function changeOf({ properties, title }: TObject): TSchema {
-  const fields = Object.entries(properties).map(([name, schema]) => [
-    name,
-    Type.Optional(OptionalKind in schema ? Nullable(schema) : schema),
-  ]);
-  return Type.Object(Object.fromEntries(fields), {
-    additionalProperties: false,
-    title: `Update${title}`,
-  });
-}
 
 const { url: Url, ...Others } = WritableFields.properties;
 const Optional = Type.Partial(Type.Object(Others)).properties;
@@ -109,7 +98,7 @@ export const CreateWebhookBody = Type.Object(
       "Further settings of the format; most formats have none. Tokens are never returned.",
     ),
     secret: Type.Optional(
-      Text({
+      Secret({
         maxLength: SECRET_MAX,
         description:
           "Signing secret: `whsec_` and the base64 of 24 to 64 bytes. Default: a generated one.",
@@ -128,7 +117,7 @@ export const UpdateWebhookBody = Type.Object(
     url: Type.Optional(Url),
     ...Optional,
     settings: SettingsOf(
-      SHAPES.map(changeOf),
+      SHAPES.map((shape) => changeSchema(shape, { title: `Update${shape.title}` })),
       "Omitted settings keep their values, including tokens; null clears an optional one. Another format starts without settings.",
     ),
   },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { isSecretField } from "../../../src/base/secrets";
 import { FORMATS } from "../../../src/features/webhooks/formats";
 import { isForPeople, WEBHOOK_FORMATS } from "../../../src/base/webhook";
 import { bodyFor, incidentEvent, writeFor } from "../../support/webhook-formats";
@@ -60,7 +61,7 @@ describe("secret settings", () => {
     ["uptime-kuma", "headers"],
   ] as const)("a message for %s contains no secret %s", (name, setting) => {
     const settings = { [setting]: "123456:quite-private", chat_id: "1" };
-    expect(FORMATS[name].secretSettings).toContain(setting);
+    expect(isSecretField(FORMATS[name].settings, setting)).toBe(true);
     const message = writeFor(name, incidentEvent("Name", "Text"), { settings });
     expect(message?.body).toContain("Text");
     expect(message?.body).not.toContain("quite-private");

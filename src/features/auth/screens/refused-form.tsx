@@ -1,5 +1,6 @@
 import { formatNamed, settingsOf } from "../../webhooks/screens/forms";
 import { containsKeyShape } from "../../../base/ids";
+import { SUPPORTED_TYPES } from "../../../base/status";
 import { WEBHOOK_FORMATS } from "../../../base/webhook";
 import type { Form as SentForm } from "../../../http/form-body";
 import { KEPT_FORM_MAX_BYTES } from "../../../http/refused-form";
@@ -8,21 +9,24 @@ import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form } from "../../../ui/form";
 import { KEPT_FIELD } from "../../../ui/forms/form";
 import { PRIVATE_KEY } from "../../monitors/probes/client-certificate";
+import { secretTextsOf } from "../../monitors/screens/secrets";
+import { inputOf } from "../../monitors/screens/types/type-form";
 import { FORMATS } from "../../webhooks/formats";
 import { isDashboardPath } from "./return-path";
 
 /** Limit of fields of a kept form, each of which becomes an element of a page. */
 const FIELDS_MAX = 2_000;
 
-/** Passwords, keys and client secrets, and the headers, bodies, queries and messages that a monitor sends. */
-const SECRET_INPUT =
-  /password|^header_\d+_value$|^config_(?:body|query|send|oauth2_client_secret|client_certificate_key)$/;
+/** Passwords, and values such as those of the headers that a monitor sends. */
+const SECRET_INPUT = /password|^header_\d+_value$/;
 
-const SECRET_SETTINGS: ReadonlySet<string> = new Set(
-  WEBHOOK_FORMATS.flatMap(settingsOf)
-    .filter(({ isSecret }) => isSecret)
-    .map(({ input }) => input),
-);
+/** Inputs for the secret settings of webhooks and the secret texts of monitors. */
+const SECRET_INPUTS: ReadonlySet<string> = new Set([
+  ...WEBHOOK_FORMATS.flatMap(settingsOf).flatMap(({ isSecret, input }) =>
+    isSecret ? [input] : [],
+  ),
+  ...SUPPORTED_TYPES.flatMap(secretTextsOf).map(inputOf),
+]);
 
 /** Form that was submitted without a session, as the sign-in page carries it. It has no secrets. */
 export interface RefusedForm {
@@ -102,7 +106,7 @@ function entriesOfKept({ fields }: Pick<RefusedForm, "fields">): [string, string
 
 /** Returns true if a form's input holds a secret, which no page shows again. */
 export function isSecretInput(name: string): boolean {
-  return SECRET_INPUT.test(name) || SECRET_SETTINGS.has(name);
+  return SECRET_INPUT.test(name) || SECRET_INPUTS.has(name);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { secretsIn as secretTexts } from "../../../base/secrets";
 import type { WebhookFormat } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
@@ -99,11 +100,10 @@ const BEGINNING_MIN = 4;
  * back: whole and in parts, plain, decoded and escaped. Longest first.
  */
 export function secretsIn({ url, format, settings }: Outgoing["webhook"]): string[] {
-  const { secretSettings, openPath } = FORMATS[format];
-  const tokens = secretSettings.map((name) => settings[name]);
+  const { settings: schema, openPath } = FORMATS[format];
   const secrets = [
     ...(openPath ? hiddenIn(new URL(url), openPath) : []),
-    ...tokens.filter((value): value is string => typeof value === "string" && value !== ""),
+    ...secretTexts(schema, settings).flatMap(({ text }) => (text === "" ? [] : [text])),
   ];
   return [...new Set(secrets.flatMap(spellings))].toSorted((a, b) => b.length - a.length);
 }

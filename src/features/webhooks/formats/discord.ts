@@ -34,7 +34,6 @@ export const discord: Format = {
   label: "Discord",
   hint: "In the channel's settings, under Integrations → Webhooks, create a webhook and copy its URL.",
   settings: Type.Object({}, { additionalProperties: false }),
-  secretSettings: [],
   openPath: /^\/api\/(v\d+\/)?webhooks\//,
   pace: [
     { count: 5, inMs: 2 * SECOND_MS },

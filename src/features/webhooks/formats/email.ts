@@ -22,7 +22,6 @@ export const email: Format = {
   label: "E-mail",
   hint: "One address, in the API as mailto:oncall@example.com. If it is not the address of a user, its owner must confirm by a link in a mail.",
   settings: Type.Object({}, { additionalProperties: false }),
-  secretSettings: [],
   pace: [],
   validate: () => [],
   write(event, context) {

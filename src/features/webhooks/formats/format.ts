@@ -1,4 +1,4 @@
-import type { TSchema } from "@sinclair/typebox";
+import type { TObject } from "@sinclair/typebox";
 import type { FieldError } from "../../../base/errors";
 import type { RecordedEvent } from "../../../events/outbox";
 import type { ComponentStatus } from "../../../base/status";
@@ -51,10 +51,8 @@ export interface Format {
   /** Name of the service, and a hint about where its URL is found. */
   label: string;
   hint: string;
-  /** Strict schema of further settings; an empty object for most. */
-  settings: TSchema;
-  /** Names of secret settings, which are never shown. */
-  secretSettings: readonly string[];
+  /** Strict schema of further settings, with the secret ones; an empty object for most. */
+  settings: TObject;
   /**
    * Public beginning of the path, for services whose URL alone permits writing to a channel. The
    * rest of the path is a secret. Omitted if the URL is not secret.

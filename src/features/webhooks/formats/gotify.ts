@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
-import { Text } from "../../../base/schema";
+import { Secret } from "../../../base/secrets";
 import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { MARKDOWN, writeBlocks } from "./markup";
@@ -19,7 +19,7 @@ const PRIORITY = 5;
 
 const Settings = Type.Object(
   {
-    token: Text({
+    token: Secret({
       minLength: 1,
       maxLength: 255,
       pattern: "^[!-~]+$",
@@ -35,7 +35,6 @@ export const gotify: Format = {
   label: "Gotify",
   hint: "The address of your Gotify server, and the token of an application that you create under Apps.",
   settings: Settings,
-  secretSettings: ["token"],
   pace: [{ count: 10, inMs: SECOND_MS }],
   validate(url): FieldError[] {
     // A token in the URL would be shown with the URL.

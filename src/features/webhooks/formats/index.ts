@@ -1,4 +1,5 @@
 import type { FieldError } from "../../../base/errors";
+import { isSecretField } from "../../../base/secrets";
 import { schemaErrors } from "../../../base/validation";
 import type { WebhookFormat } from "../../../base/webhook";
 import type { Format } from "./format";
@@ -61,11 +62,11 @@ export function shownSettings(
   name: WebhookFormat,
   settings: Readonly<Record<string, unknown>>,
 ): { settings: Record<string, unknown>; secretSettings: string[] } {
-  const isSecret = (setting: string) => FORMATS[name].secretSettings.includes(setting);
+  const isHidden = (setting: string) => isSecretField(FORMATS[name].settings, setting);
   return {
     settings: Object.fromEntries(
-      Object.entries(settings).filter(([setting]) => !isSecret(setting)),
+      Object.entries(settings).filter(([setting]) => !isHidden(setting)),
     ),
-    secretSettings: Object.keys(settings).filter(isSecret),
+    secretSettings: Object.keys(settings).filter(isHidden),
   };
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
-import { Text } from "../../../base/schema";
+import { Secret } from "../../../base/secrets";
 import { SECOND_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import { clipTo, fittedMessage, PLAIN, writeBlocks } from "./markup";
@@ -34,7 +34,7 @@ const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major: 5, partial:
 const Settings = Type.Object(
   {
     token: Type.Optional(
-      Text({
+      Secret({
         minLength: 1,
         maxLength: 255,
         pattern: "^[!-~]+$",
@@ -43,7 +43,7 @@ const Settings = Type.Object(
       }),
     ),
     authorization: Type.Optional(
-      Text({
+      Secret({
         minLength: 1,
         maxLength: 1_000,
         pattern: "^[!-~](?:[ -~]*[!-~])?$",
@@ -64,7 +64,6 @@ export const ntfy: Format = {
   label: "ntfy",
   hint: "The URL of a topic, such as https://ntfy.sh/my-secret-topic. Everyone who knows the topic can read it.",
   settings: Settings,
-  secretSettings: ["token", "authorization"],
   pace: [{ burst: 60, everyMs: 5 * SECOND_MS }],
   validate(url, { token, authorization }): FieldError[] {
     const { pathname, search } = new URL(url);

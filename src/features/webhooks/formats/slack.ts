@@ -66,7 +66,6 @@ export const slack: Format = {
   label: "Slack",
   hint: "Create an app at api.slack.com/apps, turn on Incoming Webhooks, add one to a channel, and paste its URL.",
   settings: Type.Object({}, { additionalProperties: false }),
-  secretSettings: [],
   openPath: /^\/(services|workflows)\//,
   pace: [{ count: 1, inMs: SECOND_MS }],
   validate(url): FieldError[] {

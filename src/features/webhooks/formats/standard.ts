@@ -21,7 +21,6 @@ export const standard: Format = {
   label: "Standard Webhooks",
   hint: "A URL of your program. Requests are signed; standardwebhooks.com lists libraries that verify them.",
   settings: Type.Object({}, { additionalProperties: false }),
-  secretSettings: [],
   pace: [],
   validate: () => [],
   write: (event) => jsonMessage(envelopeOf(event)),

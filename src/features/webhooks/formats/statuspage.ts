@@ -17,7 +17,6 @@ export const statuspage: Format = {
   label: "Statuspage",
   hint: "A URL of a program that reads webhook notifications of Atlassian Statuspage.",
   settings: Type.Object({}, { additionalProperties: false }),
-  secretSettings: [],
   pace: [],
   validate: () => [],
   write(event, context) {

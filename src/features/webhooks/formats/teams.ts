@@ -39,7 +39,6 @@ export const teams: Format = {
   label: "Microsoft Teams",
   hint: "In the channel's menu choose Workflows → Send webhook alerts to a channel, and copy the URL at the end.",
   settings: Type.Object({}, { additionalProperties: false }),
-  secretSettings: [],
   openPath: /^\//,
   pace: [{ count: 4, inMs: SECOND_MS }],
   validate(url): FieldError[] {

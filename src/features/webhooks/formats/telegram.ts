@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
 import type { Tone } from "../../../base/status";
 import { Text } from "../../../base/schema";
+import { Secret } from "../../../base/secrets";
 import { MINUTE_MS } from "../../../base/time";
 import { type Format, jsonMessage } from "./format";
 import {
@@ -59,7 +60,7 @@ function escape(text: string): string {
 
 const Settings = Type.Object(
   {
-    bot_token: Text({
+    bot_token: Secret({
       minLength: 1,
       maxLength: 255,
       pattern: "^\\d+:[A-Za-z0-9_-]+$",
@@ -85,7 +86,6 @@ export const telegram: Format = {
   label: "Telegram",
   hint: "The URL is https://api.telegram.org, or your own Bot API server. Create a bot with @BotFather and add it to the chat.",
   settings: Settings,
-  secretSettings: ["bot_token"],
   pace: [{ count: 20, inMs: MINUTE_MS }],
   pauseField: ["parameters", "retry_after"],
   destination: (url, { bot_token, chat_id }) =>

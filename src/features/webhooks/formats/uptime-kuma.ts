@@ -3,7 +3,7 @@ import { kumaTypeOf } from "../../../base/compat";
 import type { MonitorType } from "../../../base/status";
 import { headerError } from "../../../egress/request";
 import type { RecordedEvent } from "../../../events/outbox";
-import { Text } from "../../../base/schema";
+import { Secret } from "../../../base/secrets";
 import { parseJson } from "../../../base/text";
 import { parseInstant, SECOND_MS, toIso } from "../../../base/time";
 import { type Block, fittedMessage, paragraph, PLAIN, writeBlocks } from "./markup";
@@ -33,7 +33,7 @@ const STATUSES: Readonly<Partial<Record<RecordedEvent["type"], number>>> = {
 const Settings = Type.Object(
   {
     headers: Type.Optional(
-      Text({
+      Secret({
         minLength: 2,
         maxLength: 4_000,
         check: headersProblem,
@@ -50,7 +50,6 @@ export const uptimeKuma: Format = {
   label: "Uptime Kuma",
   hint: "A URL of a program that reads webhook notifications of Uptime Kuma.",
   settings: Settings,
-  secretSettings: ["headers"],
   pace: [],
   validate: () => [],
   write(event, context) {

@@ -1,4 +1,5 @@
-import { OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
+import { OptionalKind, type TSchema } from "@sinclair/typebox";
+import { isSecret } from "../../../base/secrets";
 import { capitalised, spaced } from "../../../base/text";
 import { DESCRIPTION_MAX } from "../../../base/texts";
 import {
@@ -389,15 +390,13 @@ interface Setting {
 
 /** Returns the settings of a format, from its schema. */
 export function settingsOf(format: WebhookFormat): Setting[] {
-  const { settings, secretSettings } = FORMATS[format];
-  const { properties } = settings as TObject;
-  return Object.entries<TSchema>(properties).map(([name, schema]) => ({
+  return Object.entries<TSchema>(FORMATS[format].settings.properties).map(([name, schema]) => ({
     name,
     input: inputOf(name),
     clearInput: `clear_${name}`,
     label: capitalised(spaced(name)),
     hint: schema.description,
-    isSecret: secretSettings.includes(name),
+    isSecret: isSecret(schema),
     isOptional: OptionalKind in schema,
     isNumber: schema["type"] === "integer",
   }));
