@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
 import {
   CONNECTIONS_MAX,
@@ -17,6 +18,7 @@ import { type Config, setterOf } from "../../base/config/options";
 import { listenUrl, parseHostName } from "../../base/config/parse";
 import { conflict, type FieldError, invalidFields } from "../../base/errors";
 import { formatMailbox } from "../../base/mail-address";
+import { addsUse, keptSecrets, mergeSecrets, Secret, type Uses } from "../../base/secrets";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -51,8 +53,10 @@ export interface MailSettings {
   origin: "flags" | "dashboard";
 }
 
-/** Settings of the form. A password that is null stays as it is stored. */
-export type MailSettingsInput = StoredMailSettings;
+/** Settings of the form. A password that is left out stays as it is stored, and null removes it. */
+export type MailSettingsInput = Omit<StoredMailSettings, "password"> & {
+  password?: string | null;
+};
 
 /** Part that is missing before mail can be sent. */
 export type MissingForMail = "relay" | "from" | "public_address";
@@ -96,12 +100,13 @@ export function readStoredMailSettings(reader: Reader): StoredMailSettings | und
 export function setMailSettings(ctx: Ctx, tx: Tx, input: MailSettingsInput, actor: Actor): boolean {
   requireNoSetters(ctx.config);
   const before = readStoredMailSettings(tx);
-  const isKept = input.user !== null && input.password === null && before?.password != null;
-  // Otherwise the password could be sent to a server of the caller's choice.
-  const canKeep = before?.host === canonicalHost(input.host) && before.user === input.user;
-  const password = isKept && canKeep ? before.password : input.password;
+  // Without a user name there is no password.
+  const change = input.user === null ? { password: null, ...input } : input;
+  const isExposed = before !== undefined && addsUse(usesOf(before), usesOf(input));
+  const stored: MailSettingsInput = before ?? change;
+  const { password = null } = mergeSecrets(SECRETS, stored, change, () => isExposed);
   const errors = settingErrors({ ...input, password });
-  if (isKept && !canKeep) {
+  if (isExposed && keptSecrets(SECRETS, stored, change).length > 0) {
     const others = errors.filter(({ pointer }) => pointer !== "#/password");
     const detail = "must be typed again with another host or user name";
     throw invalidFields([...others, { pointer: "#/password", detail }]);
@@ -116,6 +121,13 @@ export function setMailSettings(ctx: Ctx, tx: Tx, input: MailSettingsInput, acto
   audit(ctx, tx, actor, "mail.configure", MAIL, summary);
   ctx.signals.settingsChanged.raise(tx);
   return true;
+}
+
+const SECRETS = Type.Object({ password: Type.Optional(Secret({})) });
+
+/** Names the server that gets the password, and the user whose password it is. */
+function usesOf({ host, user }: MailSettingsInput): Uses {
+  return [`host ${canonicalHost(host)}`, `user ${user}`];
 }
 
 /** Removes the dashboard's settings. Returns false without any. Throws `conflict` if flags or variables rule them. */

@@ -518,7 +518,7 @@ const passwordField: Field<string, string | null, MailContext> = {
   label: "Password",
   initial: "",
   read: (sent, name) => sent.text(name),
-  toBody: (typed) => (typed === "" ? null : typed),
+  toBody: (typed) => (typed === "" ? undefined : typed),
   fromStored: () => "",
   Input: ({ name, errors, context }) => (
     <TextField
