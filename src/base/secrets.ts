@@ -52,11 +52,12 @@ export function isSecretField({ properties }: TObject, field: string): boolean {
 }
 
 /** Field that holds secrets: a text, the values of a record, or parts of an object. */
-export interface SecretField {
+interface SecretField {
   field: string;
   kind: "text" | "values" | "parts";
-  /** Names of the secret parts; empty for other kinds. */
+  /** Names of the secret parts of an object, and of its other parts. */
   parts: readonly string[];
+  openParts: readonly string[];
   /** True for a text that a new object must have. */
   isRequired: boolean;
 }
@@ -64,15 +65,28 @@ export interface SecretField {
 /** Path of a secret: its field, or its field and the name of a value or a part. */
 type SecretPath = readonly string[];
 
+/** Fields by schema. Schemas are constant, and each monitor that is shown needs its fields. */
+const fieldsBySchema = new WeakMap<TObject, readonly SecretField[]>();
+
 /** Returns the fields of an object that hold secrets, in order. */
-export function secretFields({ properties }: TObject): SecretField[] {
-  return Object.entries<TSchema>(properties).flatMap(([field, schema]): SecretField[] => {
-    const parts = secretParts(schema);
-    if (parts.length > 0) return [{ field, kind: "parts", parts, isRequired: false }];
-    if (!isSecret(schema)) return [];
-    const kind = schema[Kind] === "Record" ? "values" : "text";
-    return [{ field, kind, parts, isRequired: kind === "text" && !(OptionalKind in schema) }];
-  });
+export function secretFields(schema: TObject): readonly SecretField[] {
+  const known = fieldsBySchema.get(schema);
+  if (known) return known;
+  const fields = Object.entries<TSchema>(schema.properties).flatMap(
+    ([field, each]): SecretField[] => {
+      const parts = secretParts(each);
+      const openParts = Object.keys(each["properties"] ?? {}).filter(
+        (name) => !parts.includes(name),
+      );
+      const secret = { field, parts, openParts, isRequired: false };
+      if (parts.length > 0) return [{ ...secret, kind: "parts" }];
+      if (!isSecret(each)) return [];
+      if (each[Kind] === "Record") return [{ ...secret, kind: "values" }];
+      return [{ ...secret, kind: "text", isRequired: !(OptionalKind in each) }];
+    },
+  );
+  fieldsBySchema.set(schema, fields);
+  return fields;
 }
 
 function secretParts(schema: TSchema): string[] {
@@ -157,10 +171,10 @@ export function shownParts(schema: TObject): TObject {
 /** Returns an object as answers show it. Fields follow that are facts about secret texts and values. */
 export function withoutSecrets(schema: TObject, value: object): Fields {
   const shown = new Map(Object.entries(value));
-  for (const { field, kind, parts } of secretFields(schema)) {
+  for (const { field, kind, parts, openParts } of secretFields(schema)) {
     const content = fieldOf(value, field);
     if (kind === "parts") {
-      if (isRecord(content)) shown.set(field, withoutParts(schema, field, parts, content));
+      if (isRecord(content)) shown.set(field, withoutParts(content, parts, openParts));
       continue;
     }
     shown.delete(field);
@@ -172,14 +186,11 @@ export function withoutSecrets(schema: TObject, value: object): Fields {
   return Object.fromEntries(shown);
 }
 
-function withoutParts(schema: TObject, field: string, parts: readonly string[], content: Fields) {
-  const names = Object.keys(schema.properties[field]?.["properties"] ?? {});
-  const open = names.filter((name) => !parts.includes(name));
-  const isSet = (name: string) => content[name] != null && content[name] !== "";
-  return Object.fromEntries([
-    ...open.map((name) => [name, content[name] ?? null]),
-    ...parts.map((name) => [`has_${name}`, isSet(name)]),
-  ]);
+function withoutParts(content: Fields, parts: readonly string[], openParts: readonly string[]) {
+  const shown: Fields = {};
+  for (const name of openParts) shown[name] = content[name] ?? null;
+  for (const name of parts) shown[`has_${name}`] = content[name] != null && content[name] !== "";
+  return shown;
 }
 
 /** Returns an object as answers show it without the facts about its secrets. */
@@ -287,7 +298,7 @@ export function mergeSecrets<Value extends object>(
   for (const { field, kind, parts } of secretFields(schema)) {
     const stored = fieldOf(before, field);
     const given = fieldOf(change, field);
-    const kept = isExposed(field) ? undefined : stored;
+    const kept = stored == null || isExposed(field) ? undefined : stored;
     if (kind === "parts") {
       const content = merged.get(field);
       if (isRecord(content)) merged.set(field, mergeParts(parts, kept, given, content));
@@ -435,6 +446,18 @@ export function planSecrets(schema: TObject, declared: object, stored: object): 
   return plan;
 }
 
+/** Describes a stored secret, which may be undefined, and the secret of a file. */
+function describeSecretChange(
+  stored: unknown,
+  declared: unknown,
+): { current: string | null; desired: string | null } {
+  const current = stored === undefined ? null : SECRET;
+  if (declared === undefined || declared === null || declared === stored)
+    return { current, desired: current };
+  if (declared === "") return { current, desired: null };
+  return { current, desired: current === null ? SECRET : ANOTHER_SECRET };
+}
+
 /** Returns the desired secrets of a field by name: null keeps one, and an empty text removes it. */
 function desiredTexts(
   secret: SecretField,
@@ -471,16 +494,4 @@ function addContent(
   } else if (secrets.size > 0) {
     fields[field] = kind === "text" ? secrets.get(SINGLE) : Object.fromEntries(secrets);
   }
-}
-
-/** Describes a stored secret, which may be undefined, and the secret of a file. */
-export function describeSecretChange(
-  stored: unknown,
-  declared: unknown,
-): { current: string | null; desired: string | null } {
-  const current = stored === undefined ? null : SECRET;
-  if (declared === undefined || declared === null || declared === stored)
-    return { current, desired: current };
-  if (declared === "") return { current, desired: null };
-  return { current, desired: current === null ? SECRET : ANOTHER_SECRET };
 }

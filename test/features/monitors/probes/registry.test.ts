@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { TObject } from "@sinclair/typebox";
+import type { TObject, TSchema } from "@sinclair/typebox";
 import { schemaErrors } from "../../../../src/base/validation";
-import { declaredSchema, secretFields } from "../../../../src/base/secrets";
+import { declaredSchema, isSecret, secretFields } from "../../../../src/base/secrets";
 import { changeSchemaOf } from "../../../../src/features/monitors/wire";
 import { declareConfig, desiredConfig } from "../../../../src/features/monitors/declared";
 import {
@@ -21,6 +21,15 @@ function secretsIn(type: SupportedType, config: MonitorConfig): MonitorConfig {
   const { secrets, secretParts } = monitorSecrets(type);
   const fields = { ...secrets, ...secretParts };
   return Object.fromEntries(Object.entries(config).filter(([field]) => field in fields));
+}
+
+/** Counts the secrets that are marked anywhere in a schema, or that its descriptions call secrets. */
+function marksIn(schema: unknown): number {
+  if (typeof schema !== "object" || schema === null) return 0;
+  const { description = "" } = schema as TSchema;
+  const isCalledSecret = / (?:is a secret|are secrets) /.test(description);
+  const isMarked = isCalledSecret || isSecret(schema as TSchema);
+  return Object.values(schema).reduce((sum, part) => sum + marksIn(part), Number(isMarked));
 }
 
 describe("monitor types", () => {
@@ -109,6 +118,8 @@ describe("monitor types", () => {
         kind === "parts" ? parts : kind,
       ]);
       expect(Object.fromEntries(marked)).toEqual({ ...secrets, ...secretParts });
+      const paths = [...Object.keys(secrets), ...Object.values(secretParts).flat()];
+      expect(marksIn(probeOf(type).config)).toBe(paths.length);
     }
   });
 
