@@ -26,7 +26,7 @@ import { endGathering } from "./gathering-store";
 import { findMonitorId } from "./monitor-store";
 import { mailtoOf, maskedMailto, parseMailto } from "./recipient";
 import { getWebhookRecord, getWebhookRow, resolveWebhookId, type WebhookRecord } from "./records";
-import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./secrets";
+import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./signing";
 import {
   findWebhook,
   findWebhookByRef,

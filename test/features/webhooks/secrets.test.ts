@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
-  secretError,
   newSecret,
   ROTATION_OVERLAP_MS,
   secretBytes,
+  secretError,
   secretsInForce,
-} from "../../../src/features/webhooks/secrets";
+} from "../../../src/features/webhooks/signing";
 import { systemRandom } from "../../../src/base/hash";
 
 const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 7).toString("base64")}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { newSecret, signatureHeaders } from "../../../src/features/webhooks/secrets";
+import { newSecret, signatureHeaders } from "../../../src/features/webhooks/signing";
 import { systemRandom } from "../../../src/base/hash";
 
 const BODY =

@@ -15,7 +15,7 @@ import {
   WarningDays,
   withPasswordDefaults,
 } from "./fields";
-import { secretRules, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secret-uses";
 
 /** Query of a check that names none. */
 export const DEFAULT_QUERY = "SELECT 1";

@@ -14,7 +14,7 @@ import {
   WarningDays,
   withServerDefaults,
 } from "./fields";
-import { secretRules, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secret-uses";
 
 /** Used where a port is required, so that it never applies. */
 const NO_PORT = 0;

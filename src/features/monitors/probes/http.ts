@@ -33,7 +33,7 @@ import { CheckCookies } from "./http-cookies";
 import { DigestSignIn } from "./http-digest";
 import { proxyOf } from "./http-proxy";
 import { completedOAuth2 } from "./oauth2";
-import { secretRules, steeringUsesOf, usesByFields, versionsOf } from "./secrets";
+import { secretRules, steeringUsesOf, usesByFields, versionsOf } from "./secret-uses";
 import { parseUrl, urlTarget } from "./urls";
 
 /** Names the uses of the secrets of a field. */

@@ -19,7 +19,7 @@ import {
   withPlainPassword,
   withPasswordDefaults,
 } from "./fields";
-import { secretRules, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secret-uses";
 
 const DEFAULT_PORT = 1883;
 const ASSERTIONS_MAX = 30;

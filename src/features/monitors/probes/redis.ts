@@ -17,7 +17,7 @@ import {
   withPlainPassword,
   withPasswordDefaults,
 } from "./fields";
-import { secretRules, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secret-uses";
 
 const DEFAULT_PORT = 6379;
 const ROLES = ["master", "replica"] as const;

@@ -16,7 +16,7 @@ import {
   validateHostField,
   WarningDays,
 } from "./fields";
-import { secretRules, usesByFields } from "./secrets";
+import { secretRules, usesByFields } from "./secret-uses";
 
 const DEFAULT_PORT = 25;
 const MODES = ["off", "starttls", "starttls_if_offered", "tls"] as const;

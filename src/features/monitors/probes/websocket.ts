@@ -10,7 +10,7 @@ import {
   VerifyTls,
   WarningDays,
 } from "./fields";
-import { secretRules, steeringUsesOf, usesByFields } from "./secrets";
+import { secretRules, steeringUsesOf, usesByFields } from "./secret-uses";
 import { Url, urlError, urlTarget, validateHeaders } from "./urls";
 
 const SCHEMES = ["ws", "wss"] as const;

@@ -14,7 +14,7 @@ import type { Message } from "../formats/format";
 import { canRetry, refusalOf } from "../rules";
 import { closeGroup, groupOf, type Member, membersOf, needsGroup, overtakenAmong } from "./groups";
 import { supersedeDeliveries } from "../gathering-store";
-import { secretsInForce, signatureHeaders } from "../secrets";
+import { secretsInForce, signatureHeaders } from "../signing";
 import type { WebhookRow } from "../store";
 import { createMailAttempt } from "../alerts/alerts";
 import { clean } from "../formats/markup";

@@ -34,7 +34,7 @@ import { labelAmong, readPages } from "../../../ui/frame/page-choice";
 import type { PageRow } from "../../pages/store";
 import { FORMATS } from "../formats";
 import { mailtoOf, recipientOf } from "../recipient";
-import { signatureHeaders } from "../secrets";
+import { signatureHeaders } from "../signing";
 import type { WebhookRow } from "../store";
 import type { CreateWebhookBody } from "../wire";
 

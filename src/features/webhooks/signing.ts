@@ -1,5 +1,5 @@
-import { HOUR_MS, SECOND_MS } from "../../base/time";
 import type { RandomBytes } from "../../base/hash";
+import { HOUR_MS, SECOND_MS } from "../../base/time";
 
 /** Prefix of secrets. The prefix and the limits below are those of Standard Webhooks 1.0. */
 const PREFIX = "whsec_";
