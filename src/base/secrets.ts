@@ -205,18 +205,21 @@ export function withoutFacts({ properties }: TObject, shown: object): Fields {
   return Object.fromEntries(open);
 }
 
-/** Returns the paths of the secrets that are set, of an object as answers show it. */
-export function secretsShown(schema: TObject, shown: object): SecretPath[] {
-  return secretFields(schema).flatMap(({ field, kind, parts }): SecretPath[] => {
-    if (kind === "text") return fieldOf(shown, factOf(field, kind)) === true ? [[field]] : [];
-    if (kind === "values") {
-      const names = fieldOf(shown, factOf(field, kind)) as string[] | undefined;
-      return (names ?? []).map((name) => [field, name]);
-    }
-    const content = fieldOf(shown, field);
-    const isSet = (name: string) => isRecord(content) && content[`has_${name}`] === true;
-    return parts.filter(isSet).map((name) => [field, name]);
-  });
+/** Returns the secrets that are set, of an object as answers show it. */
+export function secretsShown(
+  schema: TObject,
+  shown: object,
+): { kind: SecretField["kind"]; path: SecretPath }[] {
+  return secretFields(schema).flatMap((secret) =>
+    namesShown(secret, shown).map((name) => ({ kind: secret.kind, path: pathOf(secret, name) })),
+  );
+}
+
+function namesShown({ field, kind, parts }: SecretField, shown: object): readonly string[] {
+  if (kind === "text") return fieldOf(shown, factOf(field, kind)) === true ? [SINGLE] : [];
+  if (kind === "values") return (fieldOf(shown, factOf(field, kind)) ?? []) as string[];
+  const content = fieldOf(shown, field);
+  return parts.filter((name) => isRecord(content) && content[`has_${name}`] === true);
 }
 
 /** Returns the values of a record that are not null; none for a missing record. */

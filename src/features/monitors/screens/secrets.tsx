@@ -1,3 +1,7 @@
+/*
+ * Secrets in the form of a monitor. A stored one is shown as set and never loaded: an empty input keeps it, and a checkbox
+ * removes it. A typed one is held on the server while the form is shown again, and never sent back either.
+ */
 import { LRUCache } from "lru-cache";
 import { secretFields, secretsShown } from "../../../base/secrets";
 import type { MonitorType } from "../../../base/status";
@@ -10,6 +14,26 @@ import { type Field, InvalidInput } from "../../../ui/forms/form";
 import { probeOf } from "../probes";
 import { MoreRows, type RowsContext } from "./rows";
 import { inputOf } from "./types/type-form";
+
+/** Screen data of the secrets of a configuration. */
+export interface SecretsContext {
+  stored: {
+    /** Names in the record whose values are stored, such as those of headers. */
+    names: readonly string[];
+    /** Fields and parts whose texts are stored, named as in `Secrets`. */
+    texts: readonly string[];
+  };
+  /** Secrets typed since the form was opened, in this submission or an earlier one. */
+  secrets: Secrets;
+}
+
+/** Typed secrets, which no page shows again. */
+interface Secrets {
+  /** Values by typed name, of the record that the type has, such as headers. */
+  values: ReadonlyMap<string, string>;
+  /** Texts by field of the configuration, such as `password`, or by field and part: `proxy_password`. */
+  texts: ReadonlyMap<string, string>;
+}
 
 interface TypedText {
   /** Text in this submission; undefined in a form that was not submitted. */
@@ -99,6 +123,14 @@ export function secretTextField(
       );
     },
   };
+}
+
+/** Placeholder and hint of an input whose secret is set. */
+const KEPT = "Set. Leave empty to keep it";
+
+/** Returns true for the error of a stored secret that would be used in another way than before. */
+function isOfOtherUse(detail: string): boolean {
+  return detail.startsWith("is a secret");
 }
 
 /** Field for the password of a server. */
@@ -285,13 +317,10 @@ function controlsOf({ name, isSet, isRemoved }: ValueRow, index: number): RowCon
 
 /** Returns which secrets of a shown configuration are stored. */
 export function storedSecrets(type: MonitorType, config: object): SecretsContext["stored"] {
-  const schema = probeOf(type).config;
-  const isValue = ([field]: readonly string[]) =>
-    secretFields(schema).some((each) => each.field === field && each.kind === "values");
-  const stored = secretsShown(schema, config);
+  const stored = secretsShown(probeOf(type).config, config);
   return {
-    names: stored.filter(isValue).flatMap(([, name]) => name ?? []),
-    texts: stored.filter((path) => !isValue(path)).map((path) => path.join("_")),
+    names: stored.flatMap(({ kind, path: [, ...names] }) => (kind === "values" ? names : [])),
+    texts: stored.flatMap(({ kind, path }) => (kind === "values" ? [] : [path.join("_")])),
   };
 }
 
@@ -317,14 +346,6 @@ export function secretsIn(type: MonitorType, sent: SentForm, before: Secrets): S
     return isRemoved || held === undefined ? [] : [[field, held]];
   });
   return { values: new Map(values), texts: new Map(texts) };
-}
-
-/** Typed secrets, which no page shows again. */
-interface Secrets {
-  /** Values by typed name, of the record that the type has, such as headers. */
-  values: ReadonlyMap<string, string>;
-  /** Texts by field of the configuration, such as `password`, or by field and part: `proxy_password`. */
-  texts: ReadonlyMap<string, string>;
 }
 
 export const NO_SECRETS: Secrets = { values: new Map(), texts: new Map() };
@@ -359,24 +380,4 @@ export function createTypedSecrets({ clock }: Ctx): TypedSecrets {
     },
     forget: (sessionId, draft) => void held.delete(keyOf(sessionId, draft)),
   };
-}
-
-/** Screen data of the secrets of a configuration. */
-export interface SecretsContext {
-  stored: {
-    /** Names in the record whose values are stored, such as those of headers. */
-    names: readonly string[];
-    /** Fields and parts whose texts are stored, named as in `Secrets`. */
-    texts: readonly string[];
-  };
-  /** Secrets typed since the form was opened, in this submission or an earlier one. */
-  secrets: Secrets;
-}
-
-/** Placeholder and hint of an input whose secret is set. */
-const KEPT = "Set. Leave empty to keep it";
-
-/** Returns true for the error of a stored secret that would be used in another way than before. */
-function isOfOtherUse(detail: string): boolean {
-  return detail.startsWith("is a secret");
 }
