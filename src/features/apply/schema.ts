@@ -8,7 +8,8 @@ import { ScheduleFields } from "../maintenance/schedules/wire";
 import { declaredMonitorSchema } from "../monitors/declared";
 import { PARENTS_MAX } from "../monitors/wire";
 import { PageInput } from "../pages/wire";
-import { DECLARED_WEBHOOK_FIELDS, isUrlSecret, webhookSettingsSchema } from "../webhooks/declared";
+import { DECLARED_WEBHOOK_FIELDS, webhookSettingsSchema } from "../webhooks/declared";
+import { isUrlSecret } from "../webhooks/formats/index";
 import { PreviousRefs } from "./run";
 
 /** Fields of a monitor that only files have. */

@@ -2,6 +2,7 @@
  * Endpoints in a configuration file. A field that is left out has its default. A secret that is
  * null or left out keeps its stored value.
  */
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
 import { type FieldError, pointer } from "../../base/errors";
@@ -29,7 +30,7 @@ import {
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { listAllPages, type PageRow } from "../pages/store";
-import { ELLIPSIS, FORMATS } from "./formats";
+import { ELLIPSIS, FORMATS, isUrlSecret } from "./formats/index";
 import { listAllWebhooks, type WebhookRow } from "./store";
 import {
   createWebhook,
@@ -60,15 +61,11 @@ export const DECLARED_WEBHOOK_FIELDS = {
 };
 
 const DeclaredWebhook = Type.Object(DECLARED_WEBHOOK_FIELDS);
+
 type DeclaredWebhook = Static<typeof DeclaredWebhook>;
 
 function formatOf({ format = "standard" }: DeclaredWebhook): WebhookFormat {
   return format;
-}
-
-/** Returns true if a URL of this format is a secret, because knowing it is enough to use it. */
-export function isUrlSecret(format: WebhookFormat): boolean {
-  return FORMATS[format].openPath !== undefined;
 }
 
 /**

@@ -21,7 +21,7 @@ import { findNamedPage } from "../pages/filter";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { nameInWords, wakeDeliverer } from "./changes";
-import { ELLIPSIS, FORMATS, shownUrl, validateDestination } from "./formats";
+import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from "./formats";
 import { endGathering } from "./gathering-store";
 import { findMonitorId } from "./monitor-store";
 import { mailtoOf, maskedMailto, parseMailto } from "./recipient";
@@ -228,8 +228,7 @@ function hiddenUrlError(
   desired: DesiredWebhook,
   input: UpdateWebhookBody,
 ): string | undefined {
-  const isHidden = FORMATS[before.format].openPath !== undefined;
-  return isHidden && desired.format !== before.format && !namesUrl(before, input)
+  return isUrlSecret(before.format) && desired.format !== before.format && !namesUrl(before, input)
     ? "must be entered again for another format, because it is a secret"
     : undefined;
 }

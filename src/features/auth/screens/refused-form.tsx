@@ -11,7 +11,7 @@ import { KEPT_FIELD } from "../../../ui/forms/form";
 import { PRIVATE_KEY } from "../../monitors/probes/client-certificate";
 import { secretTextsOf } from "../../monitors/screens/secrets";
 import { inputOf } from "../../monitors/screens/types/type-form";
-import { FORMATS } from "../../webhooks/formats";
+import { isUrlSecret } from "../../webhooks/formats";
 import { isDashboardPath } from "./return-path";
 
 /** Limit of fields of a kept form, each of which becomes an element of a page. */
@@ -58,7 +58,7 @@ function secretTestOf(form: SentForm): (name: string, value: string) => boolean 
   // The URL may have been typed for the format that was shown, or for the one that was selected.
   const hasSecretUrl = ["choose_format", "format"].some((input) => {
     const format = formatNamed(form.text(input));
-    return format !== undefined && FORMATS[format].openPath !== undefined;
+    return format !== undefined && isUrlSecret(format);
   });
   return (name, value) =>
     isSecretInput(name) ||

@@ -2,9 +2,9 @@ import type { FieldError } from "../../../base/errors";
 import { isSecretField } from "../../../base/secrets";
 import { schemaErrors } from "../../../base/validation";
 import type { WebhookFormat } from "../../../base/webhook";
-import type { Format } from "./format";
 import { discord } from "./discord";
 import { email } from "./email";
+import type { Format } from "./format";
 import { gotify } from "./gotify";
 import { ntfy } from "./ntfy";
 import { slack } from "./slack";
@@ -43,6 +43,11 @@ export function validateDestination(
     detail,
   }));
   return [...errors, ...format.validate(url, settings)];
+}
+
+/** Returns true if a URL of this format is a secret, because knowing it is enough to use it. */
+export function isUrlSecret(format: WebhookFormat): boolean {
+  return FORMATS[format].openPath !== undefined;
 }
 
 /** Text that replaces the secret part of a URL. */

@@ -32,7 +32,7 @@ import {
 } from "../../../ui/forms/object-fields";
 import { labelAmong, readPages } from "../../../ui/frame/page-choice";
 import type { PageRow } from "../../pages/store";
-import { FORMATS } from "../formats";
+import { FORMATS, isUrlSecret } from "../formats";
 import { mailtoOf, recipientOf } from "../recipient";
 import { signatureHeaders } from "../signing";
 import type { WebhookRow } from "../store";
@@ -235,7 +235,7 @@ function urlField(
           name={name}
           value={value.url}
           hint={
-            FORMATS[format].openPath
+            isUrlSecret(format)
               ? URL_IS_SECRET
               : "The http or https address to which events are sent."
           }
