@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { AssertionEvaluator } from "../../src/features/monitors/assertions/evaluator";
 import { probeOf } from "../../src/features/monitors/probes";
-import { foreignPacketGuard } from "../../src/features/monitors/probes/checks/mqtt";
 import { createFakeThreads } from "../support/assertion-threads";
 import { checkOf } from "../support/check";
 import { createTestClock } from "../support/clock";
@@ -92,6 +91,14 @@ async function startBroker(onSubscribed: (send: (letter: string) => void, socket
     });
   });
   return Object.assign(broker, { subscribed: subscribed.promise });
+}
+
+/** Sends bytes in pieces of `size`, each in a turn of the event loop. */
+async function sendInPieces(socket: Socket, bytes: Buffer, size: number): Promise<void> {
+  for (let at = 0; at < bytes.length; at += size) {
+    socket.write(bytes.subarray(at, at + size));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 describe("MQTT checks", () => {
@@ -233,15 +240,81 @@ describe("MQTT checks", () => {
     }
   });
 
-  test("packets of a broker are recognised in pieces of any size", () => {
-    const long = Buffer.concat([Buffer.from([0x31, 0xac, 0x02]), Buffer.alloc(300, 0x62)]);
-    const expected = [Buffer.from([0x20, 2, 0, 0]), long, Buffer.from([0x90, 3, 0, 1, 0])];
-    const bytes = Buffer.concat([...expected, ...expected]);
+  test("packets of a broker are recognised in pieces of any size", async () => {
+    const long = Buffer.concat([
+      Buffer.from([0x31, 0xac, 0x02, 0, 1, 0x61]),
+      Buffer.alloc(297, 98),
+    ]);
+    const bytes = Buffer.concat([
+      Buffer.from([0x20, 2, 0, 0]),
+      long,
+      Buffer.from([0x90, 3, 0, 1, 0]),
+      Buffer.from([0x30, 4, 0, 1, 0x61, 0x79]),
+    ]);
+    const assertions = [{ source: "body", op: "eq", value: "y" }];
     for (const size of [1, 2, 3, 7, 299, bytes.length]) {
-      const guard = foreignPacketGuard();
-      for (let at = 0; at < bytes.length; at += size) guard(bytes.subarray(at, at + size));
-      expect(() => guard(Buffer.from([0x62, 0]))).toThrow();
+      await using broker = await startRawServer((socket) => {
+        socket.setNoDelay();
+        socket.once("data", () => void sendInPieces(socket, bytes, size));
+      });
+      expect(await check(broker, { topic: "a", assertions })).toMatchObject({ outcome: "ok" });
     }
+  });
+
+  test("a packet of a broker that is longer or shorter than its kind fails the check", async () => {
+    const packets = [
+      // CONNACK without a code, SUBACK of another subscription, without and with two codes, PUBLISH without
+      // its topic, a length of five bytes.
+      [0x20, 1, 0],
+      [0x20, 2, 0, 0, 0x90, 3, 0, 2, 0],
+      [0x20, 2, 0, 0, 0x90, 2, 0, 1],
+      [0x20, 2, 0, 0, 0x90, 4, 0, 1, 0, 0],
+      [0x20, 2, 0, 0, 0x30, 1, 0],
+      [0x20, 2, 0, 0, 0x30, 3, 0, 2, 0x61],
+      [0x20, 2, 0, 0, 0x30, 0x80, 0x80, 0x80, 0x80, 1],
+    ];
+    for (const packet of packets) {
+      await using broker = await startRawServer((socket) => {
+        socket.once("data", () => void socket.write(Buffer.from(packet)));
+      });
+      expect(await check(broker, { topic: "a" })).toMatchObject({
+        outcome: "failed",
+        message: "The server did not answer as an MQTT broker does.",
+      });
+    }
+  });
+
+  test("a topic, a name and a password of any length reach the broker", async () => {
+    const received = Promise.withResolvers<Buffer>();
+    await using broker = await startRawServer((socket) => {
+      let bytes = Buffer.alloc(0);
+      socket.once("data", () => void socket.write(Buffer.from([0x20, 2, 0, 0])));
+      socket.on("data", (chunk: Buffer) => {
+        bytes = Buffer.concat([bytes, chunk]);
+        if (bytes.includes("t".repeat(1_000))) received.resolve(bytes);
+      });
+    });
+    const deadline = new AbortController();
+    const config = { user: "ü".repeat(200), password: "p".repeat(100), topic: "t".repeat(1_000) };
+    const waiting = check(broker, config, { signal: deadline.signal });
+    const bytes = await received.promise;
+    deadline.abort();
+    await waiting;
+    const text = (value: string) => {
+      const { length } = Buffer.from(value);
+      return Buffer.concat([Buffer.from([length >> 8, length & 0xff]), Buffer.from(value)]);
+    };
+    expect(bytes.subarray(0, 13).toString("hex")).toBe("109b0400044d51545404c20000");
+    // The client's id is random.
+    expect(bytes.subarray(bytes.indexOf("allclear") + 23)).toEqual(
+      Buffer.concat([
+        text(config.user),
+        text(config.password),
+        Buffer.from([0x82, 0xed, 0x07, 0, 1]),
+        text(config.topic),
+        Buffer.from([0]),
+      ]),
+    );
   });
 
   test("an MQTT topic may have wildcards that are whole levels, and conditions need a topic", () => {

@@ -1,4 +1,4 @@
-import { connectAsync } from "mqtt";
+import { connect } from "node:net";
 import { certificateText } from "../raw-server";
 import {
   type CertificateName,
@@ -38,19 +38,26 @@ export function startMosquitto(certificate?: CertificateName): Promise<ServerPro
   });
 }
 
-/** Publishes a message, and returns once the broker has it. */
+/** Publishes a message of at most 100 bytes, and returns once the broker has it. */
 export async function publish(
   { port }: ServerProcess,
   topic: string,
   message: string,
   retain = false,
 ): Promise<void> {
-  const client = await connectAsync({
-    host: "127.0.0.1",
-    port,
-    username: "monitor",
-    password: MQTT_PASSWORD,
-  });
-  await client.publishAsync(topic, message, { qos: 1, retain });
-  await client.endAsync();
+  const text = (value: string) => `\0${String.fromCharCode(value.length)}${value}`;
+  const packet = (first: number, rest: string) =>
+    Buffer.from(`${String.fromCharCode(first, rest.length)}${rest}`, "latin1");
+  const signIn = `${text("MQTT")}\x04\xc2\0\0${text("test")}${text("monitor")}${text(MQTT_PASSWORD)}`;
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.write(packet(0x10, signIn));
+  // With the quality of service 1, which the broker acknowledges.
+  socket.write(packet(retain ? 0x33 : 0x32, `${text(topic)}\0\x01${message}`));
+  let answer = "";
+  for await (const chunk of socket) {
+    answer += (chunk as Buffer).toString("hex");
+    // CONNACK and PUBACK.
+    if (answer === "2002000040020001") return void socket.end();
+  }
+  throw new Error(`the broker has closed the connection after ${answer}`);
 }
