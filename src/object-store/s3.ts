@@ -500,7 +500,7 @@ export function signedHeaders(
 }
 
 /** Encodes a key or a parameter as Signature Version 4 requires: all but letters, digits and `-._~`. */
-export function encodeForSigning(text: string): string {
+function encodeForSigning(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
