@@ -6,7 +6,7 @@ import { Problem } from "../base/errors";
 import { beginTestMail, describeMissing } from "../features/mail/test-mail";
 import { type Delivery, readDelivery } from "../features/mail/waiting";
 import { mailReadiness, mailSetters, readMailSettings } from "../features/mail/settings";
-import { STEP_NAMES } from "../features/mail/smtp/session";
+import { STEP_NAMES } from "../features/mail/smtp/reply";
 import { followSettings } from "../features/settings/settings";
 import { type Installation, openForCommand } from "../installation";
 import { plural } from "../base/text";

@@ -1,6 +1,6 @@
 import type { MailStatus, SuppressionReason } from "../../base/mail-address";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
-import type { Reply } from "./smtp/session";
+import type { Reply } from "./smtp/reply";
 
 /** Waits after each try that the relay refused for now. A mail refused after the last one has failed. */
 const RETRY_WAITS_MS: readonly number[] = [

@@ -23,7 +23,7 @@ import {
 } from "../components/store";
 import { cancelMailsOfSubscriber, enqueueMails, type NewMail } from "../mail/queue";
 import { eraseReportsAbout } from "../mail/reports/reports";
-import { withoutAddresses } from "../mail/smtp/session";
+import { withoutAddresses } from "../mail/smtp/reply";
 import {
   listSuppressionsOf,
   removeNotesOfMails,

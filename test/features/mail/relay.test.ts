@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { RelayFault, type Reply } from "../../../src/features/mail/smtp/session";
-import type { RelayConnection, RelayStep } from "../../../src/features/mail/smtp/relay";
+import type { Reply } from "../../../src/features/mail/smtp/reply";
+import {
+  type RelayConnection,
+  RelayFault,
+  type RelayStep,
+} from "../../../src/features/mail/smtp/relay";
 import { createTestClock, settle } from "../../support/clock";
 import { certificateText, startRawServer } from "../../support/raw-server";
 import { connectToRelay, politeRelay, startRelay, startScriptedRelay } from "../../support/relay";

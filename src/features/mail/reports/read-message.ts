@@ -5,7 +5,7 @@ import { InstantText, Nullable, OneOf, Text } from "../../../base/schema";
 import { redactText } from "../../../base/redaction";
 import { parseInstant } from "../../../base/time";
 import { isUnknownAddress, maybeUnknownAddress } from "../rules";
-import { cleanReply } from "../smtp/session";
+import { cleanReply } from "../smtp/reply";
 import type { Finding, MailHint } from "./reports";
 
 /**

@@ -8,7 +8,7 @@ import { audit } from "../../../events/audit";
 import { deleteSetting, findSetting, putSetting } from "../../settings/store";
 import { countMails } from "../queue";
 import { isSoftBounce } from "../rules";
-import { withoutAddresses } from "../smtp/session";
+import { withoutAddresses } from "../smtp/reply";
 import { findMail, type MailRow, setMailProgress } from "../store";
 import { setFailures } from "../suppression-store";
 import { addBounce, countedSince, markOfAddress, markOfRecipient, suppress } from "../suppressions";

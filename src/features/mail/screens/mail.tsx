@@ -41,7 +41,7 @@ import {
   type StoredMailSettings,
 } from "../settings";
 import type { TestMailResult } from "../smtp/relay";
-import { STEP_NAMES } from "../smtp/session";
+import { STEP_NAMES } from "../smtp/reply";
 import { beginTestMail, describeMissing } from "../test-mail";
 import { type Delivery, readDelivery, type WaitingMails } from "../waiting";
 import { addReturnRoutes, foundAddress } from "./reports";

@@ -7,7 +7,8 @@ import { toMessage } from "../compose";
 import { type CountedMail, countMails } from "../queue";
 import { classifyReply, FailureWindow, relayWaitMs, retryWaitMs } from "../rules";
 import type { MailSettings } from "../settings";
-import { formatReply, type MailEnvelope, type Reply, withoutAddresses } from "../smtp/session";
+import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
+import type { MailEnvelope } from "../smtp/session";
 import {
   findForSending,
   findMailProgress,

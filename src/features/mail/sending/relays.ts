@@ -4,7 +4,7 @@ import type { Ctx } from "../../../context";
 import { relayWaitMs } from "../rules";
 import { type MailSettings, noteRelayOffers, type RelayRecord } from "../settings";
 import type { RelayConnection, RelayOptions } from "../smtp/relay";
-import { formatReply, noReply, type Reply, withoutAddresses } from "../smtp/session";
+import { formatReply, noReply, type Reply, withoutAddresses } from "../smtp/reply";
 
 const MAILS_PER_CONNECTION = 100;
 const CLOSE_AFTER_MS = 30 * SECOND_MS;

@@ -10,16 +10,8 @@ import { renderLetter } from "../letter/letter";
 import { TEST_SUBJECT, testLetter } from "../letter/sign-up";
 import type { MailSettings } from "../settings";
 import type { BegunTestMail } from "../test-mail";
-import {
-  formatReply,
-  type MailEnvelope,
-  noReply,
-  redactCredentials,
-  RelayFault,
-  type RelayStage,
-  type Reply,
-  SmtpSession,
-} from "./session";
+import { formatReply, noReply, redactCredentials, type RelayStage, type Reply } from "./reply";
+import { type MailEnvelope, SmtpSession } from "./session";
 
 /** Limit of the look-up, the connection and a handshake that begins with it. */
 const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
@@ -263,4 +255,9 @@ function writeTestMail(
     messageId: `<${newId("eml")}@${domain}>`,
     date: clock.now(),
   });
+}
+
+/** Reason for which there is no connection to the relay. */
+export class RelayFault {
+  constructor(readonly reply: Reply) {}
 }

@@ -4,6 +4,14 @@ import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock, Timer } from "../../../base/clock";
 import type { TlsMode } from "../../../base/config/mail";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
+import {
+  noReply,
+  parseReply,
+  type Redact,
+  type RelayStage,
+  type Reply,
+  STAGE_NAMES,
+} from "./reply";
 
 /** Stages by the commands that begin them. Other lines belong to AUTH. */
 const STAGES: readonly [RegExp, RelayStage][] = [
@@ -71,9 +79,12 @@ function createLogger(lines: Readonly<Record<string, (line: string) => void>>) {
 }
 
 const REPLY_TIMEOUT_MS = 30 * SECOND_MS;
+
 /** Limit of the reply to the end of DATA. */
 const MESSAGE_TIMEOUT_MS = 5 * MINUTE_MS;
+
 const QUIT_TIMEOUT_MS = 5 * SECOND_MS;
+
 /** Limit of a reply, in bytes. */
 const REPLY_MAX_BYTES = 64 * 1024;
 
@@ -342,115 +353,4 @@ function isHandshakeError({ code }: SmtpError, stage: RelayStage): boolean {
 function rejectionOf(reply: Reply): Reply {
   if (reply.code !== null && reply.code >= 400) return reply;
   return noReply(reply.stage, `The relay sent an unexpected reply: ${reply.text}`.slice(0, 500));
-}
-
-/** Step of an SMTP session. `message` is the reply to the end of DATA. */
-export type RelayStage =
-  "connect" | "greeting" | "ehlo" | "starttls" | "auth" | "mail" | "rcpt" | "data" | "message";
-
-/** Result of a step: a reply of the relay, or the reason for which there is none. */
-export interface Reply {
-  stage: RelayStage;
-  /** Null without a reply, such as after a time-out or a lost connection. */
-  code: number | null;
-  /** Enhanced status code (RFC 3463), such as `5.1.1`. */
-  enhanced: string | null;
-  /** The relay's own words without codes, or a sentence. At most 500 characters, without credentials. */
-  text: string;
-}
-
-/** Reason for which there is no connection to the relay. */
-export class RelayFault {
-  constructor(readonly reply: Reply) {}
-}
-
-/** Names of the stages as the relay's commands. */
-const STAGE_NAMES: Readonly<Record<RelayStage, string>> = {
-  connect: "connection",
-  greeting: "greeting",
-  ehlo: "EHLO",
-  starttls: "STARTTLS",
-  auth: "AUTH",
-  mail: "MAIL FROM",
-  rcpt: "RCPT TO",
-  data: "DATA",
-  message: "end of DATA",
-};
-
-/** Names of the steps of a connection, as people read them. */
-export const STEP_NAMES: Readonly<Record<RelayStage | "lookup" | "tls", string>> = {
-  ...STAGE_NAMES,
-  lookup: "Look-up",
-  connect: "Connection",
-  tls: "TLS",
-  greeting: "Greeting",
-  message: "End of DATA",
-};
-
-const TEXT_MAX = 500;
-
-/** Limit of characters of a reply that are read. */
-const READ_MAX = 10_000;
-
-const LINE = /^(\d{3})(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?=\s|$))?\s*(.*))?$/;
-
-/** Replaces text that must not be shown. */
-type Redact = (text: string) => string;
-
-/** Parses the lines of a reply. */
-function parseReply(stage: RelayStage, raw: string, redact: Redact): Reply {
-  const lines = raw.slice(0, READ_MAX).split(/\r?\n/);
-  let code: number | null = null;
-  let enhanced: string | null = null;
-  const texts: string[] = [];
-  for (const line of lines) {
-    const [, digits, status, text = ""] = LINE.exec(line) ?? [
-      undefined,
-      undefined,
-      undefined,
-      line,
-    ];
-    if (digits !== undefined) code = Number(digits);
-    enhanced ??= status ?? null;
-    texts.push(text);
-  }
-  return { stage, code, enhanced, text: cleanReply(redact(texts.join(" "))) };
-}
-
-/** Returns the result of a step without a reply. */
-export function noReply(stage: RelayStage, text: string): Reply {
-  return { stage, code: null, enhanced: null, text };
-}
-
-/** Returns a reply as the relay sent it: "550 5.1.1 No such user". */
-export function formatReply({ code, enhanced, text }: Pick<Reply, "code" | "enhanced" | "text">) {
-  return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
-}
-
-/** Returns a function that replaces credentials, also in the encodings in which they are sent. */
-export function redactCredentials(credentials: {
-  user?: string | undefined;
-  password?: string | undefined;
-}): Redact {
-  const { user = "", password = "" } = credentials;
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
-  const secrets =
-    password === "" ? [] : [base64(`\0${user}\0${password}`), base64(password), password];
-  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
-}
-
-/** Removes addresses from the words of a relay or an admin, for places without any such as the log. */
-export function withoutAddresses(text: string): string {
-  // Begins only at the start of a word: otherwise a long word without an @ would take quadratic time.
-  return text.replaceAll(/(?<![^\s<>])[^\s<>]+@[^\s<>]+/g, "…");
-}
-
-/** Makes text of a relay safe to show and to store on one line. */
-export function cleanReply(text: string): string {
-  return text
-    .normalize("NFC")
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")
-    .trim()
-    .slice(0, TEXT_MAX)
-    .toWellFormed();
 }
