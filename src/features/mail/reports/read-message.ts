@@ -1,9 +1,5 @@
-import { type Static, Type } from "@sinclair/typebox";
 import PostalMime, { decodeWords } from "postal-mime";
-import { parseStoredAddress } from "../../../base/mail-address";
-import { InstantText, Nullable, OneOf, Text } from "../../../base/schema";
 import { redactText } from "../../../base/redaction";
-import { parseInstant } from "../../../base/time";
 import { isUnknownAddress, maybeUnknownAddress } from "../rules";
 import { cleanReply } from "../smtp/reply";
 import type { Finding, MailHint } from "./reports";
@@ -13,20 +9,28 @@ import type { Finding, MailHint } from "./reports";
  * returned message. Together they bound the time that a hostile message takes to some milliseconds.
  */
 const READ_MAX = 128 * 1024;
+
 const LINES_MAX = 8_000;
+
 const PARTS_MAX = 400;
+
 const NESTING_MAX = 8;
+
 const HEADERS_MAX = 32 * 1024;
 
 /** Fields in which the envelope sender of a mail comes back, of the report itself and of its parts. */
 const RECEIVED_FOR = ["delivered-to", "x-original-to", "envelope-to", "x-envelope-to", "to", "cc"];
+
 const SENDERS = ["x-postfix-sender", "original-mail-from", "return-path", "x-envelope-from"];
 
 const ENVELOPE_SENDER = /\+(eml_[0-9a-z]{26})-([0-9a-f]{8})@/gi;
+
 const MAIL_ID = /\beml_[0-9a-z]{26}\b/i;
+
 const MESSAGE_ID = /<(eml_[0-9a-z]{26})@/i;
 
 const LF = 0x0a;
+
 const DASH = 0x2d;
 
 interface Part {
@@ -154,13 +158,14 @@ function isAutomatic(headers: Fields): boolean {
 type Meaning = Pick<Finding, "kind" | "isCertain" | "status" | "diagnostic">;
 
 const ENHANCED = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
+
 const REPLY_CODE = /\b([245]\d\d)\b/;
 
 /**
  * Returns the meaning of a delivery status (RFC 3464): one group for the message, one for each recipient. Returns
  * `ignored` if no mail failed, and undefined without recipients.
  */
-export function readDeliveryStatus(groups: readonly Fields[]): Meaning | "ignored" | undefined {
+function readDeliveryStatus(groups: readonly Fields[]): Meaning | "ignored" | undefined {
   const recipients = groups.filter(
     (group) => group.has("final-recipient") || group.has("action") || group.has("status"),
   );
@@ -186,7 +191,7 @@ export function readDeliveryStatus(groups: readonly Fields[]): Meaning | "ignore
 }
 
 /** Returns the meaning of a complaint (RFC 5965). */
-export function readFeedback(fields: Fields | undefined): Meaning | "ignored" {
+function readFeedback(fields: Fields | undefined): Meaning | "ignored" {
   const type = (firstOf(fields, "feedback-type") ?? "").toLowerCase();
   // Reports about signatures, and mail that was moved out of the spam folder, are no complaints.
   if (type === "" || type === "not-spam" || type === "auth-failure") return "ignored";
@@ -205,98 +210,18 @@ function isGeneric(status: string): boolean {
   return /^[245]\.0\.0$/.test(status);
 }
 
-const REPORTS_MAX = 500;
-const JSON_MAIL_ID = "^eml_[0-9a-z]{26}$";
-
-const JsonReport = Type.Object(
-  {
-    mail: Type.Optional(
-      Nullable(
-        Text({ pattern: JSON_MAIL_ID, description: "Id of the mail, from its `Message-ID`." }),
-      ),
-    ),
-    address: Type.Optional(
-      Nullable(
-        Text({
-          maxLength: 254,
-          description: "Address that the mail went to. Needed without `mail`.",
-          check: addressError,
-          examples: ["ada@example.com"],
-        }),
-      ),
-    ),
-    kind: OneOf(["hard", "soft", "complaint"], {
-      description:
-        "`hard`: the address does not exist; it gets no more mail. `soft`: the mail failed for another reason. `complaint`: the person reported it as spam.",
-    }),
-    status: Type.Optional(
-      Nullable(
-        Text({
-          pattern: "^[245]\\.\\d{1,3}\\.\\d{1,3}$",
-          description: "Enhanced status code (RFC 3463).",
-          examples: ["5.1.1"],
-        }),
-      ),
-    ),
-    occurred_at: Type.Optional(
-      Nullable(
-        InstantText({
-          description:
-            "Time at which the mail failed or the person complained, by default the time at which the mail was sent. What happened before suppressions of the address last ended does not suppress it again.",
-        }),
-      ),
-    ),
-    diagnostic: Type.Optional(
-      Nullable(Text({ maxLength: 2_000, description: "Words of the server that refused it." })),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-/** Reports of an authenticated service. */
-export const JsonReports = Type.Object(
-  { reports: Type.Array(JsonReport, { maxItems: REPORTS_MAX }) },
-  { additionalProperties: false, title: "MailReports" },
-);
-
-/** Returns the findings of valid reports, and the positions of those that name neither mail nor address. */
-export function readJsonReports({ reports }: Static<typeof JsonReports>): {
-  findings: Finding[];
-  nameless: number[];
-} {
-  const nameless = reports.flatMap(({ mail = null, address = null }, index) =>
-    mail === null && address === null ? [index] : [],
-  );
-  const findings = reports.map((report): Finding => {
-    const { mail = null, address = null, kind, status = null, diagnostic } = report;
-    const { occurred_at: occurredAt } = report;
-    return {
-      kind,
-      isCertain: true,
-      status,
-      diagnostic: cleanReply(diagnostic ?? ""),
-      mails: mail === null ? [] : [{ id: mail }],
-      address: address ?? undefined,
-      at: occurredAt == null ? undefined : parseInstant(occurredAt),
-      excerpt: JSON.stringify(report, null, 2),
-    };
-  });
-  return { findings, nameless };
-}
-
-function addressError(text: string): string | undefined {
-  const parsed = parseStoredAddress(text, { allowUtf8Local: true });
-  return "error" in parsed ? parsed.error : undefined;
-}
-
 /** Number of bytes of a report that are kept. */
 const EXCERPT_MAX = 20 * 1024;
+
 /** Number of boundaries that are recognised. More come only from a hostile message. */
 const BOUNDARIES_MAX = 50;
 
 const ENCODING = /^content-transfer-encoding:[ \t]*(base64|quoted-printable)\b/i;
+
 const BOUNDARY = /\bboundary[ \t]*=[ \t]*(?:"([^"\r\n]+)"|([^\s;"]+))/gi;
+
 const BASE64_LINE = /^[a-z0-9+/=]*\s*$/i;
+
 /** Control characters of no text, not even of one in UTF-16 or ISO-2022-JP. */
 // oxlint-disable-next-line no-control-regex
 const NOT_TEXT = /[\u0001-\u0008\u000e-\u001a\u001c-\u001f]/;
@@ -312,7 +237,7 @@ interface Piece {
  * encoded for transfer is decoded, and parts that are no text are left out. Links in a mail that came back may still
  * work, so their tokens are removed, also where quoted-printable breaks them over lines.
  */
-export function excerptOf(message: Uint8Array): string {
+function excerptOf(message: Uint8Array): string {
   const raw = Buffer.from(message.subarray(0, EXCERPT_MAX)).toString("latin1");
   const bytes = Buffer.from(decodeParts(raw), "latin1");
   const text = new TextDecoder().decode(bytes).replaceAll("\0", "");
@@ -360,17 +285,19 @@ function decodePiece({ encoding, text }: Piece): string {
 }
 
 /** Fields of a header or of a report, by their names in lower case. A repeated field has several values. */
-export type Fields = ReadonlyMap<string, readonly string[]>;
+type Fields = ReadonlyMap<string, readonly string[]>;
 
 /** Limits of the fields of a part, so that reading a hostile one stays cheap. */
 const TEXT_MAX = 64 * 1024;
+
 const VALUE_MAX = 4_000;
+
 const GROUPS_MAX = 50;
 
 const FIELD = /^([!-9;-~]{1,100})[ \t]*:(.*)$/;
 
 /** Parses groups of fields that blank lines separate, such as those of a delivery status (RFC 3464). */
-export function parseFieldGroups(text: string): Fields[] {
+function parseFieldGroups(text: string): Fields[] {
   const groups: Map<string, string[]>[] = [];
   let group: Map<string, string[]> | undefined;
   let values: string[] | undefined;
@@ -397,11 +324,11 @@ export function parseFieldGroups(text: string): Fields[] {
 }
 
 /** Returns the first value of a field; undefined without one. */
-export function firstOf(fields: Fields | undefined, name: string): string | undefined {
+function firstOf(fields: Fields | undefined, name: string): string | undefined {
   return fields?.get(name)?.[0];
 }
 
 /** Returns all values of some fields. */
-export function allOf(fields: Fields | undefined, ...names: readonly string[]): string[] {
+function allOf(fields: Fields | undefined, ...names: readonly string[]): string[] {
   return names.flatMap((name) => fields?.get(name) ?? []);
 }
