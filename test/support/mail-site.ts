@@ -3,8 +3,7 @@ import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/
 import { type MailingState, parseMailAddress } from "../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { enqueueMails, type NewMail } from "../../src/features/mail/queue";
-import type { MailSender } from "../../src/features/mail/sending/model";
-import { startSending } from "../../src/features/mail/sending/sender";
+import { type MailSender, startSending } from "../../src/features/mail/sending/sender";
 import type { Templates } from "../../src/features/mail/templates";
 import type { LoadThrottle } from "../../src/features/outgoing/sending-loop";
 import { DAY_MS } from "../../src/base/time";

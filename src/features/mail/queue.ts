@@ -123,23 +123,8 @@ export function cancelMailsOfMailing(ctx: Ctx, tx: Tx, mailingId: string, limit:
 
 /** Cancels the pending mails of a subscriber, such as after unsubscribing. Returns their number. */
 export function cancelMailsOfSubscriber(ctx: Ctx, tx: Tx, subscriberId: string): number {
-  const pending = listPendingOfSubscriber(tx, { subscriberId, subjectId: null });
+  const pending = listPendingOfSubscriber(tx, { subscriberId });
   return endMails(ctx, tx, pending, "cancelled");
-}
-
-/**
- * Ends a subscriber's pending mails about a subject, which a newer mail replaces. Returns their ids, oldest
- * first.
- */
-export function supersedeMails(
-  ctx: Ctx,
-  tx: Tx,
-  { subscriberId, subjectId, by }: { subscriberId: string; subjectId: string; by: string },
-): string[] {
-  const pending = listPendingOfSubscriber(tx, { subscriberId, subjectId });
-  const older = pending.filter(({ id }) => id !== by);
-  endMails(ctx, tx, older, "superseded", by);
-  return older.map(({ id }) => id);
 }
 
 /**
@@ -210,10 +195,9 @@ function endMails(
   tx: Tx,
   rows: readonly PendingMail[],
   status: FinalStatus,
-  supersededBy: string | null = null,
 ): number {
   const now = clock.now();
-  const ended = rows.filter(({ id }) => endMail(tx, { id, status, supersededBy, now }) === 1);
+  const ended = rows.filter(({ id }) => endMail(tx, { id, status, now }) === 1);
   for (const [id, count] of countBy(ended)) {
     addToMailing(tx, { ...NO_COUNTS, id, [status]: count });
   }

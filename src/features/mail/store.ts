@@ -290,34 +290,20 @@ export const cancelOfMailing = mutate((orm, $: { mailingId: string; now: number;
     .where(ofMailing($.mailingId, $.limit)),
 );
 
-/** Lists the pending mails of a subscriber; of one subject unless that is null. */
-export const listPendingOfSubscriber = selectMany(
-  (orm, $: { subscriberId: string; subjectId: string | null }) =>
-    orm
-      .select({ id: mails.id, mailingId: mails.mailingId })
-      .from(mails)
-      .where(
-        and(
-          eq(mails.subscriberId, $.subscriberId),
-          sql`(${$.subjectId} IS NULL OR ${mails.subjectId} = ${$.subjectId})`,
-          isPending,
-        ),
-      )
-      .orderBy(asc(mails.id)),
+export const listPendingOfSubscriber = selectMany((orm, $: { subscriberId: string }) =>
+  orm
+    .select({ id: mails.id, mailingId: mails.mailingId })
+    .from(mails)
+    .where(and(eq(mails.subscriberId, $.subscriberId), isPending))
+    .orderBy(asc(mails.id)),
 );
 
 /** Ends one pending mail. Returns 0 if it has ended already. */
-export const endMail = mutate(
-  (orm, $: { id: string; status: MailStatus; supersededBy: string | null; now: number }) =>
-    orm
-      .update(mails)
-      .set({
-        status: $.status,
-        supersededBy: $.supersededBy,
-        nextTryAt: null,
-        finishedAt: $.now,
-      })
-      .where(and(eq(mails.id, $.id), isPending)),
+export const endMail = mutate((orm, $: { id: string; status: MailStatus; now: number }) =>
+  orm
+    .update(mails)
+    .set({ status: $.status, nextTryAt: null, finishedAt: $.now })
+    .where(and(eq(mails.id, $.id), isPending)),
 );
 
 /** Lists mails of classes 1 and 2 that must not be sent any more. */

@@ -67,14 +67,6 @@ export function addressHmac(key: MailKey, addressKey: string): string {
   return hmac(key, "address", addressKey);
 }
 
-/** Returns the first characters of a MAC in lower case, for addresses to which bounces return. */
-export function shortMac(key: MailKey, purpose: string, text: string, length: number): string {
-  return new Bun.CryptoHasher("sha256", key.bytes)
-    .update(`${purpose}\n${text}`)
-    .digest("hex")
-    .slice(0, length);
-}
-
 function macOf(key: MailKey, purpose: LinkPurpose, { id, version }: TokenSubject): string {
   return hmac(key, purpose, version === undefined ? id : `${id}\n${version}`);
 }
@@ -100,5 +92,8 @@ export function envelopeSender(key: MailKey, bounceAddress: string, mailId: stri
 
 /** Returns the MAC of a mail's envelope sender, in lower case. */
 export function bounceMac(key: MailKey, mailId: string): string {
-  return shortMac(key, "bounce", mailId, MAC_LENGTH);
+  return new Bun.CryptoHasher("sha256", key.bytes)
+    .update(`bounce\n${mailId}`)
+    .digest("hex")
+    .slice(0, MAC_LENGTH);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { findMail } from "../../../src/features/mail/store";
 import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
 import { takeReport } from "../../../src/features/mail/reports/reports";
-import { recordMails } from "../../../src/features/mail/sending/attempt";
+import { MailResults } from "../../../src/features/mail/sending/results";
 import { createTestApp } from "../../support/app";
 import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";
 
@@ -16,8 +16,7 @@ test("a bounce that is reported before the relay's reply is recorded stays", asy
     return { addressHmac: row.addressHmac, mailId };
   });
   const accepted = { stage: "message", code: 250, enhanced: "2.0.0", text: "Queued" } as const;
-  const ended = [{ mailId, result: { kind: "reply" as const, reply: accepted } }];
-  await ctx.db.write((tx) => {
+  await ctx.db.write((tx) =>
     takeReport(ctx, tx, {
       kind: "hard",
       isCertain: true,
@@ -25,9 +24,17 @@ test("a bounce that is reported before the relay's reply is recorded stays", asy
       diagnostic: "550 5.1.1 No such user",
       mails: [{ id: mailId }],
       excerpt: "",
-    });
-    expect(recordMails(ctx, tx, ended, 0)).toMatchObject([{ status: "bounced", nextTryAt: null }]);
-  });
+    }),
+  );
+  const results = new MailResults(
+    ctx,
+    () => 0,
+    () => {},
+  );
+  const nextTryAt = results.add({ mailId, result: { kind: "reply", reply: accepted } });
+  await results.flush();
+  expect(await nextTryAt).toBeNull();
+  expect([results.count(3, "bounced"), results.count(3, "sent")]).toEqual([1, 0]);
   expect(findMail(ctx.db, { id: mailId })).toMatchObject({
     status: "bounced",
     reply: "550 5.1.1 No such user",

@@ -12,16 +12,10 @@ import { mailReadiness, type MailSettings, type RelayRecord, storeRelayRecord } 
 import type { RelayOptions } from "../smtp/relay";
 import { capDueTimesAfter } from "../store";
 import type { Templates } from "../templates";
-import {
-  type Attempted,
-  attemptMail,
-  type MailResult,
-  MailResults,
-  type RelayUnavailable,
-} from "./attempt";
+import { type Attempted, attemptMail, type RelayUnavailable } from "./attempt";
 import { type BegunMail, type Capacity, DomainLimits, MailQueue } from "./mail-queue";
-import type { MailSender, SenderDependencies, SenderFigures } from "./model";
-import { RelayPool, RelayState } from "./relays";
+import { type RelayFigures, RelayPool, RelayState } from "./relays";
+import { type CountedResult, type MailResult, MailResults } from "./results";
 
 /** Everything that can delay the next mail: the relay, the limit of mails a minute, and the load of the server. */
 class StartGate {
@@ -82,8 +76,10 @@ class StartGate {
 
 /** Limit of rows per transaction, which keeps it short. */
 const ROWS_PER_BATCH = 500;
+
 /** Time after which a stop of all mailings is written again. */
 const HOLD_AGAIN_MS = 1_000;
+
 const CLASSES: readonly MailClass[] = [1, 2, 3];
 
 /** Cleans up the queue of mails. Failed writes are logged and found again by the next scan. */
@@ -189,8 +185,10 @@ class MailCleanup {
 }
 
 const AGAIN_AFTER_MS = SECOND_MS;
+
 /** Time for which no further connections are opened after the relay refused one while others were open. */
 const FEWER_MS = MINUTE_MS;
+
 /** Number of mails that begin in one turn of the event loop: some milliseconds of work. */
 const BEGUN_PER_TURN = 8;
 
@@ -266,7 +264,7 @@ class Sending implements MailSender {
     return {
       underWay: this.#loop.underWay,
       relay: this.#gate.relay.figures,
-      results: (mailClass, result) => this.#results.counts.of(mailClass, result),
+      results: (mailClass, result) => this.#results.count(mailClass, result),
     };
   }
 
@@ -429,4 +427,27 @@ class Sending implements MailSender {
     this.#queue.release(mail, await this.#results.add({ mailId: mail.id, result }));
     this.#loop.schedule();
   }
+}
+
+/** Sends mails while the server runs. */
+export interface MailSender {
+  /** Lets mails under way end for `drainMs`, breaks off the rest, and records results. */
+  stop(drainMs: number): Promise<void>;
+  stats(): SenderFigures;
+  /** Resolves when nothing is under way or unrecorded, and no mail can begin until one falls due or the relay allows it. */
+  whenIdle(): Promise<void>;
+}
+
+export interface SenderDependencies {
+  templates: Templates;
+  throttle: LoadThrottle;
+}
+
+/** Load and counters of the sender. */
+export interface SenderFigures {
+  /** Mails that are being sent. */
+  underWay: number;
+  relay: RelayFigures;
+  /** Number of results since the start, by class and result. */
+  results(mailClass: MailClass, result: CountedResult): number;
 }
