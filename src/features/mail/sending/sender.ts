@@ -17,180 +17,28 @@ import { type BegunMail, type Capacity, DomainLimits, MailQueue } from "./mail-q
 import { type RelayFigures, RelayPool, RelayState } from "./relays";
 import { type CountedResult, type MailResult, MailResults } from "./results";
 
-/** Everything that can delay the next mail: the relay, the limit of mails a minute, and the load of the server. */
-class StartGate {
-  readonly relay: RelayState;
-  readonly #ctx: Ctx;
-  readonly #throttle: LoadThrottle;
-  #perMinute = 0;
-  #rate: RateState | undefined;
-  #isThrottled = false;
-
-  constructor(
-    ctx: Ctx,
-    throttle: LoadThrottle,
-    relayChanged: ConstructorParameters<typeof RelayState>[1],
-  ) {
-    this.relay = new RelayState(ctx, relayChanged);
-    this.#ctx = ctx;
-    this.#throttle = throttle;
-  }
-
-  /** True if only the load of the server delays the next mail. */
-  get isThrottled(): boolean {
-    return this.#isThrottled;
-  }
-
-  /** Applies new settings. Failures of the old ones are forgotten. */
-  apply(settings: MailSettings | undefined): void {
-    this.relay.reset();
-    const perMinute = settings?.ratePerMinute ?? 0;
-    if (perMinute === this.#perMinute) return;
-    this.#perMinute = perMinute;
-    this.#rate = perMinute === 0 ? undefined : fullRate(perMinute, this.#ctx.clock.monotonic());
-  }
-
-  /** Returns the wait in ms until one mail may start. */
-  waitMs(): number {
-    const waitMs = Math.max(this.relay.waitMs(), this.#rateWaitMs());
-    this.#isThrottled = waitMs === 0 && !this.#throttle.take();
-    return this.#isThrottled ? this.#throttle.waitMs() : waitMs;
-  }
-
-  /** Counts a mail that begins. */
-  begin(): void {
-    if (this.#rate) this.#rate.tokens -= 1;
-  }
-
-  /** Takes back a mail that was not sent. */
-  takeBack(): void {
-    if (this.#rate) this.#rate.tokens += 1;
-  }
-
-  #rateWaitMs(): number {
-    if (!this.#rate) return 0;
-    this.#rate = refilledRate(this.#rate, this.#perMinute, this.#ctx.clock.monotonic());
-    return rateWaitMs(this.#rate, this.#perMinute);
-  }
+/** Sends mails while the server runs. */
+export interface MailSender {
+  /** Lets mails under way end for `drainMs`, breaks off the rest, and records results. */
+  stop(drainMs: number): Promise<void>;
+  stats(): SenderFigures;
+  /** Resolves when nothing is under way or unrecorded, and no mail can begin until one falls due or the relay allows it. */
+  whenIdle(): Promise<void>;
 }
 
-/** Limit of rows per transaction, which keeps it short. */
-const ROWS_PER_BATCH = 500;
-
-/** Time after which a stop of all mailings is written again. */
-const HOLD_AGAIN_MS = 1_000;
-
-const CLASSES: readonly MailClass[] = [1, 2, 3];
-
-/** Cleans up the queue of mails. Failed writes are logged and found again by the next scan. */
-class MailCleanup {
-  readonly #ctx: Ctx;
-  readonly #changes: QueueChanges;
-  readonly #beingCancelled = new Set<string>();
-  #unwrittenHold: { since: number } | undefined;
-
-  constructor(
-    ctx: Ctx,
-    /** Called after each write. */
-    ended: () => void,
-  ) {
-    this.#ctx = ctx;
-    this.#changes = new QueueChanges(ctx, "the queue of mails could not be cleaned up", ended);
-  }
-
-  /** True if all mailings are to be stopped, but the database does not say so yet. */
-  get hasUnwrittenHold(): boolean {
-    return this.#unwrittenHold !== undefined;
-  }
-
-  get underWay(): number {
-    return this.#changes.underWay;
-  }
-
-  stop(): void {
-    this.#changes.stop();
-  }
-
-  /** Cancels the pending mails of a stopped mailing, some per transaction. */
-  async cancelAll(mailingId: string): Promise<void> {
-    if (this.#beingCancelled.has(mailingId)) return;
-    this.#beingCancelled.add(mailingId);
-    const cancelSome = (tx: Tx) => cancelMailsOfMailing(this.#ctx, tx, mailingId, ROWS_PER_BATCH);
-    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
-    this.#beingCancelled.delete(mailingId);
-  }
-
-  /** Ends mails whose time is over, also while nothing can be sent. */
-  async expireAll(): Promise<void> {
-    if (!this.#hasExpired()) return;
-    const expireSome = (tx: Tx) => expireMails(this.#ctx, tx, ROWS_PER_BATCH);
-    await this.#changes.runAll(ROWS_PER_BATCH, expireSome);
-  }
-
-  #hasExpired(): boolean {
-    const { clock, db, log } = this.#ctx;
-    try {
-      return hasExpired(db, clock.now());
-    } catch (error) {
-      // Without a caller that waits, it would end the process.
-      log.error({ err: error }, "the queue of mails cannot be read");
-      return false;
-    }
-  }
-
-  /**
-   * Makes mails due whose due time is later than any wait allows, which happens if the clock was set back.
-   * Calls `capped` if there were any.
-   */
-  async capDueTimes(now: number, capped: () => void): Promise<void> {
-    const latest = now + LONGEST_WAIT_MS;
-    let count = 0;
-    for (const one of CLASSES) {
-      const limits = { class: one, now, latest, limit: ROWS_PER_BATCH };
-      count += await this.#changes.runAll(ROWS_PER_BATCH, (tx) => capDueTimesAfter(tx, limits));
-    }
-    if (count > 0) capped();
-  }
-
-  /** Stores the state of the relay for people; undefined if it is not known any more. */
-  async record(relay: RelayRecord | undefined): Promise<void> {
-    const { clock } = this.#ctx;
-    await this.#changes.run((tx) => storeRelayRecord(tx, relay, clock.now()));
-  }
-
-  /** Stops all mailings, since too many of their mails failed. A failed write is repeated. */
-  async hold(since: number): Promise<void> {
-    if (this.#unwrittenHold !== undefined) return;
-    this.#unwrittenHold = { since };
-    await this.#writeHold();
-  }
-
-  async #writeHold(): Promise<void> {
-    const hold = this.#unwrittenHold;
-    if (!hold || this.#changes.isStopped) return;
-    const isNew = await this.#changes.run((tx) =>
-      holdAllMailings(this.#ctx, tx, { reason: "failures", since: hold.since }),
-    );
-    if (isNew === undefined) {
-      this.#ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
-      return;
-    }
-    this.#unwrittenHold = undefined;
-    if (!isNew) return;
-    this.#ctx.log.error(
-      {},
-      "mailings are held, since more than a fifth of their last mails failed",
-    );
-  }
+export interface SenderDependencies {
+  templates: Templates;
+  throttle: LoadThrottle;
 }
 
-const AGAIN_AFTER_MS = SECOND_MS;
-
-/** Time for which no further connections are opened after the relay refused one while others were open. */
-const FEWER_MS = MINUTE_MS;
-
-/** Number of mails that begin in one turn of the event loop: some milliseconds of work. */
-const BEGUN_PER_TURN = 8;
+/** Load and counters of the sender. */
+export interface SenderFigures {
+  /** Mails that are being sent. */
+  underWay: number;
+  relay: RelayFigures;
+  /** Number of results since the start, by class and result. */
+  results(mailClass: MailClass, result: CountedResult): number;
+}
 
 /** Sends queued mails when they are due. The SMTP client is loaded with the first one. */
 export function startSending(
@@ -200,6 +48,14 @@ export function startSending(
 ): MailSender {
   return new Sending(ctx, egress, deps);
 }
+
+const AGAIN_AFTER_MS = SECOND_MS;
+
+/** Time for which no further connections are opened after the relay refused one while others were open. */
+const FEWER_MS = MINUTE_MS;
+
+/** Number of mails that begin in one turn of the event loop: some milliseconds of work. */
+const BEGUN_PER_TURN = 8;
 
 class Sending implements MailSender {
   readonly #ctx: Ctx;
@@ -429,25 +285,169 @@ class Sending implements MailSender {
   }
 }
 
-/** Sends mails while the server runs. */
-export interface MailSender {
-  /** Lets mails under way end for `drainMs`, breaks off the rest, and records results. */
-  stop(drainMs: number): Promise<void>;
-  stats(): SenderFigures;
-  /** Resolves when nothing is under way or unrecorded, and no mail can begin until one falls due or the relay allows it. */
-  whenIdle(): Promise<void>;
+/** Everything that can delay the next mail: the relay, the limit of mails a minute, and the load of the server. */
+class StartGate {
+  readonly relay: RelayState;
+  readonly #ctx: Ctx;
+  readonly #throttle: LoadThrottle;
+  #perMinute = 0;
+  #rate: RateState | undefined;
+  #isThrottled = false;
+
+  constructor(
+    ctx: Ctx,
+    throttle: LoadThrottle,
+    relayChanged: ConstructorParameters<typeof RelayState>[1],
+  ) {
+    this.relay = new RelayState(ctx, relayChanged);
+    this.#ctx = ctx;
+    this.#throttle = throttle;
+  }
+
+  /** True if only the load of the server delays the next mail. */
+  get isThrottled(): boolean {
+    return this.#isThrottled;
+  }
+
+  /** Applies new settings. Failures of the old ones are forgotten. */
+  apply(settings: MailSettings | undefined): void {
+    this.relay.reset();
+    const perMinute = settings?.ratePerMinute ?? 0;
+    if (perMinute === this.#perMinute) return;
+    this.#perMinute = perMinute;
+    this.#rate = perMinute === 0 ? undefined : fullRate(perMinute, this.#ctx.clock.monotonic());
+  }
+
+  /** Returns the wait in ms until one mail may start. */
+  waitMs(): number {
+    const waitMs = Math.max(this.relay.waitMs(), this.#rateWaitMs());
+    this.#isThrottled = waitMs === 0 && !this.#throttle.take();
+    return this.#isThrottled ? this.#throttle.waitMs() : waitMs;
+  }
+
+  /** Counts a mail that begins. */
+  begin(): void {
+    if (this.#rate) this.#rate.tokens -= 1;
+  }
+
+  /** Takes back a mail that was not sent. */
+  takeBack(): void {
+    if (this.#rate) this.#rate.tokens += 1;
+  }
+
+  #rateWaitMs(): number {
+    if (!this.#rate) return 0;
+    this.#rate = refilledRate(this.#rate, this.#perMinute, this.#ctx.clock.monotonic());
+    return rateWaitMs(this.#rate, this.#perMinute);
+  }
 }
 
-export interface SenderDependencies {
-  templates: Templates;
-  throttle: LoadThrottle;
-}
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
 
-/** Load and counters of the sender. */
-export interface SenderFigures {
-  /** Mails that are being sent. */
-  underWay: number;
-  relay: RelayFigures;
-  /** Number of results since the start, by class and result. */
-  results(mailClass: MailClass, result: CountedResult): number;
+/** Time after which a stop of all mailings is written again. */
+const HOLD_AGAIN_MS = 1_000;
+
+const CLASSES: readonly MailClass[] = [1, 2, 3];
+
+/** Cleans up the queue of mails. Failed writes are logged and found again by the next scan. */
+class MailCleanup {
+  readonly #ctx: Ctx;
+  readonly #changes: QueueChanges;
+  readonly #beingCancelled = new Set<string>();
+  #unwrittenHold: { since: number } | undefined;
+
+  constructor(
+    ctx: Ctx,
+    /** Called after each write. */
+    ended: () => void,
+  ) {
+    this.#ctx = ctx;
+    this.#changes = new QueueChanges(ctx, "the queue of mails could not be cleaned up", ended);
+  }
+
+  /** True if all mailings are to be stopped, but the database does not say so yet. */
+  get hasUnwrittenHold(): boolean {
+    return this.#unwrittenHold !== undefined;
+  }
+
+  get underWay(): number {
+    return this.#changes.underWay;
+  }
+
+  stop(): void {
+    this.#changes.stop();
+  }
+
+  /** Cancels the pending mails of a stopped mailing, some per transaction. */
+  async cancelAll(mailingId: string): Promise<void> {
+    if (this.#beingCancelled.has(mailingId)) return;
+    this.#beingCancelled.add(mailingId);
+    const cancelSome = (tx: Tx) => cancelMailsOfMailing(this.#ctx, tx, mailingId, ROWS_PER_BATCH);
+    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
+    this.#beingCancelled.delete(mailingId);
+  }
+
+  /** Ends mails whose time is over, also while nothing can be sent. */
+  async expireAll(): Promise<void> {
+    if (!this.#hasExpired()) return;
+    const expireSome = (tx: Tx) => expireMails(this.#ctx, tx, ROWS_PER_BATCH);
+    await this.#changes.runAll(ROWS_PER_BATCH, expireSome);
+  }
+
+  #hasExpired(): boolean {
+    const { clock, db, log } = this.#ctx;
+    try {
+      return hasExpired(db, clock.now());
+    } catch (error) {
+      // Without a caller that waits, it would end the process.
+      log.error({ err: error }, "the queue of mails cannot be read");
+      return false;
+    }
+  }
+
+  /**
+   * Makes mails due whose due time is later than any wait allows, which happens if the clock was set back.
+   * Calls `capped` if there were any.
+   */
+  async capDueTimes(now: number, capped: () => void): Promise<void> {
+    const latest = now + LONGEST_WAIT_MS;
+    let count = 0;
+    for (const one of CLASSES) {
+      const limits = { class: one, now, latest, limit: ROWS_PER_BATCH };
+      count += await this.#changes.runAll(ROWS_PER_BATCH, (tx) => capDueTimesAfter(tx, limits));
+    }
+    if (count > 0) capped();
+  }
+
+  /** Stores the state of the relay for people; undefined if it is not known any more. */
+  async record(relay: RelayRecord | undefined): Promise<void> {
+    const { clock } = this.#ctx;
+    await this.#changes.run((tx) => storeRelayRecord(tx, relay, clock.now()));
+  }
+
+  /** Stops all mailings, since too many of their mails failed. A failed write is repeated. */
+  async hold(since: number): Promise<void> {
+    if (this.#unwrittenHold !== undefined) return;
+    this.#unwrittenHold = { since };
+    await this.#writeHold();
+  }
+
+  async #writeHold(): Promise<void> {
+    const hold = this.#unwrittenHold;
+    if (!hold || this.#changes.isStopped) return;
+    const isNew = await this.#changes.run((tx) =>
+      holdAllMailings(this.#ctx, tx, { reason: "failures", since: hold.since }),
+    );
+    if (isNew === undefined) {
+      this.#ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
+      return;
+    }
+    this.#unwrittenHold = undefined;
+    if (!isNew) return;
+    this.#ctx.log.error(
+      {},
+      "mailings are held, since more than a fifth of their last mails failed",
+    );
+  }
 }
