@@ -8,7 +8,7 @@ import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables
 import { attachReplaced, MAIL_RULES } from "../../src/db/carry-over";
 import { insertMails } from "../../src/features/mail/store";
 import { ALERTS_AS_PAGE } from "../../src/features/mail/alert-stop-store";
-import { enqueueMails } from "../../src/features/mail/queue";
+import { enqueueMails } from "../../src/features/mail/mail";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { findMailHold, holdAllMailings, releaseAllMailings } from "../../src/features/mail/hold";
 import {

@@ -3,7 +3,7 @@ import type { Ctx } from "../../src/context";
 import { mutate } from "../../src/db/statements";
 import { mailings } from "../../src/db/tables/mail";
 import type { MailingState } from "../../src/base/mail-address";
-import { wakeSender } from "../../src/features/mail/queue";
+import { wakeSender } from "../../src/features/mail/mail";
 
 const setState = mutate((orm, $: { id: string; state: MailingState }) =>
   orm.update(mailings).set({ state: $.state }).where(eq(mailings.id, $.id)),

@@ -1,4 +1,7 @@
 import { lazy } from "../../base/lazy";
+import type { Ctx } from "../../context";
+import type { MailSettings } from "./settings";
+import type { MailRow } from "./store";
 
 /** A mail as its template writes it. */
 export interface ComposedMail {
@@ -22,12 +25,16 @@ export interface ComposedMail {
 
 /** Headers of every mail. They keep mailboxes from answering automatically. */
 const AUTOMATIC = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
+
 /** Headers that `toMessage` writes itself. */
 const OWN =
   /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*)$/i;
+
 const MESSAGE_ID = /^<[^\s<>@]+@[^\s<>@]+>$/;
+
 // Quoted-printable text never contains "=_", so that no line of a part is taken for the boundary.
 const BOUNDARY = "=_allclear";
+
 const PART = { text: "text/plain", html: "text/html" };
 
 /**
@@ -75,16 +82,21 @@ function formatDate(ms: number): string {
 
 /** Maximum length of a line with encoded words, in octets (RFC 2047, 2). */
 const HEADER_LINE_MAX = 76;
+
 /** Maximum length of an encoded word, in octets. */
 const WORD_MAX = 75;
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
+
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9-]*$/;
+
 /** Characters that need no quotes in a display name, with spaces. */
 const ATOMS = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~ ]*$/;
+
 // Control characters, separators of lines, and characters that change the direction of text.
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
+
 /** Characters that an address never contains, since they would end it or begin another. */
 const NOT_IN_ADDRESSES = /[\s\p{Cc}<>()[\]\\,;:"]/u;
 
@@ -220,8 +232,10 @@ export interface EncodedText {
 
 /** Maximum length of an encoded line; two octets of the standard's 76 stay for `encodeStart`. */
 const LINE_MAX = 73;
+
 /** Begins and ends the name of a place, in texts from which control characters were removed. */
 const MARK = "\u0001";
+
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
@@ -297,6 +311,7 @@ export function encodeShared(text: string, places: readonly string[]): SharedTex
 
 /** Stands for one character of a link while the lines around it are encoded. */
 const FILLER = "~";
+
 /** Links of which encoding changes no character. */
 const PLAIN_LINK = /^[\w.:/-]+$/;
 
@@ -332,3 +347,27 @@ export function encodeAround(text: string, slot: string): (link: string) => Enco
 function encodeFixed(piece: string, isAfterPlace: boolean): string {
   return encodeLines(withoutControl(isAfterPlace ? piece.slice(1) : piece));
 }
+
+/** Facts that templates may use besides the mail itself. */
+export interface TemplateEnvironment {
+  ctx: Ctx;
+  /** Settings with which the mail is sent. */
+  settings: MailSettings;
+}
+
+/** A mail that was written; `unwanted` if it should not be sent any more. */
+type Written = ComposedMail | "unwanted";
+
+/**
+ * Writes a mail at the moment of its sending, with current data. The result is a promise if something has to be
+ * stored first, such as the hash of a link's token.
+ */
+export type MailTemplate<Result = Written | Promise<Written>> = (
+  mail: MailRow,
+  env: TemplateEnvironment,
+) => Result;
+
+/** Templates by the names in `mails.template`. */
+export type Templates<Result = Written | Promise<Written>> = Readonly<
+  Record<string, MailTemplate<Result>>
+>;

@@ -4,7 +4,7 @@ import type { Actor } from "../../base/actor";
 import { MAIL_HOLDS_SETTING, type MailHold, maskAddress } from "../../base/mail-address";
 import { audit, recordAudits } from "../../events/audit";
 import { findSetting, putSetting } from "../settings/store";
-import { wakeSender } from "./queue";
+import { wakeSender } from "./mail";
 import { type CausedSuppression, listSuppressionsByMails } from "./suppression-store";
 import { endByAdmin, UNDO_WAIT_MS } from "./suppressions";
 

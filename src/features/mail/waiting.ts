@@ -1,8 +1,6 @@
 import type { MailClass } from "../../base/mail-address";
 import { DAY_MS } from "../../base/time";
-import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { type NewMail, wakeSender } from "./queue";
 import { findReportToken, trimUnmatchedReports } from "./reports/reports";
 import { countUnmatched } from "./reports/store";
 import { findRelayRecord, type RelayRecord } from "./settings";
@@ -15,8 +13,6 @@ import {
   findMail,
   findNextMailing,
   findPendingOfMailing,
-  insertMails,
-  queueMailAgain,
   sumOfOpenMailings,
 } from "./store";
 import { deleteUndosBefore } from "./suppression-store";
@@ -103,35 +99,4 @@ export function readDelivery(reader: Reader): Delivery {
     unmatched: countUnmatched(reader, {})?.count ?? 0,
     tokenAt: findReportToken(reader)?.createdAt,
   };
-}
-
-/** Mail whose id is known before it is queued. */
-interface DirectMail extends Omit<NewMail, "mailingId" | "subscriberId" | "copy"> {
-  id: string;
-}
-
-/** Queues a mail with a known id. One that has ended is queued again and keeps its `Message-ID`. */
-export function queueDirectly(ctx: Ctx, tx: Tx, { recipient, ...mail }: DirectMail): void {
-  const now = ctx.clock.now();
-  if (findMail(tx, mail)) queueMailAgain(tx, { ...mail, now });
-  else {
-    const row = {
-      ...mail,
-      recipient: recipient.address,
-      domain: recipient.domain,
-      mailingId: null,
-      subscriberId: null,
-      copy: 0,
-      batch: 0,
-      status: "pending" as const,
-      tries: 0,
-      nextTryAt: now,
-      supersededBy: null,
-      reply: null,
-      createdAt: now,
-      finishedAt: null,
-    };
-    insertMails(tx, [row]);
-  }
-  wakeSender(ctx, tx);
 }

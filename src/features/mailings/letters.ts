@@ -20,6 +20,7 @@ import {
   encodeAround,
   type EncodedText,
   encodeShared,
+  type MailTemplate,
   type SharedText,
 } from "../mail/compose";
 import {
@@ -33,7 +34,6 @@ import {
 import { createMoments, type Moments } from "../mail/letter/moments";
 import { footerOf } from "../mail/letter/sign-up";
 import type { MailRow } from "../mail/store";
-import type { MailTemplate } from "../mail/templates";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { mailSettingsOf } from "../pages/mail";

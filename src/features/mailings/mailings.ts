@@ -13,7 +13,7 @@ import type { EventSubscriber, RecordedEvent } from "../../events/outbox";
 import { findComponent } from "../components/store";
 import { findJoinedIncident } from "../incidents/outage-store";
 import { findMailHold } from "../mail/hold";
-import { enqueueMailsTo, supersedeMailing, wakeSender } from "../mail/queue";
+import { enqueueMailsTo, supersedeMailing, wakeSender } from "../mail/mail";
 import { mailReadiness } from "../mail/settings";
 import { describeMissing } from "../mail/test-mail";
 import { getMaintenanceRecord } from "../maintenance/records";

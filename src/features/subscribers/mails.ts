@@ -2,7 +2,7 @@ import { NEWEST } from "../../base/ids";
 import type { SubscriberEvent } from "../../base/mail-address";
 import { DAY_MS } from "../../base/time";
 import type { Reader, Tx } from "../../db/statements";
-import type { ComposedMail } from "../mail/compose";
+import type { ComposedMail, TemplateEnvironment, Templates } from "../mail/compose";
 import { type Letter, renderLetter } from "../mail/letter/letter";
 import {
   alreadySubscribedLetter,
@@ -13,7 +13,6 @@ import {
 } from "../mail/letter/sign-up";
 import type { MailRow } from "../mail/store";
 import { findSuppression } from "../mail/suppressions";
-import type { TemplateEnvironment, Templates } from "../mail/templates";
 import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
 import { mailSettingsOf, takesSubscribers } from "../pages/mail";
 import { pageUrl } from "../pages/references";

@@ -21,7 +21,7 @@ import {
   listComponentsOfPage,
   listGroups,
 } from "../components/store";
-import { cancelMailsOfSubscriber, enqueueMails, type NewMail } from "../mail/queue";
+import { cancelMailsOfSubscriber, enqueueMails, type NewMail } from "../mail/mail";
 import { eraseReportsAbout } from "../mail/reports/reports";
 import { withoutAddresses } from "../mail/smtp/reply";
 import {

@@ -5,12 +5,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { addLink } from "../auth/links";
-import type { ComposedMail } from "../mail/compose";
+import type { ComposedMail, MailTemplate, TemplateEnvironment, Templates } from "../mail/compose";
 import { type Block, type Letter, renderLetter } from "../mail/letter/letter";
 import { createMoments } from "../mail/letter/moments";
 import type { MailRow } from "../mail/store";
 import { mailReadiness } from "../mail/settings";
-import type { MailTemplate, TemplateEnvironment, Templates } from "../mail/templates";
 import { startWaitingRows } from "../outgoing/waiting-rows";
 import {
   canResetByMail,

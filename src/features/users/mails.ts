@@ -2,7 +2,7 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { parseStoredAddress } from "../../base/mail-address";
 import { DAY_MS, HOUR_MS } from "../../base/time";
-import { enqueueMails } from "../mail/queue";
+import { enqueueMails } from "../mail/mail";
 import { listMailsAbout } from "../mail/store";
 import { mailReadiness } from "../mail/settings";
 import type { UserRow } from "./store";

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { DAY_MS } from "../../../src/base/time";
-import { enqueueMails } from "../../../src/features/mail/queue";
+import { enqueueMails } from "../../../src/features/mail/mail";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { PROCESS_TEST_MS } from "../../support/binary";

@@ -5,7 +5,7 @@ import {
   cancelMailsOfSubscriber,
   supersedeMailing,
   wakeSender,
-} from "../../../src/features/mail/queue";
+} from "../../../src/features/mail/mail";
 import { bounceMac, findMailKey } from "../../../src/features/mail/tokens";
 import {
   findMailHold,

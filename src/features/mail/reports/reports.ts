@@ -6,7 +6,7 @@ import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
 import { deleteSetting, findSetting, putSetting } from "../../settings/store";
-import { countMails } from "../queue";
+import { countMails } from "../mail";
 import { isSoftBounce } from "../rules";
 import { withoutAddresses } from "../smtp/reply";
 import { findMail, type MailRow, setMailProgress } from "../store";

@@ -1,14 +1,13 @@
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import { attemptOnce } from "../../outgoing/waiting-rows";
-import { toMessage } from "../compose";
+import { type Templates, toMessage } from "../compose";
 import { classifyReply } from "../rules";
 import type { MailSettings } from "../settings";
 import { type Reply, withoutAddresses } from "../smtp/reply";
 import type { MailEnvelope } from "../smtp/session";
 import { findForSending, type MailRow } from "../store";
 import { isSuppressed } from "../suppressions";
-import type { Templates } from "../templates";
 import { envelopeSender, findMailKey } from "../tokens";
 import type { RelayPool } from "./relays";
 import type { MailResult } from "./results";

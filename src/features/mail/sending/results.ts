@@ -2,7 +2,7 @@ import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../base/m
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { ResultRecorder } from "../../outgoing/result-recorder";
-import { type CountedMail, countMails } from "../queue";
+import { type CountedMail, countMails } from "../mail";
 import { classifyReply, FailureWindow, retryWaitMs } from "../rules";
 import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
 import { findMailProgress, type MailProgress, setMailProgress } from "../store";

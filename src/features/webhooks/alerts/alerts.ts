@@ -7,7 +7,7 @@ import { withoutAddresses } from "../../mail/smtp/reply";
 import { deleteCancelledMail, findMail, type MailRow } from "../../mail/store";
 import { findSuppression } from "../../mail/suppressions";
 import { addressHmac, findMailKey } from "../../mail/tokens";
-import { queueDirectly } from "../../mail/waiting";
+import { queueDirectly } from "../../mail/mail";
 import { QueueChanges } from "../../outgoing/waiting-rows";
 import type { Begun } from "../deliver/delivery-queue";
 import { groupOf } from "../deliver/groups";

@@ -10,7 +10,7 @@ import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
 import { ALERTS_AS_PAGE, hasStoppedAlerts } from "../../mail/alert-stop-store";
-import { enqueueMails } from "../../mail/queue";
+import { enqueueMails } from "../../mail/mail";
 import { ENDED_BY_CONFIRMING } from "../../mail/rules";
 import { withoutAddresses } from "../../mail/smtp/reply";
 import { findMail, type MailRow } from "../../mail/store";

@@ -3,9 +3,13 @@ import type { Reader } from "../../../db/statements";
 import { ALERT_TEMPLATE } from "../../../base/mail-address";
 import { addressHmac, findMailKey, tokenOf } from "../../mail/tokens";
 import { type Block, type Letter, renderLetter } from "../../mail/letter/letter";
-import type { ComposedMail } from "../../mail/compose";
+import type {
+  ComposedMail,
+  MailTemplate,
+  TemplateEnvironment,
+  Templates,
+} from "../../mail/compose";
 import { findEarlierMail, type MailRow } from "../../mail/store";
-import type { MailTemplate, TemplateEnvironment, Templates } from "../../mail/templates";
 import { type NamedWebhook, webhookName } from "../changes";
 import { findForTry } from "../delivery-store";
 import { contextOf, outgoingOf } from "../deliver/message";

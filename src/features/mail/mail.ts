@@ -1,10 +1,12 @@
+import type { MailAddress, MailClass } from "../../base/mail-address";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { MailAddress, MailClass } from "../../base/mail-address";
+import type { FinalStatus } from "./rules";
 import {
   addToMailing,
   cancelOfMailing,
   endMail,
+  findMail,
   findMailing,
   findNextMailing,
   insertMails,
@@ -14,9 +16,9 @@ import {
   listPendingOfSubscriber,
   type MailingCounts,
   type MailRow,
+  queueMailAgain,
   supersedeOfMailing,
 } from "./store";
-import type { FinalStatus } from "./rules";
 
 /** Mail to be sent. */
 export interface NewMail {
@@ -211,4 +213,35 @@ function countBy(rows: readonly { mailingId: string | null }[]): Map<string, num
     if (mailingId !== null) counts.set(mailingId, (counts.get(mailingId) ?? 0) + 1);
   }
   return counts;
+}
+
+/** Mail whose id is known before it is queued. */
+interface DirectMail extends Omit<NewMail, "mailingId" | "subscriberId" | "copy"> {
+  id: string;
+}
+
+/** Queues a mail with a known id. One that has ended is queued again and keeps its `Message-ID`. */
+export function queueDirectly(ctx: Ctx, tx: Tx, { recipient, ...mail }: DirectMail): void {
+  const now = ctx.clock.now();
+  if (findMail(tx, mail)) queueMailAgain(tx, { ...mail, now });
+  else {
+    const row = {
+      ...mail,
+      recipient: recipient.address,
+      domain: recipient.domain,
+      mailingId: null,
+      subscriberId: null,
+      copy: 0,
+      batch: 0,
+      status: "pending" as const,
+      tries: 0,
+      nextTryAt: now,
+      supersededBy: null,
+      reply: null,
+      createdAt: now,
+      finishedAt: null,
+    };
+    insertMails(tx, [row]);
+  }
+  wakeSender(ctx, tx);
 }
