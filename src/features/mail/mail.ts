@@ -20,6 +20,11 @@ import {
   supersedeOfMailing,
 } from "./store";
 
+/*
+ * Mails as rows: they are queued, cancelled, superseded or expire here. `sending/` sends them, and `hold.ts` stops all
+ * mailings. The counts of a mailing change in the same transaction as its mails.
+ */
+
 /** Mail to be sent. */
 export interface NewMail {
   class: MailClass;
@@ -59,32 +64,47 @@ const NO_COUNTS: MailingCounts = {
 export function enqueueMails(ctx: Ctx, tx: Tx, mails: readonly NewMail[]): string[] {
   const now = ctx.clock.now();
   const rows = mails.map((mail) => {
-    const { recipient, subscriberId, mailingId, dueAt, ...rest } = mail;
-    if ((mail.class === 3) !== (mailingId !== undefined)) {
+    if ((mail.class === 3) !== (mail.mailingId !== undefined)) {
       throw new Error("mails of class 3, and no others, belong to a mailing");
     }
-    return {
-      ...rest,
-      id: ctx.newId("eml"),
-      recipient: recipient.address,
-      domain: recipient.domain,
-      subscriberId: subscriberId ?? null,
-      mailingId: mailingId ?? null,
-      copy: mail.copy ?? 0,
-      batch: mail.batch ?? 0,
-      status: "pending" as const,
-      tries: 0,
-      nextTryAt: dueAt ?? now,
-      supersededBy: null,
-      reply: null,
-      createdAt: now,
-      finishedAt: null,
-    };
+    return rowOf({ ...mail, id: ctx.newId("eml") }, now);
   });
   insertMails(tx, rows);
   for (const [id, written] of countBy(rows)) addToMailing(tx, { ...NO_COUNTS, id, written });
   if (rows.length > 0) wakeSender(ctx, tx);
   return rows.map(({ id }) => id);
+}
+
+/** Queues a mail with a known id. One that has ended is queued again and keeps its `Message-ID`. */
+export function queueDirectly(
+  ctx: Ctx,
+  tx: Tx,
+  mail: Omit<NewMail, "mailingId"> & { id: string },
+): void {
+  const now = ctx.clock.now();
+  if (findMail(tx, mail)) queueMailAgain(tx, { ...mail, now });
+  else insertMails(tx, [rowOf(mail, now)]);
+  wakeSender(ctx, tx);
+}
+
+/** Returns the row of a mail that is queued at `now`. */
+function rowOf({ recipient, dueAt, ...mail }: NewMail & { id: string }, now: number): MailRow {
+  return {
+    subscriberId: null,
+    mailingId: null,
+    copy: 0,
+    batch: 0,
+    ...mail,
+    recipient: recipient.address,
+    domain: recipient.domain,
+    status: "pending",
+    tries: 0,
+    nextTryAt: dueAt ?? now,
+    supersededBy: null,
+    reply: null,
+    createdAt: now,
+    finishedAt: null,
+  };
 }
 
 /** Mails of a mailing that differ in nothing but their recipients. */
@@ -213,35 +233,4 @@ function countBy(rows: readonly { mailingId: string | null }[]): Map<string, num
     if (mailingId !== null) counts.set(mailingId, (counts.get(mailingId) ?? 0) + 1);
   }
   return counts;
-}
-
-/** Mail whose id is known before it is queued. */
-interface DirectMail extends Omit<NewMail, "mailingId" | "subscriberId" | "copy"> {
-  id: string;
-}
-
-/** Queues a mail with a known id. One that has ended is queued again and keeps its `Message-ID`. */
-export function queueDirectly(ctx: Ctx, tx: Tx, { recipient, ...mail }: DirectMail): void {
-  const now = ctx.clock.now();
-  if (findMail(tx, mail)) queueMailAgain(tx, { ...mail, now });
-  else {
-    const row = {
-      ...mail,
-      recipient: recipient.address,
-      domain: recipient.domain,
-      mailingId: null,
-      subscriberId: null,
-      copy: 0,
-      batch: 0,
-      status: "pending" as const,
-      tries: 0,
-      nextTryAt: now,
-      supersededBy: null,
-      reply: null,
-      createdAt: now,
-      finishedAt: null,
-    };
-    insertMails(tx, [row]);
-  }
-  wakeSender(ctx, tx);
 }
