@@ -3,9 +3,14 @@ import { CLI_ACTOR } from "../base/actor";
 import { formatMailbox, type MailClass } from "../base/mail-address";
 import { createEgress } from "../egress/egress";
 import { Problem } from "../base/errors";
-import { beginTestMail, describeMissing } from "../features/mail/test-mail";
+import {
+  describeMissing,
+  mailReadiness,
+  mailSetters,
+  readMailSettings,
+} from "../features/mail/settings";
+import { beginTestMail, sendTestMail } from "../features/mail/test-mail";
 import { type Delivery, readDelivery } from "../features/mail/waiting";
-import { mailReadiness, mailSetters, readMailSettings } from "../features/mail/settings";
 import { STEP_NAMES } from "../features/mail/smtp/reply";
 import { followSettings } from "../features/settings/settings";
 import { type Installation, openForCommand } from "../installation";
@@ -24,7 +29,6 @@ export async function runMailTest(invocation: Invocation): Promise<ExitCode> {
         if (!(error instanceof Problem) || error.code !== "validation_failed") throw error;
         throw new UsageError(error.fields.map(({ detail }) => `ADDRESS ${detail}.`));
       });
-    const { sendTestMail } = await import("../features/mail/smtp/relay");
     const { isAccepted, steps } = await sendTestMail(ctx, createEgress(ctx), begun);
     for (const { step, isOk, text } of steps) {
       output.out(`${isOk ? "ok    " : "failed"}  ${STEP_NAMES[step].padEnd(11)}  ${text}`);

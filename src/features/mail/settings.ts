@@ -318,3 +318,15 @@ function readOffers({ db }: Ctx, relay: Relay): RelayOffers | undefined {
   const value = findSetting(db, { name: RELAY_OFFERS })?.value as RelayOffers | undefined;
   return value?.host === relay.host && value.port === relay.port ? value : undefined;
 }
+
+const MISSING_TEXTS: Readonly<Record<MissingForMail, string>> = {
+  relay: "an SMTP relay",
+  from: "a sender",
+  public_address: "a public address",
+};
+
+/** Returns what is missing before mail can be sent, as text: "an SMTP relay and a sender". */
+export function describeMissing(missing: readonly MissingForMail[]): string {
+  const texts = missing.map((part) => MISSING_TEXTS[part]);
+  return [texts.slice(0, -1).join(", "), texts.at(-1)].filter(Boolean).join(" and ");
+}

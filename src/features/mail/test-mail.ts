@@ -1,13 +1,18 @@
-import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
 import type { Actor } from "../../base/actor";
-import { type MailAddress, maskAddress, parseMailAddress } from "../../base/mail-address";
 import { conflict, invalidFields, Problem } from "../../base/errors";
-import { audit } from "../../events/audit";
+import { type MailAddress, maskAddress, parseMailAddress } from "../../base/mail-address";
 import { plural } from "../../base/text";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
+import type { Ctx } from "../../context";
+import type { Tx } from "../../db/statements";
+import type { Egress } from "../../egress/egress";
+import { audit } from "../../events/audit";
 import { findSetting, putSetting } from "../settings/store";
-import { mailReadiness, type MailSettings, type MissingForMail } from "./settings";
+import { toMessage } from "./compose";
+import { type Letter, renderLetter } from "./letter/letter";
+import { describeMissing, mailReadiness, type MailSettings } from "./settings";
+import type { RelayStep } from "./smtp/relay";
+import { formatReply } from "./smtp/reply";
 
 /** Maximum number of test mails of an installation in an hour. */
 const TEST_MAILS_MAX = 10;
@@ -15,22 +20,10 @@ const TEST_MAILS_MAX = 10;
 /** Setting with the times of the test mails of the last hour, in unix ms. */
 const TEST_MAILS = "test_mails";
 
-/** A test mail that may be sent. */
+/** Test mail that may be sent. */
 export interface BegunTestMail {
   settings: MailSettings;
   to: MailAddress;
-}
-
-const MISSING_TEXTS: Readonly<Record<MissingForMail, string>> = {
-  relay: "an SMTP relay",
-  from: "a sender",
-  public_address: "a public address",
-};
-
-/** Returns what is missing before mail can be sent, as text: "an SMTP relay and a sender". */
-export function describeMissing(missing: readonly MissingForMail[]): string {
-  const texts = missing.map((part) => MISSING_TEXTS[part]);
-  return [texts.slice(0, -1).join(", "), texts.at(-1)].filter(Boolean).join(" and ");
 }
 
 /**
@@ -66,4 +59,88 @@ function chargeTestMail(tx: Tx, now: number): void {
     );
   }
   putSetting(tx, { name: TEST_MAILS, value: [...times, now], now });
+}
+
+/** Limit of a test mail, which a person waits for. */
+const TEST_MAX_MS = MINUTE_MS;
+
+/** Result of a test mail: true if the relay accepted it, and all steps until then. */
+export interface TestMailResult {
+  isAccepted: boolean;
+  steps: RelayStep[];
+}
+
+/** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
+export async function sendTestMail(
+  ctx: Ctx,
+  egress: Pick<Egress, "socket">,
+  begun: BegunTestMail,
+): Promise<TestMailResult> {
+  // The SMTP client is loaded with the first mail.
+  const { helloName, openRelay } = await import("./smtp/relay");
+  const { settings, to } = begun;
+  const steps: RelayStep[] = [];
+  const limit = new AbortController();
+  const timer = ctx.clock.after(TEST_MAX_MS, () => limit.abort());
+  try {
+    const relay = await openRelay({
+      settings,
+      name: helloName(ctx.baseUrl),
+      egress,
+      clock: ctx.clock,
+      signal: limit.signal,
+      onStep: (step) => void steps.push(step),
+    });
+    if ("reply" in relay) return { isAccepted: false, steps };
+    const from = settings.bounceAddress ?? settings.from.address;
+    const message = writeTestMail(ctx, begun);
+    const reply = await relay.send({ envelope: { from, to: to.address }, message });
+    relay.close();
+    const isAccepted = reply.stage === "message" && reply.code !== null && reply.code < 300;
+    if (!isAccepted) {
+      // What the relay answers to later commands, which were sent without waiting, means nothing.
+      const refused = steps.findIndex(({ step, isOk }) => step === reply.stage && !isOk);
+      if (refused === -1) steps.push({ step: reply.stage, isOk: false, text: formatReply(reply) });
+      else steps.length = refused + 1;
+    }
+    return { isAccepted, steps };
+  } finally {
+    timer.cancel();
+    limit.abort();
+  }
+}
+
+function writeTestMail(
+  { baseUrl, clock, newId }: Ctx,
+  { settings: { from, replyTo }, to: { address: to } }: BegunTestMail,
+): Uint8Array {
+  const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
+  return toMessage({
+    from,
+    replyTo,
+    to,
+    subject: "A test mail from Allclear",
+    ...renderLetter(testLetter(baseUrl)),
+    headers: {},
+    messageId: `<${newId("eml")}@${domain}>`,
+    date: clock.now(),
+  });
+}
+
+function testLetter(publicAddress: string): Letter {
+  return {
+    locale: "en",
+    sender: "Allclear",
+    preheader: "The mail settings work.",
+    tone: "ok",
+    blocks: [
+      { type: "status", tone: "ok", text: ["Test"] },
+      { type: "title", text: ["Mails arrive here"] },
+      {
+        type: "paragraph",
+        text: ["The relay has accepted this mail and delivered it. Nothing has happened."],
+      },
+    ],
+    footer: [{ type: "link", label: "Open Allclear", url: publicAddress }],
+  };
 }

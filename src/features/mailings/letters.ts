@@ -26,13 +26,13 @@ import {
 import {
   type Block,
   type ComponentEntry,
+  footerOf,
   type Letter,
   type RenderedLetter,
   renderLetter,
   renderPlace,
 } from "../mail/letter/letter";
 import { createMoments, type Moments } from "../mail/letter/moments";
-import { footerOf } from "../mail/letter/sign-up";
 import type { MailRow } from "../mail/store";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";

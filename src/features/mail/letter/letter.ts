@@ -103,6 +103,7 @@ function cutText(source: string, max: number): { text: string; isCut: boolean } 
 
 /** Control characters that change the direction of text. */
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
+
 const HIDDEN =
   "display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px";
 
@@ -220,6 +221,7 @@ function escape(text: string): string {
 
 const RTL =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
 const SEPARATOR = "---";
 
 /** Returns the text part of a mail. */
@@ -350,6 +352,7 @@ function barStyle(tone: Tone): string {
 }
 
 const BODY_STYLE = `margin:0;padding:0;${FONT};font-size:16px;line-height:1.5`;
+
 const COLUMN_STYLE = `max-width:600px;margin:0 auto;padding:24px 16px;${FONT};font-size:16px;line-height:1.5;overflow-wrap:anywhere`;
 
 /** Styles of the elements of user texts, by tag. */
@@ -385,8 +388,10 @@ function styleMarkdown(html: string): string {
 
 /** Maximum size of both parts, in bytes as sent: 80 KB less headers and what differs by recipient. */
 const PARTS_MAX_BYTES = 76_000;
+
 /** Maximum length of the text part. The HTML part, which says the same, is at least as long. */
 const TEXT_MAX = PARTS_MAX_BYTES / 2;
+
 const LIMITS = { text: 10_000, components: 20 };
 
 /** Content of a mail, twice. */
@@ -422,4 +427,9 @@ function halved({ isRtl, text, components }: Layout): Layout {
 
 function sizeOf({ text, html }: RenderedLetter): number {
   return encodeText(text).quotedPrintable.length + encodeText(html).quotedPrintable.length;
+}
+
+/** Returns the blocks for the footer text of a page. */
+export function footerOf(footer: string | null): Block[] {
+  return footer === null || footer.trim() === "" ? [] : [{ type: "plain", source: footer }];
 }

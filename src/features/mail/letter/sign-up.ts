@@ -1,4 +1,4 @@
-import type { Block, Inline, Letter } from "./letter";
+import { type Block, footerOf, type Inline, type Letter } from "./letter";
 
 /** Page of a sign-up, with what was chosen in words such as "Checkout API" or "Incidents". */
 export interface SignUp {
@@ -93,33 +93,6 @@ export function alreadySubscribedLetter(
     ],
     footer: footerOf(page.footer),
   };
-}
-
-/** Subject of the mail by which an owner tests the settings. */
-export const TEST_SUBJECT = "A test mail from Allclear";
-
-/** Returns the mail by which an owner tests the settings. */
-export function testLetter(publicAddress: string): Letter {
-  return {
-    locale: "en",
-    sender: "Allclear",
-    preheader: "The mail settings work.",
-    tone: "ok",
-    blocks: [
-      { type: "status", tone: "ok", text: ["Test"] },
-      { type: "title", text: ["Mails arrive here"] },
-      {
-        type: "paragraph",
-        text: ["The relay has accepted this mail and delivered it. Nothing has happened."],
-      },
-    ],
-    footer: [{ type: "link", label: "Open Allclear", url: publicAddress }],
-  };
-}
-
-/** Returns the blocks for the footer text of a page. */
-export function footerOf(footer: string | null): Block[] {
-  return footer === null || footer.trim() === "" ? [] : [{ type: "plain", source: footer }];
 }
 
 function choiceBlocks({ targets, events }: SignUp): Block[] {

@@ -28,6 +28,7 @@ import { createArea } from "../../../ui/screens/area";
 import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import {
+  describeMissing,
   mailReadiness,
   type MailReadiness,
   mailSetters,
@@ -40,9 +41,8 @@ import {
   setMailSettings,
   type StoredMailSettings,
 } from "../settings";
-import type { TestMailResult } from "../smtp/relay";
+import { beginTestMail, sendTestMail, type TestMailResult } from "../test-mail";
 import { STEP_NAMES } from "../smtp/reply";
-import { beginTestMail, describeMissing } from "../test-mail";
 import { type Delivery, readDelivery, type WaitingMails } from "../waiting";
 import { addReturnRoutes, foundAddress } from "./reports";
 import {
@@ -132,7 +132,6 @@ export function mailAdminRoutes(deps: AdminDependencies) {
         const begun = await writeAs(requestContext, (tx) =>
           beginTestMail(ctx, tx, email, actorOf(requestContext)),
         );
-        const { sendTestMail } = await import("../smtp/relay");
         const result = await sendTestMail(ctx, egress, begun);
         const form = MAIL_FORM.state(initial(), contextOf(), { form: newFormToken(ctx) });
         return render.screen(at, screen(at, form, { result, address: begun.to.address }));
