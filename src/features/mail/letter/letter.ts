@@ -50,6 +50,44 @@ export interface Letter {
   footer: readonly Block[];
 }
 
+/** Returns the blocks for the footer text of a page. */
+export function footerOf(footer: string | null): Block[] {
+  return footer === null || footer.trim() === "" ? [] : [{ type: "plain", source: footer }];
+}
+
+/** Maximum size of both parts, in bytes as sent: 80 KB less headers and what differs by recipient. */
+const PARTS_MAX_BYTES = 76_000;
+/** Maximum length of the text part. The HTML part, which says the same, is at least as long. */
+const TEXT_MAX = PARTS_MAX_BYTES / 2;
+const LIMITS = { text: 10_000, components: 20 };
+
+/** Content of a mail, twice. */
+export interface RenderedLetter {
+  text: string;
+  html: string;
+}
+
+/**
+ * Returns both parts of a mail. User texts have at most 10,000 code points and lists 20 components. Both
+ * limits are halved until the mail has at most 80 KB.
+ */
+export function renderLetter(letter: Letter): RenderedLetter {
+  const isRtl = isRtlLocale(letter.locale);
+  for (let layout: Layout = { ...LIMITS, isRtl }; ; layout = halved(layout)) {
+    const text = renderText(letter, layout);
+    // Markdown is not rendered for a letter that is too long anyway.
+    if (layout.text > 0 && text.length > TEXT_MAX) continue;
+    const rendered = { text, html: renderHtml(letter, layout) };
+    if (layout.text === 0 || sizeOf(rendered) <= PARTS_MAX_BYTES) return rendered;
+  }
+}
+
+/** Returns both forms of the blocks in a place of a letter in a language. */
+export function renderPlace(blocks: readonly Block[], locale: string): RenderedLetter {
+  const layout = { ...LIMITS, isRtl: isRtlLocale(locale) };
+  return { text: renderTextPlace(blocks, layout), html: renderHtmlPlace(blocks, layout) };
+}
+
 /** Direction of a letter, and limits of the parts whose length is not known. */
 interface Layout {
   isRtl: boolean;
@@ -57,6 +95,14 @@ interface Layout {
   text: number;
   /** Components listed by name. */
   components: number;
+}
+
+function halved({ isRtl, text, components }: Layout): Layout {
+  return { isRtl, text: Math.floor(text / 2), components: Math.ceil(components / 2) };
+}
+
+function sizeOf({ text, html }: RenderedLetter): number {
+  return encodeText(text).quotedPrintable.length + encodeText(html).quotedPrintable.length;
 }
 
 const RTL_SCRIPTS = new Set([
@@ -103,6 +149,78 @@ function cutText(source: string, max: number): { text: string; isCut: boolean } 
 
 /** Control characters that change the direction of text. */
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
+
+const RTL =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+const SEPARATOR = "---";
+
+/** Returns the text part of a mail. */
+function renderText(letter: Letter, layout: Layout): string {
+  const render = (block: Block) => renderTextBlock(block, layout);
+  return (
+    [
+      cleaned(letter.sender),
+      ...letter.blocks.map(render),
+      SEPARATOR,
+      ...letter.footer.map(render),
+      "",
+    ]
+      .join("\n\n")
+      .trimEnd() + "\n"
+  );
+}
+
+/** Returns lines for the place of a letter. */
+function renderTextPlace(blocks: readonly Block[], layout: Layout): string {
+  return blocks.map((block) => renderTextBlock(block, layout)).join("\n\n");
+}
+
+function renderTextBlock(block: Block, layout: Layout): string {
+  switch (block.type) {
+    case "markdown": {
+      const { text, isCut } = cutText(cleaned(block.source), layout.text);
+      return isCut ? `${text} …\n\nRead the full text: ${block.url}` : text;
+    }
+    case "components": {
+      const { listed, rest } = listedComponents(block.entries, layout);
+      const lines = listed.map(({ name, status }) => {
+        const isolated = isolate(name, layout.isRtl);
+        return status === "" ? `- ${isolated}` : `- ${isolated}: ${cleaned(status)}`;
+      });
+      return [...lines, ...(rest === undefined ? [] : [`- ${rest}`])].join("\n");
+    }
+    case "button":
+    case "link":
+      return `${block.label}: ${block.url}`;
+    case "plain":
+      return cleaned(block.source);
+    case "place":
+      return placeLine(block.name);
+    default:
+      return inlineText(block.text, layout.isRtl);
+  }
+}
+
+function inlineText(parts: readonly Inline[], isRtl: boolean): string {
+  return parts
+    .map((part) => (typeof part === "string" ? withoutOverrides(part) : isolate(part.name, isRtl)))
+    .join("");
+}
+
+/** Keeps a name from changing the order of its line, where either is written from right to left. */
+function isolate(name: string, isRtl: boolean): string {
+  const text = cleaned(name);
+  return isRtl || RTL.test(text) ? `\u2068${text}\u2069` : text;
+}
+
+function cleaned(text: string): string {
+  return withoutOverrides(withLineFeeds(text)).trim();
+}
+
+function withoutOverrides(text: string): string {
+  return withoutControl(text).replace(OVERRIDES, "");
+}
 
 const HIDDEN =
   "display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px";
@@ -219,78 +337,6 @@ function escape(text: string): string {
   return Bun.escapeHTML(withoutControl(text).replace(OVERRIDES, ""));
 }
 
-const RTL =
-  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
-
-const SEPARATOR = "---";
-
-/** Returns the text part of a mail. */
-function renderText(letter: Letter, layout: Layout): string {
-  const render = (block: Block) => renderTextBlock(block, layout);
-  return (
-    [
-      cleaned(letter.sender),
-      ...letter.blocks.map(render),
-      SEPARATOR,
-      ...letter.footer.map(render),
-      "",
-    ]
-      .join("\n\n")
-      .trimEnd() + "\n"
-  );
-}
-
-/** Returns lines for the place of a letter. */
-function renderTextPlace(blocks: readonly Block[], layout: Layout): string {
-  return blocks.map((block) => renderTextBlock(block, layout)).join("\n\n");
-}
-
-function renderTextBlock(block: Block, layout: Layout): string {
-  switch (block.type) {
-    case "markdown": {
-      const { text, isCut } = cutText(cleaned(block.source), layout.text);
-      return isCut ? `${text} …\n\nRead the full text: ${block.url}` : text;
-    }
-    case "components": {
-      const { listed, rest } = listedComponents(block.entries, layout);
-      const lines = listed.map(({ name, status }) => {
-        const isolated = isolate(name, layout.isRtl);
-        return status === "" ? `- ${isolated}` : `- ${isolated}: ${cleaned(status)}`;
-      });
-      return [...lines, ...(rest === undefined ? [] : [`- ${rest}`])].join("\n");
-    }
-    case "button":
-    case "link":
-      return `${block.label}: ${block.url}`;
-    case "plain":
-      return cleaned(block.source);
-    case "place":
-      return placeLine(block.name);
-    default:
-      return inlineText(block.text, layout.isRtl);
-  }
-}
-
-function inlineText(parts: readonly Inline[], isRtl: boolean): string {
-  return parts
-    .map((part) => (typeof part === "string" ? withoutOverrides(part) : isolate(part.name, isRtl)))
-    .join("");
-}
-
-/** Keeps a name from changing the order of its line, where either is written from right to left. */
-function isolate(name: string, isRtl: boolean): string {
-  const text = cleaned(name);
-  return isRtl || RTL.test(text) ? `\u2068${text}\u2069` : text;
-}
-
-function cleaned(text: string): string {
-  return withoutOverrides(withLineFeeds(text)).trim();
-}
-
-function withoutOverrides(text: string): string {
-  return withoutControl(text).replace(OVERRIDES, "");
-}
-
 /** Properties of an element in the light theme, and those of the dark theme in their place. */
 interface Look {
   light: string;
@@ -384,52 +430,4 @@ const TAG = /<([a-z][a-z0-9]*)(?=[ >])(?: class="[^"]*")?/g;
 /** Adds styles to the elements of rendered Markdown, which contains `<` only in tags. */
 function styleMarkdown(html: string): string {
   return html.replaceAll(TAG, (_, tag: string) => `<${tag}${TEXT_ELEMENTS[tag] ?? ""}`);
-}
-
-/** Maximum size of both parts, in bytes as sent: 80 KB less headers and what differs by recipient. */
-const PARTS_MAX_BYTES = 76_000;
-
-/** Maximum length of the text part. The HTML part, which says the same, is at least as long. */
-const TEXT_MAX = PARTS_MAX_BYTES / 2;
-
-const LIMITS = { text: 10_000, components: 20 };
-
-/** Content of a mail, twice. */
-export interface RenderedLetter {
-  text: string;
-  html: string;
-}
-
-/**
- * Returns both parts of a mail. User texts have at most 10,000 code points and lists 20 components. Both
- * limits are halved until the mail has at most 80 KB.
- */
-export function renderLetter(letter: Letter): RenderedLetter {
-  const isRtl = isRtlLocale(letter.locale);
-  for (let layout: Layout = { ...LIMITS, isRtl }; ; layout = halved(layout)) {
-    const text = renderText(letter, layout);
-    // Markdown is not rendered for a letter that is too long anyway.
-    if (layout.text > 0 && text.length > TEXT_MAX) continue;
-    const rendered = { text, html: renderHtml(letter, layout) };
-    if (layout.text === 0 || sizeOf(rendered) <= PARTS_MAX_BYTES) return rendered;
-  }
-}
-
-/** Returns both forms of the blocks in a place of a letter in a language. */
-export function renderPlace(blocks: readonly Block[], locale: string): RenderedLetter {
-  const layout = { ...LIMITS, isRtl: isRtlLocale(locale) };
-  return { text: renderTextPlace(blocks, layout), html: renderHtmlPlace(blocks, layout) };
-}
-
-function halved({ isRtl, text, components }: Layout): Layout {
-  return { isRtl, text: Math.floor(text / 2), components: Math.ceil(components / 2) };
-}
-
-function sizeOf({ text, html }: RenderedLetter): number {
-  return encodeText(text).quotedPrintable.length + encodeText(html).quotedPrintable.length;
-}
-
-/** Returns the blocks for the footer text of a page. */
-export function footerOf(footer: string | null): Block[] {
-  return footer === null || footer.trim() === "" ? [] : [{ type: "plain", source: footer }];
 }
