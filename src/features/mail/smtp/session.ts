@@ -13,69 +13,31 @@ import {
   STAGE_NAMES,
 } from "./reply";
 
-/** Stages by the commands that begin them. Other lines belong to AUTH. */
-const STAGES: readonly [RegExp, RelayStage][] = [
-  [/^(?:EHLO|HELO) /, "ehlo"],
-  [/^STARTTLS$/, "starttls"],
-  [/^(?:MAIL FROM:|RSET$|QUIT$)/, "mail"],
-  [/^RCPT TO:/, "rcpt"],
-  [/^DATA$/, "data"],
-];
-
-/**
- * Finds out to which command each reply belongs, also of commands that are sent without waiting
- * (PIPELINING). Its logger is called by the SMTP library before it sends or interprets a line.
- */
-class Transcript {
-  /** Stages whose replies are awaited, in order. */
-  readonly #awaited: RelayStage[] = ["greeting"];
-  #answered: RelayStage = "connect";
-
-  readonly logger: ReturnType<typeof createLogger>;
-
-  constructor(listener: {
-    /** Called before a command is sent. */
-    onCommand(): void;
-    onReply(stage: RelayStage, raw: string): void;
-  }) {
-    this.logger = createLogger({
-      client: (line) => {
-        // The end of an empty message; its reply is awaited already.
-        if (line === ".") return;
-        this.#awaited.push(STAGES.find(([pattern]) => pattern.test(line))?.[1] ?? "auth");
-        listener.onCommand();
-      },
-      server: (raw) => {
-        const stage = this.#awaited.shift() ?? this.#answered;
-        this.#answered = stage;
-        if (stage === "data" && raw.startsWith("3")) this.#awaited.unshift("message");
-        listener.onReply(stage, raw);
-      },
-    });
-  }
-
-  /** Stage that is waited for. */
-  get current(): RelayStage {
-    return this.#awaited[0] ?? this.#answered;
-  }
-
-  /** Stage of the last reply. */
-  get answered(): RelayStage {
-    return this.#answered;
-  }
+/** Sender and recipient as SMTP sees them. */
+export interface MailEnvelope {
+  from: string;
+  to: string;
+  /** Asks for reports about failures, with the headers only, if the relay offers DSN. */
+  dsn?: { envid: string } | undefined;
 }
 
-/** Creates a logger that passes on the lines of client and server, and nothing else. */
-function createLogger(lines: Readonly<Record<string, (line: string) => void>>) {
-  const ignore = () => undefined;
-  return {
-    trace: ignore,
-    debug: ({ tnx = "" }: { tnx?: string }, text: unknown) => lines[tnx]?.(String(text)),
-    info: ignore,
-    warn: ignore,
-    error: ignore,
-    fatal: ignore,
-  };
+interface SessionOptions {
+  /** Connected socket; with TLS if the mode is `implicit`. */
+  socket: Socket;
+  tls: TlsMode;
+  tlsOptions: ConnectionOptions;
+  /** Name that EHLO sends. */
+  name: string;
+  clock: Clock;
+  redact: Redact;
+  /** Called with every reply. */
+  onReply?: ((reply: Reply) => void) | undefined;
+  /** Checks a connection that STARTTLS has encrypted, before anything is sent. A result ends the session. */
+  onSecure: (socket: TLSSocket) => Reply | undefined;
+  /** Called once, when nothing more can be sent. */
+  onEnd: () => void;
+  /** Converts an error of the TLS handshake to a sentence. */
+  handshakeError: (error: unknown) => string;
 }
 
 const REPLY_TIMEOUT_MS = 30 * SECOND_MS;
@@ -296,33 +258,6 @@ export class SmtpSession {
   }
 }
 
-/** Sender and recipient as SMTP sees them. */
-export interface MailEnvelope {
-  from: string;
-  to: string;
-  /** Asks for reports about failures, with the headers only, if the relay offers DSN. */
-  dsn?: { envid: string } | undefined;
-}
-
-interface SessionOptions {
-  /** Connected socket; with TLS if the mode is `implicit`. */
-  socket: Socket;
-  tls: TlsMode;
-  tlsOptions: ConnectionOptions;
-  /** Name that EHLO sends. */
-  name: string;
-  clock: Clock;
-  redact: Redact;
-  /** Called with every reply. */
-  onReply?: ((reply: Reply) => void) | undefined;
-  /** Checks a connection that STARTTLS has encrypted, before anything is sent. A result ends the session. */
-  onSecure: (socket: TLSSocket) => Reply | undefined;
-  /** Called once, when nothing more can be sent. */
-  onEnd: () => void;
-  /** Converts an error of the TLS handshake to a sentence. */
-  handshakeError: (error: unknown) => string;
-}
-
 /** Error of the SMTP library. */
 interface SmtpError extends Error {
   code?: string;
@@ -353,4 +288,69 @@ function isHandshakeError({ code }: SmtpError, stage: RelayStage): boolean {
 function rejectionOf(reply: Reply): Reply {
   if (reply.code !== null && reply.code >= 400) return reply;
   return noReply(reply.stage, `The relay sent an unexpected reply: ${reply.text}`.slice(0, 500));
+}
+
+/** Stages by the commands that begin them. Other lines belong to AUTH. */
+const STAGES: readonly [RegExp, RelayStage][] = [
+  [/^(?:EHLO|HELO) /, "ehlo"],
+  [/^STARTTLS$/, "starttls"],
+  [/^(?:MAIL FROM:|RSET$|QUIT$)/, "mail"],
+  [/^RCPT TO:/, "rcpt"],
+  [/^DATA$/, "data"],
+];
+
+/**
+ * Finds out to which command each reply belongs, also of commands that are sent without waiting
+ * (PIPELINING). Its logger is called by the SMTP library before it sends or interprets a line.
+ */
+class Transcript {
+  /** Stages whose replies are awaited, in order. */
+  readonly #awaited: RelayStage[] = ["greeting"];
+  #answered: RelayStage = "connect";
+
+  readonly logger: ReturnType<typeof createLogger>;
+
+  constructor(listener: {
+    /** Called before a command is sent. */
+    onCommand(): void;
+    onReply(stage: RelayStage, raw: string): void;
+  }) {
+    this.logger = createLogger({
+      client: (line) => {
+        // The end of an empty message; its reply is awaited already.
+        if (line === ".") return;
+        this.#awaited.push(STAGES.find(([pattern]) => pattern.test(line))?.[1] ?? "auth");
+        listener.onCommand();
+      },
+      server: (raw) => {
+        const stage = this.#awaited.shift() ?? this.#answered;
+        this.#answered = stage;
+        if (stage === "data" && raw.startsWith("3")) this.#awaited.unshift("message");
+        listener.onReply(stage, raw);
+      },
+    });
+  }
+
+  /** Stage that is waited for. */
+  get current(): RelayStage {
+    return this.#awaited[0] ?? this.#answered;
+  }
+
+  /** Stage of the last reply. */
+  get answered(): RelayStage {
+    return this.#answered;
+  }
+}
+
+/** Creates a logger that passes on the lines of client and server, and nothing else. */
+function createLogger(lines: Readonly<Record<string, (line: string) => void>>) {
+  const ignore = () => undefined;
+  return {
+    trace: ignore,
+    debug: ({ tnx = "" }: { tnx?: string }, text: unknown) => lines[tnx]?.(String(text)),
+    info: ignore,
+    warn: ignore,
+    error: ignore,
+    fatal: ignore,
+  };
 }
