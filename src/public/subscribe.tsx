@@ -6,7 +6,7 @@ import { lazy } from "../base/lazy";
 import { parseMailAddress } from "../base/mail-address";
 import type { Ctx } from "../context";
 import type { Sessions } from "../features/auth/sessions";
-import { isRtlLocale } from "../features/mail/letter/letter";
+import { isRtlLocale } from "../features/mail/letter";
 import { mailReadiness, relayTakesUtf8 } from "../features/mail/settings";
 import { takesSubscribers } from "../features/pages/mail";
 import { findPageBySlug, type PageRow } from "../features/pages/store";

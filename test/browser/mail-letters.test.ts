@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { confirmationLetter } from "../../src/features/mail/letter/sign-up";
-import { createMoments } from "../../src/features/mail/letter/moments";
-import { renderLetter, renderPlace } from "../../src/features/mail/letter/letter";
+import { confirmationLetter } from "../../src/features/subscribers/mails";
+import { createMoments } from "../../src/features/mail/moments";
+import { renderLetter, renderPlace } from "../../src/features/mail/letter";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
 import {
   expiringKeysLetter,

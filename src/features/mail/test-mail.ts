@@ -9,7 +9,7 @@ import type { Egress } from "../../egress/egress";
 import { audit } from "../../events/audit";
 import { findSetting, putSetting } from "../settings/store";
 import { toMessage } from "./compose";
-import { type Letter, renderLetter } from "./letter/letter";
+import { type Letter, renderLetter } from "./letter";
 import { describeMissing, mailReadiness, type MailSettings } from "./settings";
 import type { RelayStep } from "./smtp/relay";
 import { formatReply } from "./smtp/reply";

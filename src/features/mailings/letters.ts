@@ -31,8 +31,8 @@ import {
   type RenderedLetter,
   renderLetter,
   renderPlace,
-} from "../mail/letter/letter";
-import { createMoments, type Moments } from "../mail/letter/moments";
+} from "../mail/letter";
+import { createMoments, type Moments } from "../mail/moments";
 import type { MailRow } from "../mail/store";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";

@@ -3,14 +3,7 @@ import type { SubscriberEvent } from "../../base/mail-address";
 import { DAY_MS } from "../../base/time";
 import type { Reader, Tx } from "../../db/statements";
 import type { ComposedMail, TemplateEnvironment, Templates } from "../mail/compose";
-import { type Letter, renderLetter } from "../mail/letter/letter";
-import {
-  alreadySubscribedLetter,
-  alreadySubscribedSubject,
-  confirmationLetter,
-  confirmationSubject,
-  type SignUp,
-} from "../mail/letter/sign-up";
+import { type Block, footerOf, type Inline, type Letter, renderLetter } from "../mail/letter";
 import type { MailRow } from "../mail/store";
 import { findSuppression } from "../mail/suppressions";
 import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
@@ -83,7 +76,8 @@ export const SIGN_UP_TEMPLATES: Templates<ComposedMail | "unwanted"> = {
     const { request, page, signUp, linkTo } = found;
     const { id } = request;
     const links = { confirm: linkTo("confirm", { id }), decline: linkTo("decline", { id }) };
-    return write(mail, env, page, confirmationSubject(signUp), confirmationLetter(signUp, links));
+    const subject = `Confirm your subscription to ${page.name}`;
+    return write(mail, env, page, subject, confirmationLetter(signUp, links));
   },
 
   already_subscribed(mail, env) {
@@ -96,8 +90,8 @@ export const SIGN_UP_TEMPLATES: Templates<ComposedMail | "unwanted"> = {
       manage: linkTo("manage", { id, version }),
       confirm: linkTo("confirm", { id: request.id }),
     };
-    const letter = alreadySubscribedLetter(signUp, links);
-    return write(mail, env, page, alreadySubscribedSubject(signUp), letter);
+    const subject = `You are subscribed already to ${page.name}`;
+    return write(mail, env, page, subject, alreadySubscribedLetter(signUp, links));
   },
 };
 
@@ -154,11 +148,118 @@ function write(
   };
 }
 
+/** Page of a sign-up, with what was chosen in words such as "Checkout API" or "Incidents". */
+interface SignUp {
+  page: { name: string; locale: string; url: string; footer: string | null };
+  /** Names of the chosen components and groups, empty if they were removed; null for the whole page. */
+  targets: readonly string[] | null;
+  /** Chosen kinds of events, as words. */
+  events: readonly string[];
+}
+
+/** Number of chosen components and groups listed by name. */
+const TARGETS_MAX = 20;
+
+/** Returns the mail that asks a visitor to confirm a subscription. */
+export function confirmationLetter(
+  signUp: SignUp,
+  links: { confirm: string; decline: string },
+): Letter {
+  const { page } = signUp;
+  return {
+    locale: page.locale,
+    sender: page.name,
+    preheader: "Open the link within 7 days to get updates by e-mail.",
+    tone: "none",
+    blocks: [
+      { type: "title", text: ["Confirm your subscription"] },
+      {
+        type: "paragraph",
+        text: [
+          "Someone, probably you, asked for updates about ",
+          { name: page.name },
+          " at this address. Open the link within 7 days and confirm.",
+        ],
+      },
+      ...choiceBlocks(signUp),
+      { type: "button", label: "Confirm the subscription", url: links.confirm },
+      {
+        type: "paragraph",
+        isMuted: true,
+        text: [
+          "If you did not ask for this, do nothing. Without a confirmation you get no updates.",
+        ],
+      },
+    ],
+    footer: [
+      { type: "link", label: "Never send such mails to this address", url: links.decline },
+      ...footerOf(page.footer),
+    ],
+  };
+}
+
+/** Returns the mail for an address that is subscribed and was typed into the form again. */
+function alreadySubscribedLetter(
+  signUp: SignUp,
+  links: { manage: string; confirm: string },
+): Letter {
+  const { page } = signUp;
+  return {
+    locale: page.locale,
+    sender: page.name,
+    preheader: "Nothing has changed.",
+    tone: "none",
+    blocks: [
+      { type: "title", text: ["You are subscribed already"] },
+      {
+        type: "paragraph",
+        text: [
+          "This address gets updates about ",
+          { name: page.name },
+          " already, and was typed into its form again. Nothing has changed.",
+        ],
+      },
+      { type: "link", label: "Manage or unsubscribe", url: links.manage },
+      { type: "heading", text: ["To use the new choices instead, confirm them within 7 days"] },
+      ...choiceBlocks(signUp),
+      { type: "button", label: "Confirm the new choices", url: links.confirm },
+      {
+        type: "paragraph",
+        isMuted: true,
+        text: ["If you did not fill in the form, do nothing. Your subscription stays as it is."],
+      },
+    ],
+    footer: footerOf(page.footer),
+  };
+}
+
+function choiceBlocks({ targets, events }: SignUp): Block[] {
+  return [
+    { type: "paragraph", text: ["About: ", ...targetNames(targets)] },
+    { type: "paragraph", text: [`Events: ${events.join(", ")}`] },
+  ];
+}
+
+function targetNames(targets: SignUp["targets"]): Inline[] {
+  if (targets === null) return ["everything on the page"];
+  if (targets.length === 0) return ["no component, since those of the selection were removed"];
+  const left = targets.length - TARGETS_MAX;
+  return [
+    ...targets
+      .slice(0, TARGETS_MAX)
+      .flatMap((name, index) => [...(index > 0 ? [", "] : []), { name }]),
+    ...(left > 0 ? [` and ${left} more`] : []),
+  ];
+}
+
 /** Time for which the address of an unsubscribed person, and subscribers of a deleted page, are kept. */
 const KEPT_MS = 30 * DAY_MS;
+
 /** Limits of one transaction. Deleting a subscriber deletes mails as well. */
 const ROWS_PER_RUN = 500;
+
 const SUBSCRIBERS_PER_RUN = 50;
+
 /** Pages of the search index, of 4 KB each, that one transaction rewrites. */
 const PAGES_PER_RUN = 100;
 

@@ -2,7 +2,7 @@ import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import { ALERT_TEMPLATE } from "../../../base/mail-address";
 import { addressHmac, findMailKey, tokenOf } from "../../mail/tokens";
-import { type Block, type Letter, renderLetter } from "../../mail/letter/letter";
+import { type Block, type Letter, renderLetter } from "../../mail/letter";
 import type {
   ComposedMail,
   MailTemplate,

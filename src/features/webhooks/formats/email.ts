@@ -2,12 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { COMPONENT_STATUSES, STATUS_TONES } from "../../../base/status";
 import type { RecordedEvent } from "../../../events/outbox";
 import { headerText } from "../../mail/compose";
-import {
-  type Block,
-  type ComponentEntry,
-  type Letter,
-  renderLetter,
-} from "../../mail/letter/letter";
+import { type Block, type ComponentEntry, type Letter, renderLetter } from "../../mail/letter";
 import type { Format, FormatContext } from "./format";
 import { type Block as TextBlock, cleanLine, clipTo } from "./markup";
 import { buildNotification, isResolved, nameOf, words } from "./notification";

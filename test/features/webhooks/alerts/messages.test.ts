@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EVENTS, type EventType, type RecordedEvent } from "../../../../src/events/outbox";
-import { renderLetter } from "../../../../src/features/mail/letter/letter";
+import { renderLetter } from "../../../../src/features/mail/letter";
 import { toMessage } from "../../../../src/features/mail/compose";
 import { alertLetter, alertSubject } from "../../../../src/features/webhooks/formats/email";
 import { buildNotification } from "../../../../src/features/webhooks/formats/notification";

@@ -1,4 +1,4 @@
-import { isUtcZone } from "../../../base/time";
+import { isUtcZone } from "../../base/time";
 
 /** Formatters of times in the language and the time zone of a page. */
 export interface Moments {

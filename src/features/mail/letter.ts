@@ -1,13 +1,13 @@
-import { renderMarkdown } from "../../../base/markdown";
+import { renderMarkdown } from "../../base/markdown";
 import {
   type Tone,
   TONE_COLOURS,
   TONE_COLOURS_IN_DARK,
   TONE_FILLS,
   TONES,
-} from "../../../base/status";
-import { withLineFeeds } from "../../../base/text";
-import { encodeText, placeLine, withoutControl } from "../compose";
+} from "../../base/status";
+import { withLineFeeds } from "../../base/text";
+import { encodeText, placeLine, withoutControl } from "./compose";
 
 /** Part of a line: text, or a name that people chose, which is kept apart from the direction of its line. */
 export type Inline = string | { name: string };
