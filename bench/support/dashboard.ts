@@ -18,8 +18,8 @@ import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store"
 import { sessionCookie } from "../../src/http/cookies";
 import type { Tx } from "../../src/db/statements";
 import { findMailHold, holdAllMailings } from "../../src/features/mail/hold";
-import { listUnmatched } from "../../src/features/mail/reports/store";
-import { makeReportToken, takeReport } from "../../src/features/mail/reports/reports";
+import { listUnmatched } from "../../src/features/mail/store";
+import { makeReportToken, takeReport } from "../../src/features/mail/reports";
 import { setMailSettings } from "../../src/features/mail/settings";
 import { suppress } from "../../src/features/mail/suppressions";
 import { CLI_ACTOR, userActor } from "../../src/base/actor";

@@ -1,4 +1,4 @@
-import { takeReport } from "../features/mail/reports/reports";
+import { takeReport } from "../features/mail/reports";
 import type { Invocation } from "./command";
 import { withInstallation } from "./with-installation";
 
@@ -19,7 +19,7 @@ export async function runMailBounce(invocation: Invocation): Promise<0> {
   const access = { canCreate: false, fields: { flags: {} } };
   return withInstallation({ name: "mail bounce" }, invocation, access, async ({ ctx }) => {
     // The parser is loaded with the first message.
-    const { readMessage } = await import("../features/mail/reports/read-message");
+    const { readMessage } = await import("../features/mail/read-message");
     const finding = await readMessage(message);
     const outcome =
       finding === "ignored" ? finding : await ctx.db.write((tx) => takeReport(ctx, tx, finding));

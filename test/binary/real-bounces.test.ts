@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { makeReportToken } from "../../src/features/mail/reports/reports";
+import { makeReportToken } from "../../src/features/mail/reports";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import {

@@ -11,11 +11,7 @@ import { ALERTS_AS_PAGE } from "../../src/features/mail/alert-stop-store";
 import { enqueueMails } from "../../src/features/mail/mail";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { findMailHold, holdAllMailings, releaseAllMailings } from "../../src/features/mail/hold";
-import {
-  isReportToken,
-  makeReportToken,
-  revokeReportToken,
-} from "../../src/features/mail/reports/reports";
+import { isReportToken, makeReportToken, revokeReportToken } from "../../src/features/mail/reports";
 import {
   markOfAddress,
   suppress,

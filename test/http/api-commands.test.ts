@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
-import { makeReportToken } from "../../src/features/mail/reports/reports";
+import { makeReportToken } from "../../src/features/mail/reports";
 import { setMailSettings } from "../../src/features/mail/settings";
 import { type ApiCommand, apiCommands } from "../support/api-commands";
 import type { TestApp } from "../support/app";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { exportFile, writeApplyFile } from "../../src/features/apply/export";
 import { findMailKey, type LinkPurpose } from "../../src/features/mail/tokens";
-import { makeReportToken } from "../../src/features/mail/reports/reports";
+import { makeReportToken } from "../../src/features/mail/reports";
 import { startSending } from "../../src/features/mail/sending/sender";
 import { createMailingTemplate } from "../../src/features/mailings/letters";
 import { MAILING_TEMPLATE, startMailings } from "../../src/features/mailings/mailings";

@@ -9,7 +9,7 @@ import type { RequestContexts } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import { jsonOrRawBody } from "../../http/raw-body";
 import { NO_STORE } from "../../http/representation";
-import { type Finding, isReportToken, takeReport } from "./reports/reports";
+import { type Finding, isReportToken, takeReport } from "./reports";
 import { cleanReply } from "./smtp/reply";
 
 const REPORTS_MAX = 500;
@@ -121,7 +121,7 @@ export function mailReportRoutes(ctx: Ctx, requestContexts: RequestContexts) {
 
 async function readRaw(message: Uint8Array): Promise<Finding[]> {
   // The parser is loaded with the first message.
-  const { readMessage } = await import("./reports/read-message");
+  const { readMessage } = await import("./read-message");
   const finding = await readMessage(message);
   return finding === "ignored" ? [] : [finding];
 }

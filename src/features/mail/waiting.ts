@@ -1,11 +1,10 @@
 import type { MailClass } from "../../base/mail-address";
 import { DAY_MS } from "../../base/time";
 import type { Reader, Tx } from "../../db/statements";
-import { findReportToken, trimUnmatchedReports } from "./reports/reports";
-import { countUnmatched } from "./reports/store";
-import { findRelayRecord, type RelayRecord } from "./settings";
+import { findReportToken, trimUnmatchedReports } from "./reports";
 import {
   countPendingOfMailings,
+  countUnmatched,
   countWaiting,
   deleteMailingsBefore,
   deleteMailsBefore,
@@ -15,7 +14,12 @@ import {
   findPendingOfMailing,
   sumOfOpenMailings,
 } from "./store";
+import { findRelayRecord, type RelayRecord } from "./settings";
 import { deleteUndosBefore } from "./suppression-store";
+
+/*
+ * Figures of what waits and what came back, for people and metrics, and the deletion of what is over.
+ */
 
 /** Returns the number of pending mails of a class, and the time at which the oldest was queued (unix ms). */
 export function waitingMails(

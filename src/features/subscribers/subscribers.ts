@@ -22,7 +22,7 @@ import {
   listGroups,
 } from "../components/store";
 import { cancelMailsOfSubscriber, enqueueMails, type NewMail } from "../mail/mail";
-import { eraseReportsAbout } from "../mail/reports/reports";
+import { eraseReportsAbout } from "../mail/reports";
 import { withoutAddresses } from "../mail/smtp/reply";
 import {
   listSuppressionsOf,

@@ -6,7 +6,7 @@ import {
   findReportToken,
   isReportToken,
   makeReportToken,
-} from "../../../src/features/mail/reports/reports";
+} from "../../../src/features/mail/reports";
 import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { DAY_MS } from "../../../src/base/time";

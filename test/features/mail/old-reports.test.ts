@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { makeReportToken } from "../../../src/features/mail/reports/reports";
+import { makeReportToken } from "../../../src/features/mail/reports";
 import { undoSuppression } from "../../../src/features/mail/suppressions";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { importForm } from "../../support/import-form";

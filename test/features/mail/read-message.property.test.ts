@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readMessage } from "../../../src/features/mail/reports/read-message";
+import { readMessage } from "../../../src/features/mail/read-message";
 import { bounceMessage, complaintMessage } from "../../support/mail-reports";
 
 const KINDS = ["hard", "soft", "complaint", "other"];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { findMail } from "../../../src/features/mail/store";
 import { listSuppressionsOf } from "../../../src/features/mail/suppression-store";
-import { takeReport } from "../../../src/features/mail/reports/reports";
+import { takeReport } from "../../../src/features/mail/reports";
 import { MailResults } from "../../../src/features/mail/sending/results";
 import { createTestApp } from "../../support/app";
 import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import * as reports from "../../../src/features/mail/reports/store";
+import * as reports from "../../../src/features/mail/store";
+import * as waiting from "../../../src/features/mail/store";
 import * as lists from "../../../src/features/mail/suppression-store";
 import * as undos from "../../../src/features/mail/suppression-store";
 import {
   findLastConfirmation,
   listSuppressionsByMails,
 } from "../../../src/features/mail/suppression-store";
-import * as waiting from "../../../src/features/mail/store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 /** Plan steps that read all of a table that grows with subscribers, or that sort. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { listUnmatched } from "../../../src/features/mail/reports/store";
-import { takeReport } from "../../../src/features/mail/reports/reports";
+import { listUnmatched } from "../../../src/features/mail/store";
+import { takeReport } from "../../../src/features/mail/reports";
 import { trimMails } from "../../../src/features/mail/waiting";
 import { DAY_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";

@@ -2,12 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mutate } from "../../../src/db/statements";
 import { subscribers } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import {
-  findReport,
-  listReportsOfMail,
-  listUnmatched,
-} from "../../../src/features/mail/reports/store";
-import { makeReportToken } from "../../../src/features/mail/reports/reports";
+import { findReport, listReportsOfMail, listUnmatched } from "../../../src/features/mail/store";
+import { makeReportToken } from "../../../src/features/mail/reports";
 import { trimMails } from "../../../src/features/mail/waiting";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";

@@ -4,7 +4,7 @@ import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { parseMailAddress } from "../../../src/base/mail-address";
 import { enqueueMails } from "../../../src/features/mail/mail";
-import { eraseReportsAbout, makeReportToken } from "../../../src/features/mail/reports/reports";
+import { eraseReportsAbout, makeReportToken } from "../../../src/features/mail/reports";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { eraseAddress } from "../../../src/features/subscribers/subscribers";
 import type { SubscriberRow } from "../../../src/features/subscribers/store";

@@ -7,9 +7,9 @@ import { CLI_ACTOR } from "../../../src/base/actor";
 import { parseMailAddress, type SuppressionReason } from "../../../src/base/mail-address";
 import { Problem } from "../../../src/base/errors";
 import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
-import { listUnmatched } from "../../../src/features/mail/reports/store";
+import { listUnmatched } from "../../../src/features/mail/store";
 import { suppress } from "../../../src/features/mail/suppressions";
-import { takeReport } from "../../../src/features/mail/reports/reports";
+import { takeReport } from "../../../src/features/mail/reports";
 import { getPage } from "../../../src/features/pages/pages";
 import {
   eraseAddress,

@@ -5,11 +5,7 @@ import { parseNetworks } from "../../../src/base/config/parse";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { parseSender } from "../../../src/base/config/mail";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
-import {
-  findReportToken,
-  makeReportToken,
-  takeReport,
-} from "../../../src/features/mail/reports/reports";
+import { findReportToken, makeReportToken, takeReport } from "../../../src/features/mail/reports";
 import { setMailSettings } from "../../../src/features/mail/settings";
 import { suppress } from "../../../src/features/mail/suppressions";
 import type { DemoSites } from "../demo-sites";

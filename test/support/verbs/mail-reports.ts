@@ -1,6 +1,6 @@
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
-import { makeReportToken } from "../../../src/features/mail/reports/reports";
+import { makeReportToken } from "../../../src/features/mail/reports";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { type ActionInstallation, byForm, type Verbs } from "./verb";
 

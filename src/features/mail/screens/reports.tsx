@@ -16,8 +16,8 @@ import type { Area } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { RelativeTime } from "../../../ui/times";
 import { NoOlder } from "../../../ui/screens/list";
-import { findReportToken, makeReportToken, revokeReportToken } from "../reports/reports";
-import { findReport, listUnmatched, type ReportRow } from "../reports/store";
+import { findReportToken, makeReportToken, revokeReportToken } from "../reports";
+import { findReport, listUnmatched, type ReportRow } from "../store";
 import {
   getSuppressed,
   type ListedSuppression,

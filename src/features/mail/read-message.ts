@@ -1,8 +1,8 @@
 import PostalMime, { decodeWords } from "postal-mime";
-import { redactText } from "../../../base/redaction";
-import { isUnknownAddress, maybeUnknownAddress } from "../rules";
-import { cleanReply } from "../smtp/reply";
+import { redactText } from "../../base/redaction";
 import type { Finding, MailHint } from "./reports";
+import { isUnknownAddress, maybeUnknownAddress } from "./rules";
+import { cleanReply } from "./smtp/reply";
 
 /**
  * Limits of what is read: bytes, lines, and lines that may begin a part. The parts that matter come before the

@@ -1,28 +1,30 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Actor } from "../../../base/actor";
-import { encodeBase62, sha256 } from "../../../base/hash";
-import { DAY_MS } from "../../../base/time";
-import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db/statements";
-import { audit } from "../../../events/audit";
-import { deleteSetting, findSetting, putSetting } from "../../settings/store";
-import { countMails } from "../mail";
-import { isSoftBounce } from "../rules";
-import { withoutAddresses } from "../smtp/reply";
-import { findMail, type MailRow, setMailProgress } from "../store";
-import { setFailures } from "../suppression-store";
-import { addBounce, countedSince, markOfAddress, markOfRecipient, suppress } from "../suppressions";
-import { bounceMac, findMailKey } from "../tokens";
+import type { Actor } from "../../base/actor";
+import { encodeBase62, sha256 } from "../../base/hash";
+import { DAY_MS } from "../../base/time";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { audit } from "../../events/audit";
+import { deleteSetting, findSetting, putSetting } from "../settings/store";
+import { countMails } from "./mail";
+import { isSoftBounce } from "./rules";
+import { withoutAddresses } from "./smtp/reply";
 import {
   deleteUnmatchedAbout,
   deleteUnmatchedBefore,
   deleteUnmatchedBeyond,
   findLastSentTo,
+  findMail,
   findReported,
   insertReport,
   listOutcomes,
   listReportsOfMail,
+  type MailRow,
+  setMailProgress,
 } from "./store";
+import { setFailures } from "./suppression-store";
+import { addBounce, countedSince, markOfAddress, markOfRecipient, suppress } from "./suppressions";
+import { bounceMac, findMailKey } from "./tokens";
 
 /** Kind of a report: the address does not exist, the mail failed for another reason, or a complaint. */
 type ReportKind = "hard" | "soft" | "complaint";
