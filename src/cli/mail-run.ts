@@ -11,7 +11,7 @@ import {
 } from "../features/mail/settings";
 import { beginTestMail, sendTestMail } from "../features/mail/test-mail";
 import { type Delivery, readDelivery } from "../features/mail/waiting";
-import { STEP_NAMES } from "../features/mail/smtp/reply";
+import { STEP_NAMES } from "../features/mail/reply";
 import { followSettings } from "../features/settings/settings";
 import { type Installation, openForCommand } from "../installation";
 import { plural } from "../base/text";

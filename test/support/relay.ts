@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { MailSettings } from "../../src/features/mail/settings";
-import { openRelay, type RelayOptions } from "../../src/features/mail/smtp/relay";
+import { openRelay, type RelayOptions } from "../../src/features/mail/relay";
 import { createTestClock, type TestClock } from "./clock";
 import { createTestEgress, patience } from "./egress";
 import { certificateText, type OnConnection, startRawServer } from "./raw-server";

@@ -10,7 +10,7 @@ import { operation } from "../../http/operation";
 import { jsonOrRawBody } from "../../http/raw-body";
 import { NO_STORE } from "../../http/representation";
 import { type Finding, isReportToken, takeReport } from "./reports";
-import { cleanReply } from "./smtp/reply";
+import { cleanReply } from "./reply";
 
 const REPORTS_MAX = 500;
 const JSON_MAIL_ID = "^eml_[0-9a-z]{26}$";

@@ -1,7 +1,6 @@
-import type { MailAddress, MailClass } from "../../base/mail-address";
+import type { MailAddress, MailClass, MailStatus } from "../../base/mail-address";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { FinalStatus } from "./rules";
 import {
   addToMailing,
   cancelOfMailing,
@@ -193,6 +192,9 @@ function listExpiredMails(reader: Reader, now: number, limit: number): PendingMa
   }
   return expired;
 }
+
+/** States in which a mail is over. */
+type FinalStatus = Exclude<MailStatus, "pending">;
 
 /** Mail that is in a final state now, or is not any more. */
 export interface CountedMail {

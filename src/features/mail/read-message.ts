@@ -2,7 +2,7 @@ import PostalMime, { decodeWords } from "postal-mime";
 import { redactText } from "../../base/redaction";
 import type { Finding, MailHint } from "./reports";
 import { isUnknownAddress, maybeUnknownAddress } from "./rules";
-import { cleanReply } from "./smtp/reply";
+import { cleanReply } from "./reply";
 
 /**
  * Limits of what is read: bytes, lines, and lines that may begin a part. The parts that matter come before the

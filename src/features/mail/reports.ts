@@ -8,7 +8,7 @@ import { audit } from "../../events/audit";
 import { deleteSetting, findSetting, putSetting } from "../settings/store";
 import { countMails } from "./mail";
 import { isSoftBounce } from "./rules";
-import { withoutAddresses } from "./smtp/reply";
+import { withoutAddresses } from "./reply";
 import {
   deleteUnmatchedAbout,
   deleteUnmatchedBefore,

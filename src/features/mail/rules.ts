@@ -1,6 +1,6 @@
-import type { MailStatus, SuppressionReason } from "../../base/mail-address";
+import type { SuppressionReason } from "../../base/mail-address";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
-import type { Reply } from "./smtp/reply";
+import type { Reply } from "./reply";
 
 /** Waits after each try that the relay refused for now. A mail refused after the last one has failed. */
 const RETRY_WAITS_MS: readonly number[] = [
@@ -21,6 +21,7 @@ const SPREAD = 0.2;
 export const LONGEST_WAIT_MS = 8 * HOUR_MS * (1 + SPREAD);
 
 const FIRST_RELAY_WAIT_MS = 5 * SECOND_MS;
+
 const LONGEST_RELAY_WAIT_MS = 5 * MINUTE_MS;
 
 /** Returns the wait while the relay is unavailable, or breaks off at a mail: doubles up to the longest. */
@@ -29,6 +30,7 @@ export function relayWaitMs(failuresBefore: number): number {
 }
 
 const NOT_AVAILABLE = 421;
+
 /** Enhanced codes by which a recipient does not exist. */
 const NO_SUCH_ADDRESS: ReadonlySet<string | null> = new Set([
   "5.1.1",
@@ -38,6 +40,7 @@ const NO_SUCH_ADDRESS: ReadonlySet<string | null> = new Set([
   "5.1.10",
   "5.2.1",
 ]);
+
 /** Codes by which a recipient may not exist, without an enhanced code. */
 const MAYBE_NO_SUCH_ADDRESS: ReadonlySet<number> = new Set([550, 551, 553]);
 
@@ -126,6 +129,7 @@ export function domainShare(connections: number): number {
 
 /** Number of soft failures and the time between the first and the last, from which an address is suppressed. */
 const SOFT_FAILURES = 3;
+
 const SOFT_FAILURES_OVER_MS = 7 * DAY_MS;
 
 /** True if an address with so many final failures since its last success is suppressed. */
@@ -176,6 +180,7 @@ export const ENDED_BY_CONFIRMING: readonly SuppressionReason[] = [
 
 /** Number of results of mailings that are compared, and of failures among them that hold all mailings. */
 const COMPARED_RESULTS = 100;
+
 const FAILURES_MAX = 20;
 
 /** Recent results of mailings. */
@@ -198,6 +203,3 @@ export class FailureWindow {
     this.#results = [];
   }
 }
-
-/** States in which a mail is over. */
-export type FinalStatus = Exclude<MailStatus, "pending">;

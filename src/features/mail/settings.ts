@@ -59,7 +59,7 @@ export type MailSettingsInput = Omit<StoredMailSettings, "password"> & {
 };
 
 /** Part that is missing before mail can be sent. */
-export type MissingForMail = "relay" | "from" | "public_address";
+type MissingForMail = "relay" | "from" | "public_address";
 
 export type MailReadiness =
   { ready: true; settings: MailSettings } | { ready: false; missing: MissingForMail[] };

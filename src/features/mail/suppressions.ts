@@ -13,7 +13,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { ALERTS_AS_PAGE } from "./alert-stop-store";
 import { isSecondBounce, isSoftBounce, isStoppedBy, type MailKind } from "./rules";
-import { withoutAddresses } from "./smtp/reply";
+import { withoutAddresses } from "./reply";
 import type { MailRow } from "./store";
 import {
   countSuppressions,

@@ -11,8 +11,8 @@ import { findSetting, putSetting } from "../settings/store";
 import { toMessage } from "./compose";
 import { type Letter, renderLetter } from "./letter";
 import { describeMissing, mailReadiness, type MailSettings } from "./settings";
-import type { RelayStep } from "./smtp/relay";
-import { formatReply } from "./smtp/reply";
+import type { RelayStep } from "./relay";
+import { formatReply } from "./reply";
 
 /** Maximum number of test mails of an installation in an hour. */
 const TEST_MAILS_MAX = 10;
@@ -21,7 +21,7 @@ const TEST_MAILS_MAX = 10;
 const TEST_MAILS = "test_mails";
 
 /** Test mail that may be sent. */
-export interface BegunTestMail {
+interface BegunTestMail {
   settings: MailSettings;
   to: MailAddress;
 }
@@ -77,7 +77,7 @@ export async function sendTestMail(
   begun: BegunTestMail,
 ): Promise<TestMailResult> {
   // The SMTP client is loaded with the first mail.
-  const { helloName, openRelay } = await import("./smtp/relay");
+  const { helloName, openRelay } = await import("./relay");
   const { settings, to } = begun;
   const steps: RelayStep[] = [];
   const limit = new AbortController();

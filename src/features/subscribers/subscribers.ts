@@ -23,7 +23,7 @@ import {
 } from "../components/store";
 import { cancelMailsOfSubscriber, enqueueMails, type NewMail } from "../mail/mail";
 import { eraseReportsAbout } from "../mail/reports";
-import { withoutAddresses } from "../mail/smtp/reply";
+import { withoutAddresses } from "../mail/reply";
 import {
   listSuppressionsOf,
   removeNotesOfMails,

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import type { Reply } from "../../../src/features/mail/smtp/reply";
-import {
-  type RelayConnection,
-  RelayFault,
-  type RelayStep,
-} from "../../../src/features/mail/smtp/relay";
+import type { Reply } from "../../../src/features/mail/reply";
+import { type RelayConnection, RelayFault, type RelayStep } from "../../../src/features/mail/relay";
 import { createTestClock, settle } from "../../support/clock";
 import { certificateText, startRawServer } from "../../support/raw-server";
 import { connectToRelay, politeRelay, startRelay, startScriptedRelay } from "../../support/relay";

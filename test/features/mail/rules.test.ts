@@ -13,7 +13,7 @@ import {
   refilledRate,
   retryWaitMs,
 } from "../../../src/features/mail/rules";
-import type { RelayStage } from "../../../src/features/mail/smtp/reply";
+import type { RelayStage } from "../../../src/features/mail/reply";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 
 function meaningOf(stage: RelayStage, reply: string | null) {

@@ -42,7 +42,7 @@ import {
   type StoredMailSettings,
 } from "../settings";
 import { beginTestMail, sendTestMail, type TestMailResult } from "../test-mail";
-import { STEP_NAMES } from "../smtp/reply";
+import { STEP_NAMES } from "../reply";
 import { type Delivery, readDelivery, type WaitingMails } from "../waiting";
 import { addReturnRoutes, foundAddress } from "./reports";
 import {

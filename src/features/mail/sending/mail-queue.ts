@@ -519,7 +519,7 @@ interface BrokenOff {
 }
 
 /** Meaning of a break-off for all mails. */
-export type RelaySuspicion =
+type RelaySuspicion =
   /** Only the mail waits, or the mails to its domain. */
   | "none"
   /** The relay answered no mail since an earlier break-off, but other domains were not tried. */
@@ -533,7 +533,7 @@ export type RelaySuspicion =
  * answers a mail to it, and waits if there is a second break-off before. Later tries of the mail tell nothing new.
  * Times are steady unix ms.
  */
-export class BreakOffs {
+class BreakOffs {
   /** By id, the oldest first. */
   readonly #mails = new Map<string, BrokenOff>();
   /** Domains without an answer since a first break-off, the oldest first. */

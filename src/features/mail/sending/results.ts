@@ -4,7 +4,7 @@ import type { Tx } from "../../../db/statements";
 import { ResultRecorder } from "../../outgoing/result-recorder";
 import { type CountedMail, countMails } from "../mail";
 import { classifyReply, FailureWindow, retryWaitMs } from "../rules";
-import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
+import { formatReply, type Reply, withoutAddresses } from "../reply";
 import { findMailProgress, type MailProgress, setMailProgress } from "../store";
 import { addBounce, addFailure, resetFailures } from "../suppressions";
 

@@ -17,14 +17,13 @@ import {
   refilledRate,
 } from "../rules";
 import { mailReadiness, type MailSettings, type RelayRecord, storeRelayRecord } from "../settings";
-import type { RelayOptions } from "../smtp/relay";
-import { type Reply, withoutAddresses } from "../smtp/reply";
-import type { MailEnvelope } from "../smtp/session";
+import type { MailEnvelope, RelayOptions } from "../relay";
+import { type Reply, withoutAddresses } from "../reply";
 import { capDueTimesAfter, findForSending, type MailRow } from "../store";
 import { isSuppressed } from "../suppressions";
 import { envelopeSender, findMailKey } from "../tokens";
 import { type BegunMail, type Capacity, DomainLimits, MailQueue } from "./mail-queue";
-import { type RelayFigures, RelayPool, RelayState } from "./relays";
+import { type RelayFigures, RelayPool, RelayState } from "./relay-pool";
 import { type CountedResult, type MailResult, MailResults } from "./results";
 
 /** Sends mails while the server runs. */

@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import { findRelayRecord } from "../../mail/settings";
-import { withoutAddresses } from "../../mail/smtp/reply";
+import { withoutAddresses } from "../../mail/reply";
 import { deleteCancelledMail, findMail, type MailRow } from "../../mail/store";
 import { findSuppression } from "../../mail/suppressions";
 import { addressHmac, findMailKey } from "../../mail/tokens";

@@ -12,7 +12,7 @@ import { audit } from "../../../events/audit";
 import { ALERTS_AS_PAGE, hasStoppedAlerts } from "../../mail/alert-stop-store";
 import { enqueueMails } from "../../mail/mail";
 import { ENDED_BY_CONFIRMING } from "../../mail/rules";
-import { withoutAddresses } from "../../mail/smtp/reply";
+import { withoutAddresses } from "../../mail/reply";
 import { findMail, type MailRow } from "../../mail/store";
 import { endSuppressions, findSuppression, suppress } from "../../mail/suppressions";
 import {

@@ -1,17 +1,43 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import type { Clock, Timer } from "../../../base/clock";
-import type { TlsMode } from "../../../base/config/mail";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
+import type { Clock, Timer } from "../../base/clock";
+import type { TlsMode } from "../../base/config/mail";
+import { isAscii } from "../../base/mail-address";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
+import type { Egress } from "../../egress/egress";
+import { Fault } from "../../egress/model";
+import type { OpenSocket } from "../../egress/socket";
 import {
+  cleanReply,
+  formatReply,
   noReply,
-  parseReply,
-  type Redact,
   type RelayStage,
   type Reply,
   STAGE_NAMES,
 } from "./reply";
+import type { MailSettings } from "./settings";
+
+/** Limit of the look-up, the connection and a handshake that begins with it. */
+const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
+
+/** Step of a connection, in the words of the relay where it has any. */
+export interface RelayStep {
+  step: RelayStage | "lookup" | "tls";
+  isOk: boolean;
+  text: string;
+}
+
+export interface RelayOptions {
+  settings: Pick<MailSettings, "host" | "port" | "tls" | "ca" | "user" | "password">;
+  /** Name that EHLO sends: see `helloName`. */
+  name: string;
+  egress: Pick<Egress, "socket">;
+  clock: Clock;
+  /** Closes the connection, whatever it does. */
+  signal: AbortSignal;
+  onStep?: ((step: RelayStep) => void) | undefined;
+}
 
 /** Sender and recipient as SMTP sees them. */
 export interface MailEnvelope {
@@ -19,6 +45,185 @@ export interface MailEnvelope {
   to: string;
   /** Asks for reports about failures, with the headers only, if the relay offers DSN. */
   dsn?: { envid: string } | undefined;
+}
+
+/** A connection that has signed in. It never throws. One message is sent at a time. */
+export interface RelayConnection {
+  /** Keywords of the extensions that the relay offers, in upper case, such as `SMTPUTF8`. */
+  readonly extensions: ReadonlySet<string>;
+  /** Returns the decisive reply: the refusal, or the reply to the end of DATA. */
+  send(mail: { envelope: MailEnvelope; message: Uint8Array }): Promise<Reply>;
+  /** Number of messages that were begun. */
+  readonly sent: number;
+  /** Ends a transaction that was refused. Required before the next message. */
+  reset(): Promise<void>;
+  close(): void;
+  /** False once the connection is lost or closed. */
+  readonly isUsable: boolean;
+}
+
+/** Reason for which there is no connection to the relay. */
+export class RelayFault {
+  constructor(readonly reply: Reply) {}
+}
+
+/** Connects to a relay and signs in. */
+export async function openRelay(options: RelayOptions): Promise<RelayConnection | RelayFault> {
+  const { settings, egress, clock, signal, name, onStep } = options;
+  const { host, port, tls, ca, user, password } = settings;
+  const fail = (reply: Reply, step: RelayStep["step"] = reply.stage): RelayFault => {
+    onStep?.({ step, isOk: false, text: formatReply(reply) });
+    return new RelayFault(reply);
+  };
+  const hasCredentials = user !== undefined && password !== undefined;
+  if (hasCredentials && tls !== "implicit" && tls !== "starttls") {
+    return fail(noReply("auth", "A password is not sent without TLS that is verified."));
+  }
+
+  const deadline = new AbortController();
+  const timer = clock.after(CONNECT_TIMEOUT_MS, () => deadline.abort());
+  const opened = await egress.socket({
+    host,
+    port,
+    policy: "mail",
+    signal: AbortSignal.any([signal, deadline.signal]),
+    ca,
+    ...(tls === "implicit" && { tls: { verify: true } }),
+  });
+  timer.cancel();
+  if (opened instanceof Fault) return fail(noReply("connect", opened.message), stepOf(opened));
+  onStep?.({ step: "lookup", isOk: true, text: opened.addresses.join(", ") });
+  onStep?.({ step: "connect", isOk: true, text: `${opened.address}, port ${port}` });
+  if (tls === "implicit") onStep?.(tlsStep(opened, opened.socket as TlsSocket, opened.certificate));
+
+  const session = new SmtpSession({
+    socket: opened.socket,
+    tls,
+    tlsOptions: opened.startTls.options,
+    name,
+    clock,
+    redact: redactCredentials(settings),
+    onReply: onStep && ((reply) => onStep(replyStep(reply))),
+    onEnd: () => signal.removeEventListener("abort", onAbort),
+    handshakeError: (error) => opened.startTls.fault(error).message,
+    onSecure(socket) {
+      const certificate = opened.startTls.check(socket, tls === "starttls");
+      if (certificate instanceof Fault) return noReply("starttls", certificate.message);
+      onStep?.(tlsStep(opened, socket, certificate));
+      return undefined;
+    },
+  });
+  // Removed with the connection, since the signal may last as long as the process.
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) session.quit();
+  const problem = (await session.open()) ?? (hasCredentials ? await signIn() : undefined);
+  if (problem) {
+    session.quit();
+    return problem.code === null ? fail(problem) : new RelayFault(problem);
+  }
+  return connectionOf(session);
+
+  function onAbort(): void {
+    session.quit();
+  }
+
+  async function signIn(): Promise<Reply | undefined> {
+    if (!session.isSecure) return noReply("auth", "The connection is not encrypted.");
+    const methods = session.ehloLines.flatMap((line) => /^AUTH[\s=](.*)/.exec(line)?.[1] ?? []);
+    const offered = new Set(methods.flatMap((list) => list.split(/[\s=]+/)));
+    if (offered.has("PLAIN")) return session.login("PLAIN", user ?? "", password ?? "");
+    if (offered.has("LOGIN")) return session.login("LOGIN", user ?? "", password ?? "");
+    return noReply(
+      "auth",
+      offered.size === 0
+        ? "The relay offers no AUTH, so the user name and password cannot be used."
+        : "The relay offers neither AUTH PLAIN nor AUTH LOGIN.",
+    );
+  }
+}
+
+function connectionOf(session: SmtpSession): RelayConnection {
+  const extensions = new Set(session.ehloLines.map((line) => line.split(/[\s=]/, 1)[0] ?? ""));
+  let sent = 0;
+  return {
+    extensions,
+    get sent() {
+      return sent;
+    },
+    get isUsable() {
+      return session.isUsable;
+    },
+    async send({ envelope, message }) {
+      sent += 1;
+      if (!isAscii(envelope.to + envelope.from) && !extensions.has("SMTPUTF8")) {
+        const text = "The relay takes no address with characters outside ASCII (SMTPUTF8).";
+        return { stage: "rcpt", code: 553, enhanced: "5.6.7", text };
+      }
+      return session.send(envelope, message);
+    },
+    async reset() {
+      await session.reset();
+    },
+    close: () => session.quit(),
+  };
+}
+
+/** Replaces text that must not be shown. */
+type Redact = (text: string) => string;
+
+/** Returns a function that replaces credentials, also in the encodings in which they are sent. */
+function redactCredentials(credentials: {
+  user?: string | undefined;
+  password?: string | undefined;
+}): Redact {
+  const { user = "", password = "" } = credentials;
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const secrets =
+    password === "" ? [] : [base64(`\0${user}\0${password}`), base64(password), password];
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+}
+
+/** Returns the name that EHLO sends: the host of the public address. */
+export function helloName(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl);
+  if (hostname.startsWith("[")) return `[IPv6:${hostname.slice(1)}`;
+  return /^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname;
+}
+
+function stepOf({ kind }: Fault): RelayStep["step"] {
+  if (kind === "tls") return "tls";
+  return kind === "dns" || kind === "refused" ? "lookup" : "connect";
+}
+
+function replyStep(reply: Reply): RelayStep {
+  // 334 asks for the next line of AUTH.
+  return {
+    step: reply.stage,
+    isOk: reply.code !== null && reply.code < 400,
+    text: formatReply(reply),
+  };
+}
+
+type TlsSocket = Parameters<OpenSocket["startTls"]["check"]>[0];
+
+function tlsStep(
+  { startTls }: OpenSocket,
+  socket: TlsSocket,
+  certificate: OpenSocket["certificate"],
+): RelayStep {
+  const protocol = socket.getProtocol() ?? "TLS";
+  if (!certificate) return { step: "tls", isOk: true, text: `${protocol}, no certificate` };
+  const { subject, issuer, expiresAt, problem } = certificate;
+  const facts = [
+    `${protocol}, certificate for ${subject || startTls.options.servername}`,
+    `issued by ${issuer || "an unnamed authority"}`,
+    `valid until ${toIso(expiresAt).slice(0, 10)}`,
+  ].join(", ");
+  return {
+    step: "tls",
+    isOk: true,
+    text: problem === null ? facts : `${facts}; not verified: ${problem}`,
+  };
 }
 
 interface SessionOptions {
@@ -51,7 +256,7 @@ const QUIT_TIMEOUT_MS = 5 * SECOND_MS;
 const REPLY_MAX_BYTES = 64 * 1024;
 
 /** An SMTP session over an open socket: one operation at a time, each with a result and never an error. */
-export class SmtpSession {
+class SmtpSession {
   readonly #smtp: SMTPConnection;
   readonly #options: SessionOptions;
   readonly #transcript = new Transcript({
@@ -288,6 +493,31 @@ function isHandshakeError({ code }: SmtpError, stage: RelayStage): boolean {
 function rejectionOf(reply: Reply): Reply {
   if (reply.code !== null && reply.code >= 400) return reply;
   return noReply(reply.stage, `The relay sent an unexpected reply: ${reply.text}`.slice(0, 500));
+}
+
+/** Limit of characters of a reply that are read. */
+const READ_MAX = 10_000;
+
+const LINE = /^(\d{3})(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?=\s|$))?\s*(.*))?$/;
+
+/** Parses the lines of a reply. */
+function parseReply(stage: RelayStage, raw: string, redact: Redact): Reply {
+  const lines = raw.slice(0, READ_MAX).split(/\r?\n/);
+  let code: number | null = null;
+  let enhanced: string | null = null;
+  const texts: string[] = [];
+  for (const line of lines) {
+    const [, digits, status, text = ""] = LINE.exec(line) ?? [
+      undefined,
+      undefined,
+      undefined,
+      line,
+    ];
+    if (digits !== undefined) code = Number(digits);
+    enhanced ??= status ?? null;
+    texts.push(text);
+  }
+  return { stage, code, enhanced, text: cleanReply(redact(texts.join(" "))) };
 }
 
 /** Stages by the commands that begin them. Other lines belong to AUTH. */

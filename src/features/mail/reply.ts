@@ -38,34 +38,6 @@ export const STEP_NAMES: Readonly<Record<RelayStage | "lookup" | "tls", string>>
 
 const TEXT_MAX = 500;
 
-/** Limit of characters of a reply that are read. */
-const READ_MAX = 10_000;
-
-const LINE = /^(\d{3})(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?=\s|$))?\s*(.*))?$/;
-
-/** Replaces text that must not be shown. */
-export type Redact = (text: string) => string;
-
-/** Parses the lines of a reply. */
-export function parseReply(stage: RelayStage, raw: string, redact: Redact): Reply {
-  const lines = raw.slice(0, READ_MAX).split(/\r?\n/);
-  let code: number | null = null;
-  let enhanced: string | null = null;
-  const texts: string[] = [];
-  for (const line of lines) {
-    const [, digits, status, text = ""] = LINE.exec(line) ?? [
-      undefined,
-      undefined,
-      undefined,
-      line,
-    ];
-    if (digits !== undefined) code = Number(digits);
-    enhanced ??= status ?? null;
-    texts.push(text);
-  }
-  return { stage, code, enhanced, text: cleanReply(redact(texts.join(" "))) };
-}
-
 /** Returns the result of a step without a reply. */
 export function noReply(stage: RelayStage, text: string): Reply {
   return { stage, code: null, enhanced: null, text };
@@ -74,18 +46,6 @@ export function noReply(stage: RelayStage, text: string): Reply {
 /** Returns a reply as the relay sent it: "550 5.1.1 No such user". */
 export function formatReply({ code, enhanced, text }: Pick<Reply, "code" | "enhanced" | "text">) {
   return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
-}
-
-/** Returns a function that replaces credentials, also in the encodings in which they are sent. */
-export function redactCredentials(credentials: {
-  user?: string | undefined;
-  password?: string | undefined;
-}): Redact {
-  const { user = "", password = "" } = credentials;
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
-  const secrets =
-    password === "" ? [] : [base64(`\0${user}\0${password}`), base64(password), password];
-  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
 }
 
 /** Removes addresses from the words of a relay or an admin, for places without any such as the log. */

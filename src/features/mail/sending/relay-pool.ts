@@ -1,10 +1,10 @@
 import type { Timer } from "../../../base/clock";
 import { SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
+import type { RelayConnection, RelayOptions } from "../relay";
+import { formatReply, noReply, type Reply, withoutAddresses } from "../reply";
 import { relayWaitMs } from "../rules";
 import { type MailSettings, noteRelayOffers, type RelayRecord } from "../settings";
-import type { RelayConnection, RelayOptions } from "../smtp/relay";
-import { formatReply, noReply, type Reply, withoutAddresses } from "../smtp/reply";
 
 const MAILS_PER_CONNECTION = 100;
 const CLOSE_AFTER_MS = 30 * SECOND_MS;
@@ -86,7 +86,7 @@ export class RelayPool {
   async #open(): Promise<RelayConnection | { reply: Reply }> {
     const settings = this.#settings();
     if (!settings) return { reply: noReply("connect", "There is no relay.") };
-    const { helloName, openRelay } = await import("../smtp/relay");
+    const { helloName, openRelay } = await import("../relay");
     const { baseUrl, clock } = this.#ctx;
     const deps = { egress: this.#egress, clock, signal: this.#signal };
     const opened = await openRelay({ settings, name: helloName(baseUrl), ...deps });
