@@ -150,6 +150,27 @@ describe("MQTT checks", () => {
     expect((await waiting).message).toMatch(/^Timed out waiting for a message/);
   });
 
+  test("other work goes on between thousands of messages that do not meet the conditions", async () => {
+    const messages = 2_000;
+    await using broker = await startBroker((send, socket) => {
+      socket.cork();
+      for (let sent = 0; sent < messages; sent += 1) send("x");
+      send("y");
+      socket.uncork();
+    });
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    const assertions = [{ source: "body", op: "eq", value: "y" }];
+    expect(await check(broker, { topic: "a", assertions })).toMatchObject({ outcome: "ok" });
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(messages);
+  });
+
   /** Conditions that a thread evaluates, which the test answers for or cannot be started. */
   const inThread = {
     topic: "a",

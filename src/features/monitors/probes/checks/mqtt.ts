@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { checkAssertions } from "../../assertions/check";
 import type { Evaluated } from "../../assertions/evaluator";
 import type { ProbeContext, ProbeResult } from "../../monitoring";
@@ -114,8 +115,13 @@ async function awaitMessage(
       body: async () => ({ bytes, isTruncated: false }),
     };
     const result = await checkAssertions(assertions, message, { evaluator, signal: end });
-    if (result.outcome !== "failed" || end.aborted) decided = result;
-    else conversation.begin("waiting for a message that meets the conditions");
+    if (result.outcome !== "failed" || end.aborted) {
+      decided = result;
+      continue;
+    }
+    conversation.begin("waiting for a message that meets the conditions");
+    // A broker can send thousands of messages at once. Other work goes on between them.
+    await setImmediate();
   }
   return decided;
 }
