@@ -1,6 +1,6 @@
 import { optionNames } from "../base/config/options";
 import { type Command, JSON_FLAG } from "./command";
-import { printJson } from "./output";
+import { printJson } from "./process";
 
 export const applyCommand: Command = {
   name: "apply",
@@ -31,7 +31,7 @@ export const exportCommand: Command = {
   ],
   options: optionNames("export"),
   // Loaded on demand, so that a server does not need memory for the YAML library.
-  run: async (invocation) => (await import("./export-run")).runExport(invocation),
+  run: async (invocation) => (await import("./apply-run")).runExport(invocation),
 };
 
 export const schemaCommand: Command = {

@@ -1,6 +1,5 @@
 import { type Command, JSON_FLAG, UsageError } from "./command";
-import { printJson } from "./output";
-import { untilSignal } from "./until-signal";
+import { printJson, untilSignal } from "./process";
 
 const SEED_MAX = 2 ** 32 - 1;
 /** Signals that end the demo. The last one comes when its terminal is closed. */

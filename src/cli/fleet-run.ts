@@ -10,7 +10,7 @@ import { type Clock, systemClock } from "../base/clock";
 import { plural } from "../base/text";
 import { SECOND_MS, toIso } from "../base/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
-import { printJson, printTable } from "./output";
+import { printJson, printTable } from "./process";
 
 /** Prints the state of the fleet. Returns 1 if its primary does not answer. */
 export async function runStatus({ config, isSet, output }: Invocation): Promise<ExitCode> {

@@ -23,8 +23,7 @@ import { writeHistory } from "./import-history";
 import { requireWritable, toFile, writeOutputFiles } from "./import-files";
 import { aloneIn } from "./import-lock";
 import { printReport } from "./import-report";
-import { firstLine } from "./input";
-import { printJson, printTable } from "./output";
+import { firstLine, printJson, printTable } from "./process";
 import { withInstallation } from "./with-installation";
 
 /** Reads a source, and imports it after the person has seen the plan. */

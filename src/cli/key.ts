@@ -14,7 +14,7 @@ import { SCOPE_NAMES } from "../features/keys/scopes";
 import type { Installation } from "../installation";
 import { CLI_ACTOR } from "../base/actor";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
-import { printJson, printTable } from "./output";
+import { printJson, printTable } from "./process";
 import { type FlagsOfFields, withInstallation, wrongFlags } from "./with-installation";
 
 const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];

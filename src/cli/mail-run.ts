@@ -1,22 +1,24 @@
-import { formatHost } from "../base/config/parse";
 import { CLI_ACTOR } from "../base/actor";
-import { formatMailbox, type MailClass } from "../base/mail-address";
-import { createEgress } from "../egress/egress";
+import { formatHost } from "../base/config/parse";
 import { Problem } from "../base/errors";
+import { formatMailbox, type MailClass } from "../base/mail-address";
+import { plural } from "../base/text";
+import { toIso } from "../base/time";
+import { createEgress } from "../egress/egress";
+import { takeReport } from "../features/mail/reports";
 import {
   describeMissing,
   mailReadiness,
   mailSetters,
   readMailSettings,
 } from "../features/mail/settings";
+import { STEP_NAMES } from "../features/mail/reply";
 import { beginTestMail, sendTestMail } from "../features/mail/test-mail";
 import { type Delivery, readDelivery } from "../features/mail/waiting";
-import { STEP_NAMES } from "../features/mail/reply";
 import { followSettings } from "../features/settings/settings";
 import { type Installation, openForCommand } from "../installation";
-import { plural } from "../base/text";
-import { toIso } from "../base/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
+import { withInstallation } from "./with-installation";
 
 /** Sends a test mail and prints each step. The exit code is 1 if the relay did not accept it. */
 export async function runMailTest(invocation: Invocation): Promise<ExitCode> {
@@ -107,4 +109,29 @@ async function withSettings(
   } finally {
     installation.close();
   }
+}
+
+/** Bytes of a message that are read. The parts of a report that matter come first. */
+const MESSAGE_MAX_BYTES = 900 * 1024;
+
+const OUTCOMES = {
+  matched: "The report was recorded.",
+  repeated: "The report had been recorded before.",
+  unmatched: "The report belongs to no mail. The mail settings list it for 30 days.",
+  ignored: "Nothing to record: the message does not say that a mail failed.",
+} as const;
+
+/** Records a bounce or a complaint that a mail server passes on standard input. */
+export async function runMailBounce(invocation: Invocation): Promise<0> {
+  const { input, output } = invocation;
+  const message = await input.bytes(MESSAGE_MAX_BYTES);
+  const access = { canCreate: false, fields: { flags: {} } };
+  return withInstallation({ name: "mail bounce" }, invocation, access, async ({ ctx }) => {
+    // The parser is loaded with the first message.
+    const { readMessage } = await import("../features/mail/read-message");
+    const finding = await readMessage(message);
+    const outcome =
+      finding === "ignored" ? finding : await ctx.db.write((tx) => takeReport(ctx, tx, finding));
+    output.err(OUTCOMES[outcome]);
+  });
 }

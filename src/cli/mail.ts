@@ -17,7 +17,7 @@ export const mailCommands: readonly Command[] = [
       "Record a bounce or a complaint: a message on standard input. Exit code 75: try again.",
     options: optionNames("mail"),
     failureCode: 75,
-    run: async (invocation) => (await import("./mail-bounce-run")).runMailBounce(invocation),
+    run: async (invocation) => (await import("./mail-run")).runMailBounce(invocation),
   },
   {
     name: "mail status",

@@ -9,7 +9,7 @@ import { runInSlices } from "../base/in-slices";
 import { createLog } from "../base/log";
 import { systemRandom } from "../base/hash";
 import type { Command } from "./command";
-import { printJson } from "./output";
+import { printJson } from "./process";
 import { redactText } from "../base/redaction";
 
 export const openapiCommand: Command = {

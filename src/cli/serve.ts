@@ -3,7 +3,7 @@ import { describeDuration } from "../base/time";
 import { type RunningServer, startServer } from "../server";
 import { PROGRAM, VERSION } from "../version";
 import { type Command, type ExitCode, type Invocation, type Output, UsageError } from "./command";
-import { untilSignal } from "./until-signal";
+import { untilSignal } from "./process";
 
 export const serveCommand: Command = {
   name: "serve",

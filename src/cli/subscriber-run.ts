@@ -1,6 +1,4 @@
-import type { Ctx } from "../context";
-import { OperatorError } from "../db/errors";
-import type { Tx } from "../db/statements";
+import { existsSync, statSync } from "node:fs";
 import { CLI_ACTOR } from "../base/actor";
 import {
   type AddressError,
@@ -8,11 +6,21 @@ import {
   parseMailAddress,
   parseStoredAddress,
 } from "../base/mail-address";
-import { addressHmac, ensureMailKey } from "../features/mail/tokens";
+import { plural } from "../base/text";
+import type { Ctx } from "../context";
+import { OperatorError } from "../db/errors";
+import type { Reader, Tx } from "../db/statements";
 import { relayTakesUtf8 } from "../features/mail/settings";
-import type { PageRow } from "../features/pages/store";
+import { addressHmac, ensureMailKey } from "../features/mail/tokens";
+import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { followSettings } from "../features/settings/settings";
+import {
+  LISTED_STATUSES,
+  listSubscribersOfPage,
+  type SubscriberLine,
+} from "../features/subscribers/list";
 import { addConsentedSubscriber, readConsent } from "../features/subscribers/sign-up";
+import { listSubscribersOfAddress } from "../features/subscribers/store";
 import {
   createChoicesReader,
   eraseAddress,
@@ -20,17 +28,50 @@ import {
   removeSubscriber,
 } from "../features/subscribers/subscribers";
 import {
-  LISTED_STATUSES,
-  listSubscribersOfPage,
-  type SubscriberLine,
-} from "../features/subscribers/list";
-import { listSubscribersOfAddress } from "../features/subscribers/store";
-import { requireImportable } from "../features/subscribers/transfer";
-import { plural } from "../base/text";
+  exportSubscribers,
+  IMPORT_RESULTS,
+  type ImportCounts,
+  importSubscribers,
+  readImportFile,
+  recordExport,
+  requireImportable,
+  RESULT_WORDS,
+} from "../features/subscribers/transfer";
 import { type ExitCode, type Invocation, UsageError } from "./command";
-import { printJson, printTable } from "./output";
-import { oneOf, pageOf, requiredPage, SUBSCRIBER_FIELDS } from "./subscriber-page";
-import { withInstallation } from "./with-installation";
+import { printJson, printTable } from "./process";
+import { type FlagsOfFields, withInstallation } from "./with-installation";
+
+/** Names of arguments and flags for the fields of the services. */
+export const SUBSCRIBER_FIELDS: FlagsOfFields = {
+  flags: { file: "FILE", consent: "--consent", email: "EMAIL" },
+};
+
+/** Returns the page that `--page` names; undefined without it. Throws an OperatorError. */
+export function pageOf(reader: Reader, { value }: Invocation): PageRow | undefined {
+  const slug = value("page");
+  return slug === undefined ? undefined : findRealPage(reader, slug);
+}
+
+/** Returns the page that the required flag `--page` names. */
+export function requiredPage(reader: Reader, { value }: Invocation): PageRow {
+  return findRealPage(reader, value("page") ?? "");
+}
+
+/** Throws a UsageError if a status or another choice is none of those possible. */
+export function oneOf<T extends string>(flag: string, text: string, values: readonly T[]): T {
+  const found = values.find((value) => value === text);
+  if (found === undefined) throw new UsageError([`--${flag} must be one of ${values.join(", ")}.`]);
+  return found;
+}
+
+function findRealPage(reader: Reader, slug: string): PageRow {
+  const page = findPageBySlug(reader, { slug });
+  if (!page) throw new OperatorError(`There is no page ${slug}.`);
+  if (page.isSample) {
+    throw new OperatorError(`${slug} is the sample page of a first start, without subscribers.`);
+  }
+  return page;
+}
 
 const ACCESS = { canCreate: false, fields: SUBSCRIBER_FIELDS };
 
@@ -139,4 +180,78 @@ function endSubscriptions(
 function requiredAddress(address: MailAddress | AddressError): MailAddress {
   if ("error" in address) throw new UsageError([`EMAIL ${address.error}.`]);
   return address;
+}
+
+/** Time of a transaction, and pause before the next, in which a running server writes. */
+const CHUNK_MS = 15;
+const PAUSE_MS = 10;
+
+/**
+ * Imports the subscribers of a file. Bad lines are printed and skipped; the exit code is 1 if there are any.
+ */
+export async function runImport(invocation: Invocation): Promise<ExitCode> {
+  const { positionals, isSet, value, output } = invocation;
+  const [path = ""] = positionals;
+  const given = value("consent");
+  if (isSet("confirm") === (given !== undefined)) {
+    throw new UsageError(["Give either --confirm or --consent TEXT."]);
+  }
+  requireFile(path);
+  let badCount = 0;
+  await withInstallation({ name: "subscriber import" }, invocation, ACCESS, async ({ ctx }) => {
+    followSettings(ctx);
+    const consent = given === undefined ? null : readConsent(given);
+    const page = requiredPage(ctx.db, invocation);
+    requireImportable(ctx, page, consent === null);
+    const options = {
+      badLinesMax: Number.POSITIVE_INFINITY,
+      allowUtf8Local: relayTakesUtf8(ctx),
+    };
+    const file = await readImportFile(ctx.db, page, Bun.file(path).stream(), options);
+    for (const { line, detail } of file.badLines) output.err(`${path}:${line}: ${detail}`);
+    badCount = file.badCount;
+    const isDryRun = isSet("dry-run");
+    const counts = await importSubscribers(
+      ctx,
+      { page, file, consent, source: "import", isDryRun },
+      {
+        chunkMs: CHUNK_MS,
+        write: (change) => ctx.db.write(change),
+        between: () => Bun.sleep(PAUSE_MS),
+      },
+      CLI_ACTOR,
+    );
+    output.err(
+      `${isDryRun ? "A dry run" : `Imported into ${page.name}`}: ${wordsOf(counts, badCount)}.`,
+    );
+  });
+  return badCount > 0 ? 1 : 0;
+}
+
+/** Prints subscribers, or suppressed addresses, as CSV. */
+export async function runExport(invocation: Invocation): Promise<ExitCode> {
+  const { isSet, output } = invocation;
+  return withInstallation({ name: "subscriber export" }, invocation, ACCESS, async ({ ctx }) => {
+    const selection = { page: pageOf(ctx.db, invocation), isSuppressed: isSet("suppressed") };
+    await ctx.db.write((tx) => recordExport(ctx, tx, selection, CLI_ACTOR));
+    for (const lines of exportSubscribers(ctx.db, selection)) {
+      // `out` adds one line end.
+      if (lines !== "") output.out(lines.replace(/\n$/, ""));
+    }
+  });
+}
+
+function requireFile(path: string): void {
+  if (!existsSync(path)) throw new OperatorError(`There is no file ${path}.`);
+  if (statSync(path).isDirectory()) {
+    throw new OperatorError(`${path} is a directory; import needs a file.`);
+  }
+}
+
+function wordsOf(counts: ImportCounts, badCount: number): string {
+  const parts = IMPORT_RESULTS.flatMap((result) =>
+    counts[result] > 0 ? `${counts[result].toLocaleString("en")} ${RESULT_WORDS[result]}` : [],
+  );
+  if (badCount > 0) parts.push(`${badCount.toLocaleString("en")} not valid`);
+  return parts.length > 0 ? parts.join(", ") : "nothing";
 }

@@ -67,7 +67,7 @@ export const subscriberCommands: readonly Command[] = [
     ],
     // Needed to find out if mail can be sent.
     options: optionNames("mail"),
-    run: async (invocation) => (await import("./subscriber-transfer-run")).runImport(invocation),
+    run: async (invocation) => (await import("./subscriber-run")).runImport(invocation),
   },
   {
     name: "subscriber export",
@@ -77,6 +77,6 @@ export const subscriberCommands: readonly Command[] = [
       { name: "suppressed", help: "Print the suppressed addresses with their reasons instead." },
     ],
     options: optionNames("subscriber"),
-    run: async (invocation) => (await import("./subscriber-transfer-run")).runExport(invocation),
+    run: async (invocation) => (await import("./subscriber-run")).runExport(invocation),
   },
 ];

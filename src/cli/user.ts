@@ -25,7 +25,7 @@ import { stateOfUser } from "../features/users/rules";
 import { CLI_ACTOR, ROLES } from "../base/actor";
 import { describeDuration } from "../base/time";
 import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
-import { printJson, printTable } from "./output";
+import { printJson, printTable } from "./process";
 import { withInstallation, wrongFlags } from "./with-installation";
 
 const FIELDS = { flags: { email: "--email", name: "--name", role: "--role" } };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { UsageError } from "../../src/cli/command";
-import { firstLine } from "../../src/cli/input";
+import { firstLine } from "../../src/cli/process";
 import { textOf } from "../support/binary";
 import { temporaryFolder } from "../support/temporary-folder";
 

@@ -19,7 +19,7 @@ import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { backupCommand } from "../../src/cli/backup";
 import { restoreCommand } from "../../src/cli/restore";
-import { runCommandLine } from "../../src/cli/run";
+import { runCommandLine } from "../../src/cli/main";
 import { OperatorError } from "../../src/db/errors";
 import { copyBeforeUpgrade, copyDatabase } from "../../src/db/backup";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";

@@ -1,5 +1,5 @@
 import { COMMANDS } from "../../src/cli/commands";
-import { runCommandLine } from "../../src/cli/run";
+import { runCommandLine } from "../../src/cli/main";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "./app";
 

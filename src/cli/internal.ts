@@ -1,7 +1,10 @@
 import { copyDatabase } from "../db/backup";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
+import { examineDatabase } from "../db/orphans";
 import { COPY_COMMAND } from "../features/backups/copy-process";
-import type { Command } from "./command";
+import { EXAMINE_COMMAND } from "../fleet/commands/examine-command";
+import type { Command, ExitCode, Invocation } from "./command";
+import { printJson } from "./process";
 
 /** Mode of a file that is sent and then removed: only its owner can open it. */
 const PRIVATE_MODE = 0o600;
@@ -24,3 +27,19 @@ export const copyDatabaseCommand: Command = {
     return 0;
   },
 };
+
+/** Examines a restored database for its server, which would stand still meanwhile. */
+export const examineDatabaseCommand: Command = {
+  name: EXAMINE_COMMAND,
+  summary: "Print the damage of the database FILE and the rows of its tables.",
+  isInternal: true,
+  positionals: ["FILE"],
+  options: [],
+  run: async (invocation) => (await import("./internal")).runExamine(invocation),
+};
+
+/** Prints the damage of a database and the rows of its tables. */
+export async function runExamine({ positionals, output }: Invocation): Promise<ExitCode> {
+  printJson(output, examineDatabase(positionals[0] ?? ""));
+  return 0;
+}
