@@ -2,10 +2,8 @@
  * The products from which this version imports, with the places and options of their importers. The command, the form
  * of the dashboard and their help are made from them; `features/imports/importers.ts` reads them.
  */
-import { type ImportKind, PRODUCTS } from "./import-report";
 
-/** Name of the internal command that imports what standard input asks for. */
-export const IMPORT_COMMAND = "answer-import";
+import { type ImportKind, PRODUCTS } from "./import-report";
 
 /** Kinds of places from which a source is read. */
 type PlaceKind = "file" | "folder" | "url";

@@ -1,6 +1,15 @@
 import { join } from "node:path";
 import { IS_COMPILED } from "../version";
 
+/** Name of the internal command that imports what standard input asks for. */
+export const IMPORT_COMMAND = "answer-import";
+
+/** Name of the internal command that copies a database: `copy-database DATABASE FILE`. */
+export const COPY_COMMAND = "copy-database";
+
+/** Name of the internal command that examines a database: `examine-database FILE`. */
+export const EXAMINE_COMMAND = "examine-database";
+
 /** Returns the words that start this program: the executable, or the runtime with the sources. */
 export function ownProgram(): string[] {
   const sources = join(import.meta.dir, "..", "main.ts");

@@ -1,27 +1,24 @@
 import { statSync } from "node:fs";
+import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
 import type { Ctx } from "../context";
-import { CLI_ACTOR } from "../base/actor";
 import { recordBackup } from "../features/backups/last-backup";
-import { openForCommand } from "../installation";
 import type { Command, Output } from "./command";
+import { withInstallation } from "./with-installation";
 
 export const backupCommand: Command = {
   name: "backup",
   summary: "Write a consistent copy of the database to FILE, also while the server runs.",
   positionals: ["FILE"],
   options: optionNames("backup"),
-  async run({ config, positionals, output }) {
+  run(invocation) {
+    const { positionals, output } = invocation;
     const [file = ""] = positionals;
-    const installation = openForCommand(config, "backup", { canCreate: false });
-    try {
-      installation.ctx.db.copyTo(file);
-      await record(installation.ctx, file, output);
-    } finally {
-      installation.close();
-    }
-    output.err(`Wrote ${file}.`);
-    return 0;
+    return withInstallation(backupCommand, invocation, { canCreate: false }, async ({ ctx }) => {
+      ctx.db.copyTo(file);
+      await record(ctx, file, output);
+      output.err(`Wrote ${file}.`);
+    });
   },
 };
 

@@ -1,9 +1,8 @@
+import { COPY_COMMAND, EXAMINE_COMMAND } from "../base/own-program";
 import { copyDatabase } from "../db/backup";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
 import { examineDatabase } from "../db/orphans";
-import { COPY_COMMAND } from "../features/backups/copy-process";
-import { EXAMINE_COMMAND } from "../fleet/commands/examine-command";
-import type { Command, ExitCode, Invocation } from "./command";
+import type { Command } from "./command";
 import { printJson } from "./process";
 
 /** Mode of a file that is sent and then removed: only its owner can open it. */
@@ -35,11 +34,8 @@ export const examineDatabaseCommand: Command = {
   isInternal: true,
   positionals: ["FILE"],
   options: [],
-  run: async (invocation) => (await import("./internal")).runExamine(invocation),
+  async run({ positionals, output }) {
+    printJson(output, examineDatabase(positionals[0] ?? ""));
+    return 0;
+  },
 };
-
-/** Prints the damage of a database and the rows of its tables. */
-export async function runExamine({ positionals, output }: Invocation): Promise<ExitCode> {
-  printJson(output, examineDatabase(positionals[0] ?? ""));
-  return 0;
-}

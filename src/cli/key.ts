@@ -1,3 +1,4 @@
+import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
 import {
   createKey,
@@ -8,12 +9,18 @@ import {
   updateKey,
   validateCreateKey,
 } from "../features/keys/keys";
-import type { CreateKeyBody, KeyResource } from "../features/keys/wire";
 import { describeExpiry, type Overlap, OVERLAPS, stateOfKey } from "../features/keys/rules";
 import { SCOPE_NAMES } from "../features/keys/scopes";
+import type { CreateKeyBody, KeyResource } from "../features/keys/wire";
 import type { Installation } from "../installation";
-import { CLI_ACTOR } from "../base/actor";
-import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
+import {
+  type Command,
+  type ExitCode,
+  type Invocation,
+  JSON_FLAG,
+  type Output,
+  UsageError,
+} from "./command";
 import { printJson, printTable } from "./process";
 import { type FlagsOfFields, withInstallation, wrongFlags } from "./with-installation";
 
@@ -165,7 +172,7 @@ function withExisting(
   command: Command,
   invocation: Invocation,
   work: (installation: Installation) => Promise<void>,
-): Promise<0> {
+): Promise<ExitCode> {
   const access = { canCreate: false, fields: flagsOf(invocation) };
   return withInstallation(command, invocation, access, work);
 }

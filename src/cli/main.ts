@@ -2,6 +2,7 @@ import { type GivenFlags, loadConfig } from "../base/config/load";
 import type { Option } from "../base/config/option";
 import { type Config, type OptionName, OPTIONS } from "../base/config/options";
 import { Problem } from "../base/errors";
+import { COPY_COMMAND, EXAMINE_COMMAND, IMPORT_COMMAND } from "../base/own-program";
 import { OperatorError } from "../db/errors";
 import { VERSION } from "../version";
 import {
@@ -15,64 +16,74 @@ import {
 } from "./command";
 import { processInput, processOutput } from "./process";
 
+/** Loads the commands that begin with a word. Each word has a file, so that a command loads only its own code. */
+type LoadCommands = () => Promise<readonly Command[]>;
+
+/** Commands by their first word, in the order of the help. */
+const COMMANDS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands>([
+  ["serve", async () => [(await import("./serve")).serveCommand]],
+  ["demo", async () => [(await import("./demo")).demoCommand]],
+  ["key", async () => (await import("./key")).keyCommands],
+  ["user", async () => (await import("./user")).userCommands],
+  ["apply", async () => [(await import("./apply")).applyCommand]],
+  ["export", async () => [(await import("./apply")).exportCommand]],
+  ["schema", async () => [(await import("./apply")).schemaCommand]],
+  ["import", async () => (await import("./import")).importCommands],
+  ["mail", async () => (await import("./mail")).mailCommands],
+  ["subscriber", async () => (await import("./subscriber")).subscriberCommands],
+  ["backup", async () => [(await import("./backup")).backupCommand]],
+  ["restore", async () => [(await import("./restore")).restoreCommand]],
+  ["promote", async () => [(await import("./fleet")).promoteCommand]],
+  ["demote", async () => [(await import("./fleet")).demoteCommand]],
+  ["fleet", async () => (await import("./fleet")).fleetCommands],
+  ["healthcheck", async () => [(await import("./healthcheck")).healthcheckCommand]],
+  ["openapi", async () => [(await import("./openapi")).openapiCommand]],
+  [COPY_COMMAND, async () => [(await import("./internal")).copyDatabaseCommand]],
+  [IMPORT_COMMAND, async () => [(await import("./answer-import")).answerImportCommand]],
+  [EXAMINE_COMMAND, async () => [(await import("./internal")).examineDatabaseCommand]],
+]);
+
 /** Runs the command that this process was started with, and returns its exit code. */
-export async function main(): Promise<number> {
-  const args = process.argv.slice(2);
-  const commands = await loadCommands(args);
-  return runCommandLine(commands, args, process.env, processOutput(), processInput());
+export function main(): Promise<number> {
+  return runCommandLine(process.argv.slice(2), process.env, processOutput(), processInput());
 }
-
-/**
- * Loads the commands that arguments may name. The server starts and is checked for its health without the
- * code of the other commands.
- */
-async function loadCommands([first]: readonly string[]): Promise<readonly Command[]> {
-  const isServer =
-    first === undefined || first === "serve" || (first.startsWith("-") && !isHelp(first));
-  if (isServer) return [(await import("./serve")).serveCommand];
-  if (first === "healthcheck") return [(await import("./healthcheck")).healthcheckCommand];
-  const { COMMANDS, INTERNAL_COMMANDS } = await import("./commands");
-  return [...COMMANDS, ...INTERNAL_COMMANDS];
-}
-
-const NO_INPUT: Input = {
-  isTerminal: false,
-  line: async () => "",
-  bytes: async () => new Uint8Array(),
-};
 
 /** Runs one command line and returns its exit code. Prints errors instead of throwing them. */
 export async function runCommandLine(
-  commands: readonly Command[],
   args: readonly string[],
   env: Record<string, string | undefined>,
   output: Output,
-  input: Input = NO_INPUT,
+  input: Input,
 ): Promise<ExitCode> {
-  if (args[0] === "--version") {
+  const [first] = args;
+  if (first === "--version") {
     output.out(VERSION);
     return 0;
   }
-  if (isHelp(args[0]) || args[0] === "help") {
-    output.out(programHelp(commands, VERSION));
+  if (isHelp(first) || first === "help") {
+    output.out(programHelp(await listCommands(), VERSION));
     return 0;
   }
-  const match = findCommand(commands, args);
-  if (!match) {
-    const near = commands.filter((command) => command.name.startsWith(`${args[0]} `));
-    if (near.length > 0 && args.some(isHelp)) {
-      output.out(groupHelp(near));
+  // Flags alone are those of `serve`.
+  const words = first === undefined || first.startsWith("-") ? ["serve", ...args] : [...args];
+  const [word = ""] = words;
+  const commands = (await COMMANDS.get(word)?.()) ?? [];
+  const command = commands.find(({ name }) => isBeginning(name.split(" "), words));
+  if (!command) {
+    if (commands.length > 0 && words.some(isHelp)) {
+      output.out(groupHelp(commands));
       return 0;
     }
+    const further = commands.map(({ name }) => name.split(" ")[1]);
     output.err(
-      near.length > 0
-        ? `allclear ${args[0]} needs one of: ${near.map((c) => c.name.split(" ")[1]).join(", ")}.`
-        : `allclear has no command ${args[0]}.`,
+      further.length > 0
+        ? `allclear ${word} needs one of: ${further.join(", ")}.`
+        : `allclear has no command ${word}.`,
     );
     output.err("allclear --help lists the commands.");
     return 2;
   }
-  const { command, rest } = match;
+  const rest = words.slice(command.name.split(" ").length);
   if (rest.some(isHelp)) {
     output.out(commandHelp(command));
     return 0;
@@ -85,23 +96,19 @@ export async function runCommandLine(
   }
 }
 
-export function isHelp(word: string | undefined): boolean {
+/** Returns the commands that the help lists, in its order. */
+export async function listCommands(): Promise<Command[]> {
+  const commands: Command[] = [];
+  for (const load of COMMANDS.values()) commands.push(...(await load()));
+  return commands.filter(({ isInternal }) => !isInternal);
+}
+
+function isHelp(word: string | undefined): boolean {
   return word === "--help" || word === "-h";
 }
 
-/** Finds the command by the first words; `serve` if there are none, or only flags. */
-function findCommand(
-  commands: readonly Command[],
-  args: readonly string[],
-): { command: Command; rest: string[] } | undefined {
-  for (const words of [2, 1]) {
-    const name = args.slice(0, words).join(" ");
-    const command = commands.find((candidate) => candidate.name === name);
-    if (command) return { command, rest: args.slice(words) };
-  }
-  const serve = commands.find((candidate) => candidate.name === "serve");
-  const isBare = args.length === 0 || args[0]?.startsWith("-");
-  return isBare && serve ? { command: serve, rest: [...args] } : undefined;
+function isBeginning(beginning: readonly string[], words: readonly string[]): boolean {
+  return beginning.every((word, index) => words[index] === word);
 }
 
 function explain(error: unknown, command: Command, output: Output): ExitCode {
@@ -123,16 +130,11 @@ function explain(error: unknown, command: Command, output: Output): ExitCode {
   return 1;
 }
 
-interface Parsed {
-  positionals: string[];
-  flags: Map<string, (string | true)[]>;
-}
-
 /**
  * Parses the arguments of a command. Throws a UsageError with all problems: unknown flags, missing
  * arguments, and invalid settings from flags and environment variables.
  */
-export function readInvocation(
+function readInvocation(
   command: Command,
   args: readonly string[],
   env: Record<string, string | undefined>,
@@ -175,17 +177,13 @@ export function readInvocation(
   };
 }
 
+interface Parsed {
+  positionals: string[];
+  flags: Map<string, (string | true)[]>;
+}
+
 /** An argument such as `--name` or `--name=value`. */
 const OPTION = /^--([^=]+)(?:=(.*))?$/s;
-
-/** Returns the variable of a setting that has no flag, by the name that its flag would have. */
-function secretVariable(flag: string): string | undefined {
-  const variable = `ALLCLEAR_${flag.toUpperCase().replaceAll("-", "_")}`;
-  const isSecret = Object.values(OPTIONS).some(
-    (option) => option.flag === undefined && option.env === variable,
-  );
-  return isSecret ? variable : undefined;
-}
 
 /** Divides arguments by the declaration of a command. `node:util`'s parser takes 2 ms of each start. */
 function tokenize(command: Command, args: readonly string[], problems: string[]): Parsed {
@@ -250,17 +248,27 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
   return { positionals, flags };
 }
 
+/** Returns the variable of a setting that has no flag, by the name that its flag would have. */
+function secretVariable(flag: string): string | undefined {
+  const variable = `ALLCLEAR_${flag.toUpperCase().replaceAll("-", "_")}`;
+  const isSecret = Object.values(OPTIONS).some(
+    (option) => option.flag === undefined && option.env === variable,
+  );
+  return isSecret ? variable : undefined;
+}
+
+/** Width of the left column of the help, in characters. */
 const WIDTH = 26;
 
 /** Returns the help of the program, with all commands. */
-export function programHelp(commands: readonly Command[], version: string): string {
+function programHelp(commands: readonly Command[], version: string): string {
   return [
     `Allclear ${version}: a status page and incident communication service in one executable.`,
     "",
     "Usage: allclear [COMMAND] [OPTIONS]",
     "",
     "Commands (default: serve):",
-    ...commands.filter(({ isInternal }) => !isInternal).map(commandRow),
+    ...commands.map(commandRow),
     "",
     "Global options:",
     row("--version", "Print the version."),
@@ -271,7 +279,7 @@ export function programHelp(commands: readonly Command[], version: string): stri
 }
 
 /** Returns the help of commands that begin with the same word, such as `key`. */
-export function groupHelp(commands: readonly Command[]): string {
+function groupHelp(commands: readonly Command[]): string {
   return [
     "Commands:",
     ...commands.map(commandRow),
@@ -281,7 +289,7 @@ export function groupHelp(commands: readonly Command[]): string {
 }
 
 /** Returns the help of one command. */
-export function commandHelp(command: Command): string {
+function commandHelp(command: Command): string {
   const flags = command.flags ?? [];
   return [
     `allclear ${usageOf(command)}${flags.map(shortFlag).join("")} [OPTIONS]`,

@@ -1,16 +1,16 @@
 import { createApp } from "../app";
+import { systemClock } from "../base/clock";
 import { optionNames } from "../base/config/options";
+import { systemRandom } from "../base/hash";
+import { runInSlices } from "../base/in-slices";
+import { createLog } from "../base/log";
+import { redactText } from "../base/redaction";
 import { createDb } from "../db/database";
 import { migrate } from "../db/migrate";
 import { openSqlite } from "../db/open";
 import { createContext } from "../installation";
-import { systemClock } from "../base/clock";
-import { runInSlices } from "../base/in-slices";
-import { createLog } from "../base/log";
-import { systemRandom } from "../base/hash";
 import type { Command } from "./command";
 import { printJson } from "./process";
-import { redactText } from "../base/redaction";
 
 export const openapiCommand: Command = {
   name: "openapi",

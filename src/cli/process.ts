@@ -1,18 +1,16 @@
+/** Standard streams and signals of the process, and the forms in which commands print. */
 import { writeSync } from "node:fs";
 import type * as Tty from "node:tty";
-import { isatty } from "node:tty";
 import { type Input, type Output, UsageError } from "./command";
 
-/** Limit of a line. */
+/** Limit of a line that a command reads. */
 const LONGEST_LINE_BYTES = 64 * 1024;
 
 /** Returns standard input of the process. */
 export function processInput(): Input {
   return {
     get isTerminal() {
-      // Loaded on demand, since few commands ask.
-      const { isatty } = require("node:tty") as typeof Tty;
-      return isatty(0);
+      return isTerminal(0);
     },
     line: () => firstLine(Bun.stdin.stream()),
     bytes: (max) => firstBytes(Bun.stdin.stream(), max),
@@ -56,6 +54,9 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+/** Erases a line of a terminal from the cursor on. */
+const ERASE_LINE = "\u001B[K";
+
 /**
  * Returns standard output and error of the process. Lines are written completely before the call returns, so
  * that an exit loses nothing, even with a slow pipe. `out` throws if data cannot be written, such as on a
@@ -84,12 +85,17 @@ export function processOutput(): Output {
       show("");
       writeError(`${line}\n`);
     },
-    ...(isatty(2) && { show }),
+    get show() {
+      return isTerminal(2) ? show : undefined;
+    },
   };
 }
 
-/** Erases a line of a terminal from the cursor on. */
-const ERASE_LINE = "\u001B[K";
+/** True if a person reads or types there. The module takes a part of each start, and few commands ask. */
+function isTerminal(descriptor: number): boolean {
+  const { isatty } = require("node:tty") as typeof Tty;
+  return isatty(descriptor);
+}
 
 function writeText(descriptor: number, text: string): void {
   let rest = Buffer.from(text);

@@ -1,9 +1,18 @@
+import { CLI_ACTOR, ROLES } from "../base/actor";
 import { optionNames } from "../base/config/options";
+import { notFound } from "../base/errors";
+import { describeDuration } from "../base/time";
 import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
-import { notFound } from "../base/errors";
 import { createPasswords, passwordError } from "../features/auth/passwords";
 import { followSettings } from "../features/settings/settings";
+import {
+  inviteUser,
+  issuePasswordLink,
+  linkPath,
+  type PasswordLink,
+} from "../features/users/invitations";
+import { stateOfUser } from "../features/users/rules";
 import { changePassword, endSessions } from "../features/users/sign-in";
 import {
   createUser,
@@ -14,17 +23,15 @@ import {
   listUsers,
   validateNewUser,
 } from "../features/users/users";
-import {
-  inviteUser,
-  issuePasswordLink,
-  linkPath,
-  type PasswordLink,
-} from "../features/users/invitations";
 import type { NewUser, UserResource } from "../features/users/wire";
-import { stateOfUser } from "../features/users/rules";
-import { CLI_ACTOR, ROLES } from "../base/actor";
-import { describeDuration } from "../base/time";
-import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
+import {
+  type Command,
+  type ExitCode,
+  type Flag,
+  type Invocation,
+  JSON_FLAG,
+  UsageError,
+} from "./command";
 import { printJson, printTable } from "./process";
 import { withInstallation, wrongFlags } from "./with-installation";
 
@@ -156,7 +163,7 @@ function withExisting(
   command: Command,
   invocation: Invocation,
   work: (ctx: Ctx) => Promise<void>,
-): Promise<0> {
+): Promise<ExitCode> {
   const access = { canCreate: false, fields: FIELDS };
   return withInstallation(command, invocation, access, ({ ctx }) => work(ctx));
 }

@@ -1,24 +1,23 @@
 import { type FieldError, Problem } from "../base/errors";
 import { type Installation, openForCommand } from "../installation";
-import { type Command, type Invocation, UsageError } from "./command";
+import { type Command, type ExitCode, type Invocation, UsageError } from "./command";
 
 /**
- * Opens the data directory for a command, runs `work`, closes it in any case, and returns the exit code 0.
- * An error about fields is thrown as a UsageError about their flags.
+ * Opens the data directory for a command, runs `work`, closes it in any case, and returns its exit code, 0 if it has
+ * none. An error about fields is thrown as a UsageError about their flags.
  */
 export async function withInstallation(
   command: Pick<Command, "name">,
   invocation: Invocation,
-  access: { canCreate: boolean; fields: FlagsOfFields },
-  work: (installation: Installation) => Promise<void>,
-): Promise<0> {
+  access: { canCreate: boolean; fields?: FlagsOfFields },
+  work: (installation: Installation) => Promise<ExitCode | void>,
+): Promise<ExitCode> {
   const installation = openForCommand(invocation.config, command.name, access);
   try {
-    await work(installation);
-    return 0;
+    return (await work(installation)) ?? 0;
   } catch (error) {
     const isInvalid = error instanceof Problem && error.code === "validation_failed";
-    throw isInvalid ? wrongFlags(error.fields, access.fields) : error;
+    throw isInvalid ? wrongFlags(error.fields, access.fields ?? { flags: {} }) : error;
   } finally {
     installation.close();
   }

@@ -6,13 +6,8 @@ import { writeConfig } from "../base/config/load";
 import { conflict, type FieldError, notFound } from "../base/errors";
 import { encodeBase62 } from "../base/hash";
 import type { ImportReport } from "../base/import-report";
-import {
-  IMPORT_COMMAND,
-  type ImportSource,
-  type OptionValues,
-  type SourceKind,
-} from "../base/import-sources";
-import { environmentWithoutSettings, ownProgram } from "../base/own-program";
+import type { ImportSource, OptionValues, SourceKind } from "../base/import-sources";
+import { environmentWithoutSettings, IMPORT_COMMAND, ownProgram } from "../base/own-program";
 import { parseJson } from "../base/text";
 import { DAY_MS, HOUR_MS } from "../base/time";
 import type { Ctx } from "../context";

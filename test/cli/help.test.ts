@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { COMMANDS } from "../../src/cli/commands";
+import { listCommands } from "../../src/cli/main";
 import { OPTIONS } from "../../src/base/config/options";
 import { commandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -13,6 +13,8 @@ function listedCommands(help: readonly string[]): string[] {
   const table = text.slice(text.indexOf("Commands ("), text.indexOf("Options of the whole:"));
   return [...table.matchAll(/^ {2}([a-z]+(?: [a-z-]+)*)/gm)].map(([, name]) => name ?? "");
 }
+
+const COMMANDS = await listCommands();
 
 describe("help", () => {
   test.each([["--help"], ["-h"], ["help"]])(

@@ -17,9 +17,6 @@ import {
 import { spawnSync } from "node:child_process";
 import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { backupCommand } from "../../src/cli/backup";
-import { restoreCommand } from "../../src/cli/restore";
-import { runCommandLine } from "../../src/cli/main";
 import { OperatorError } from "../../src/db/errors";
 import { copyBeforeUpgrade, copyDatabase } from "../../src/db/backup";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
@@ -30,6 +27,7 @@ import { isSound, openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { removeUnfinishedRestore } from "../../src/db/unfinished-restore";
 import { openForCommand, openForServer } from "../../src/installation";
+import { commandLine } from "../support/command-line";
 import { testConfig } from "../support/app";
 import { startChild } from "../support/child";
 import { committedNotes, makeDatabase } from "../support/database";
@@ -591,17 +589,8 @@ describe("the digest of a backup", () => {
 
 describe("the commands backup and restore", () => {
   async function run(...args: string[]) {
-    const lines: string[] = [];
-    const code = await runCommandLine(
-      [backupCommand, restoreCommand],
-      args,
-      {},
-      {
-        out: (line) => lines.push(`out: ${line}`),
-        err: (line) => lines.push(line),
-      },
-    );
-    return { code, text: lines.join("\n") };
+    const { exitCode: code, out, err } = await commandLine("data")(args);
+    return { code, text: [...out.map((line) => `out: ${line}`), ...err].join("\n") };
   }
 
   test("the commands back up and restore, and name the file of the old database", async () => {

@@ -1,4 +1,3 @@
-import { COMMANDS } from "../../src/cli/commands";
 import { runCommandLine } from "../../src/cli/main";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "./app";
@@ -31,11 +30,7 @@ export function commandLine(dataDir: string): CommandLine {
     const line = async () => input[0] ?? "";
     const isTerminal = input.length > 0;
     const bytes = async (max: number) => Buffer.from(input.join("\n")).subarray(0, max);
-    const exitCode = await runCommandLine(COMMANDS, args, given, output, {
-      isTerminal,
-      line,
-      bytes,
-    });
+    const exitCode = await runCommandLine(args, given, output, { isTerminal, line, bytes });
     return { exitCode, out, err };
   };
 }

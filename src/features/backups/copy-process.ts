@@ -1,8 +1,5 @@
 import { dirname } from "node:path";
-import { environmentWithoutSettings, ownProgram } from "../../base/own-program";
-
-/** Name of the internal command that copies a database: `copy-database DATABASE FILE`. */
-export const COPY_COMMAND = "copy-database";
+import { COPY_COMMAND, environmentWithoutSettings, ownProgram } from "../../base/own-program";
 
 /** Maximum number of characters of an error. */
 const ERROR_MAX = 2_000;

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import type { RowCounts } from "../../db/orphans";
 import type { Clock, Timer } from "../../base/clock";
 import type { Log } from "../../base/log";
-import { environmentWithoutSettings, ownProgram } from "../../base/own-program";
+import { environmentWithoutSettings, EXAMINE_COMMAND, ownProgram } from "../../base/own-program";
 import { DAY_MS, HOUR_MS, startOfDay } from "../../base/time";
 import type { ObjectStore } from "../../object-store/object-store";
-import { EXAMINE_COMMAND } from "./examine-command";
 import type { LitestreamSetup } from "../log/replication";
 import { restoreLog } from "../log/restore";
 
