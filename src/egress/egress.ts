@@ -1,8 +1,4 @@
-import type { Config } from "../base/config/options";
-import type { Network } from "../base/config/parse";
-import type { Clock } from "../base/clock";
 import { lazy } from "../base/lazy";
-import type { SendEcho } from "./echo";
 import type {
   Connection,
   ConnectTarget,
@@ -15,10 +11,8 @@ import type {
   PingOutcome,
   ResolveTarget,
 } from "./model";
-import type { Lookup } from "./dns";
-import type { OutsideAnswers } from "./outside";
-import type { ProxyConfig } from "./proxy";
-import type { OpenSocket } from "./socket";
+import type { EgressDependencies } from "./open-egress";
+import type { OpenSocket } from "./handed-socket";
 
 /** All outgoing connections. Each method returns once its signal aborts, at the latest, and never throws. */
 export interface Egress {
@@ -36,31 +30,6 @@ export interface Egress {
   query(query: DnsQuery): Promise<DnsAnswer | Fault>;
   /** Asks a Docker host of the operator for the state of a container. */
   inspectContainer(target: ContainerTarget): Promise<HttpAnswer | Fault>;
-}
-
-export interface EgressDependencies {
-  clock: Clock;
-  /** Private networks that webhooks may reach. Read at every request, since it may change. */
-  readonly allowedNetworks: readonly Network[];
-  /**
-   * Options that decide which authorities are trusted, which addresses mail may reach, only public ones if omitted,
-   * the Docker hosts, and the proxy.
-   */
-  readonly config?: Pick<
-    Config,
-    "caFile" | "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir"
-  > &
-    Partial<ProxyConfig>;
-  /** Notes answers from outside. */
-  readonly outside?: Pick<OutsideAnswers, "answered">;
-  /** Look-up of names; that of the system if omitted. */
-  lookup?: Lookup;
-  /** Sender of echo requests; that of the system if omitted. */
-  echo?: SendEcho;
-  /** Certificates of further trusted authorities, in PEM, in addition to those of the options. */
-  trust?: readonly string[];
-  /** Returns true if a file descriptor is free; checks the system if omitted. */
-  hasFreeDescriptor?: () => boolean;
 }
 
 /** Creates the outgoing connections. Their code is loaded at the first use, which shortens the start. */

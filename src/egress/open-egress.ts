@@ -1,5 +1,7 @@
 import type { SecureContext } from "node:tls";
 import type { Clock } from "../base/clock";
+import type { Config } from "../base/config/options";
+import type { Network } from "../base/config/parse";
 import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../base/descriptors";
 import {
   checkedCertificate,
@@ -9,10 +11,9 @@ import {
   tlsFault,
   tlsOptions,
 } from "./connect";
-import { boundedLookup, createResolve, queryDns, systemLookup } from "./dns";
-import { inspectContainer } from "./docker";
-import { createEcho } from "./echo";
-import type { Egress, EgressDependencies } from "./egress";
+import { boundedLookup, createResolve, queryDns, systemLookup, type Lookup } from "./dns";
+import { inspectContainer, sendRequest } from "./request";
+import { createEcho, type SendEcho } from "./echo";
 import {
   type ConnectTarget,
   type Contact,
@@ -20,19 +21,47 @@ import {
   type FaultKind,
   type ResolveTarget,
   type TlsRules,
+  type ContainerTarget,
+  type DnsQuery,
+  type HttpRequest,
+  type PingOutcome,
 } from "./model";
-import { HandedSocket } from "./handed-socket";
+import { HandedSocket, type OpenSocket } from "./handed-socket";
+import type { OutsideAnswers } from "./outside";
 import { type Host, parseHost, policiesOf } from "./policy";
-import { outboundProxyOf } from "./proxy";
-import { sendRequest } from "./request";
-import { createSecureContexts } from "./secure-contexts";
-import type { OpenSocket } from "./socket";
+import { outboundProxyOf, type ProxyConfig } from "./proxy";
+import { createSecureContexts } from "./certificates";
 import type { StepRecorder } from "./steps";
 
 const LOOKUP_CONCURRENCY = 256;
 
+export interface EgressDependencies {
+  clock: Clock;
+  /** Private networks that webhooks may reach. Read at every request, since it may change. */
+  readonly allowedNetworks: readonly Network[];
+  /**
+   * Options that decide which authorities are trusted, which addresses mail may reach, only public ones if omitted,
+   * the Docker hosts, and the proxy.
+   */
+  readonly config?: Pick<
+    Config,
+    "caFile" | "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir"
+  > &
+    Partial<ProxyConfig>;
+  /** Notes answers from outside. */
+  readonly outside?: Pick<OutsideAnswers, "answered">;
+  /** Look-up of names; that of the system if omitted. */
+  lookup?: Lookup;
+  /** Sender of echo requests; that of the system if omitted. */
+  echo?: SendEcho;
+  /** Certificates of further trusted authorities, in PEM, in addition to those of the options. */
+  trust?: readonly string[];
+  /** Returns true if a file descriptor is free; checks the system if omitted. */
+  hasFreeDescriptor?: () => boolean;
+}
+
 /** Creates the outgoing connections with their libraries; `createEgress` loads this file on demand. */
-export function openEgress(deps: EgressDependencies): Egress {
+export function openEgress(deps: EgressDependencies) {
   const { clock, lookup, config, hasFreeDescriptor = () => hasFreeDescriptors(1) } = deps;
   const trust = [...(deps.trust ?? []), ...(config?.caFile ? [config.caFile.pem] : [])];
   const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
@@ -57,12 +86,12 @@ export function openEgress(deps: EgressDependencies): Egress {
   }
 
   return {
-    async resolve(target) {
+    async resolve(target: ResolveTarget) {
       const resolved = await checked(resolve(parsed(target)), target);
       return resolved instanceof Fault ? resolved : resolved.addresses;
     },
 
-    async ping(target) {
+    async ping(target: ResolveTarget): Promise<PingOutcome | Fault> {
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const [address = ""] = resolved.addresses;
@@ -79,7 +108,7 @@ export function openEgress(deps: EgressDependencies): Egress {
       return checked(Promise.resolve(outcome === "unsent" ? UNSENT : UNREACHABLE), target);
     },
 
-    async connect(target) {
+    async connect(target: ConnectTarget) {
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
@@ -93,7 +122,7 @@ export function openEgress(deps: EgressDependencies): Egress {
       return { address, certificate, close: () => void socket.destroy() };
     },
 
-    async socket(target) {
+    async socket(target: ConnectTarget) {
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
@@ -133,7 +162,7 @@ export function openEgress(deps: EgressDependencies): Egress {
       return handle(opened);
     },
 
-    async request(request) {
+    async request(request: HttpRequest) {
       const sending = sendRequest(request, { resolve, connector, secureContexts, outbound });
       const answer = await checked(sending, request);
       // By a proxy too: then this is the address of the target.
@@ -141,9 +170,9 @@ export function openEgress(deps: EgressDependencies): Egress {
       return answer;
     },
 
-    query: (query) => checked(queryDns(query, policies[query.policy], outside), query),
+    query: (query: DnsQuery) => checked(queryDns(query, policies[query.policy], outside), query),
 
-    async inspectContainer(target) {
+    async inspectContainer(target: ContainerTarget) {
       const { dockerHosts: hosts = new Map(), dockerTlsDir: tlsDir } = deps.config ?? {};
       const { contact: _operators, ...own } = target;
       return checked(inspectContainer(own, { hosts, tlsDir, resolve, connector }), own);

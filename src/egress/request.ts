@@ -1,27 +1,22 @@
-import { connect } from "node:http2";
-import type { SecureContext } from "node:tls";
-import { VERSION } from "../version";
+import { readFileSync, statSync } from "node:fs";
+import { connect as connectSocket } from "node:net";
+import { join } from "node:path";
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { DockerAddress, DockerHosts } from "../base/config/network";
+import type { SecureContexts } from "./certificates";
 import {
   type Connector,
   type Opened,
   secureSocket,
   SPEAKS_NO_HTTP1,
-  tlsFault,
   type TlsOptions,
 } from "./connect";
 import type { Resolve } from "./dns";
-import { HandedSocket } from "./handed-socket";
-import {
-  bodyFact,
-  BoundedBytes,
-  BROKEN,
-  HttpReader,
-  INTERIM_ANSWERS_MAX,
-  SPEAKS_HTTP2,
-} from "./http-reader";
+import { headerError, namedUrl } from "./http-headers";
+import { exchange, SPEAKS_HTTP2 } from "./http1";
 import {
   codeOf,
-  DEFAULT_BODY_MAX_BYTES,
+  type ContainerTarget,
   Fault,
   type HttpAnswer,
   type HttpRequest,
@@ -31,7 +26,7 @@ import {
 } from "./model";
 import { type Host, hostOf, parseHost } from "./policy";
 import { openTunnel, type OutboundProxy } from "./proxy";
-import type { SecureContexts } from "./secure-contexts";
+import type { StepRecorder } from "./steps";
 
 const HTTP1 = "http/1.1";
 const HTTP2 = "h2";
@@ -83,7 +78,7 @@ export async function sendRequest(
   const again = await open(HTTP2);
   if (again instanceof Fault) return again;
   // Loaded when needed: few servers speak nothing else.
-  return (await import("./request")).exchangeHttp2(request, again);
+  return (await import("./http2")).exchangeHttp2(request, again);
 
   async function openBehind(
     by: Proxy,
@@ -150,313 +145,114 @@ function requestError({ url, headers = {} }: HttpRequest): string | undefined {
   return undefined;
 }
 
-/** Sends the request, reads the answer and closes the connection in any case. */
-export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
-  const { method, body, signal, steps, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
-  const { socket } = opened;
-  steps?.begin("request");
-  return new Promise((resolve) => {
-    let isSettled = false;
-    const settle = (outcome: HttpAnswer | Fault) => {
-      if (isSettled) return;
-      isSettled = true;
-      signal.removeEventListener("abort", onAbort);
-      socket.destroy();
-      resolve(outcome);
-    };
-    const reader = new HttpReader({
-      method,
-      maxBodyBytes,
-      isBodyNeeded: ({ status, lines }) =>
-        request.isBodyNeeded?.({ status, headers: headersOf(lines), lines }) ?? true,
-      onHead({ status }, oddities) {
-        if (isSettled) return;
-        steps?.end(withOddities(`HTTP status ${status}`, oddities));
-        steps?.begin("body");
-      },
-      onEnd(outcome) {
-        if (outcome instanceof Fault) return settle(outcome);
-        // The end of a connection that was given up is that of some bodies too.
-        if (isSettled) return;
-        const { oddities, lines } = outcome;
-        steps?.end(withOddities(bodyFact(outcome), oddities));
-        settle({
-          status: outcome.status,
-          headers: headersOf(lines),
-          lines,
-          sentBody: outcome.body,
-          isTruncated: outcome.isTruncated,
-          address: opened.address,
-          certificate: opened.certificate,
-        });
-      },
-    });
-    const onAbort = () =>
-      settle(
-        reader.hasHead
-          ? timedOut("reading the answer", true)
-          : timedOut("waiting for the answer", reader.hasBegun),
-      );
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort);
-    socket.on("data", (chunk: Buffer) => reader.push(chunk));
-    socket.on("end", () => reader.close());
-    socket.on("close", () => reader.close());
-    socket.on("error", (error) =>
-      settle(
-        reader.hasBegun ? new Fault("connect", BROKEN, undefined, true) : exchangeFault(error),
-      ),
-    );
-    const head = headOf(request);
-    if (body) socket.write(Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]));
-    else socket.write(head, "latin1");
-  });
+interface DockerDependencies {
+  hosts: DockerHosts;
+  /** Directory with the certificates of all hosts that have an address; undefined if none uses TLS. */
+  tlsDir: string | undefined;
+  resolve: Resolve;
+  connector: Connector;
 }
 
-/** Adds what was odd in an answer to a fact of a step. */
-function withOddities(fact: string, oddities: readonly string[]): string {
-  return oddities.length === 0 ? fact : `${fact}; odd: ${oddities.join(", ")}`;
-}
+const SOCKET_FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "There is no socket at the path of the Docker host.",
+  EACCES: "This server is not allowed to open the socket of the Docker host.",
+};
 
-function headOf(request: HttpRequest): string {
-  const { method, url } = request;
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n`;
-  for (const [name, value] of headersToSend(request).values()) head += `${name}: ${value}\r\n`;
-  return `${head}Connection: close\r\n\r\n`;
-}
-
-function exchangeFault(error: unknown): Fault {
-  const code = codeOf(error);
-  // With TLS 1.3, the server judges a client certificate after the handshake.
-  if (code.startsWith("ERR_SSL_")) return tlsFault(error);
-  return code === "ECONNRESET" || code === "EPIPE"
-    ? new Fault("connect", "The connection was closed without an answer.")
-    : socketFault(error);
-}
-
-/** Headers about the length of the message and the connection, which are set here. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "http2-settings",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-// A token and a field value of RFC 9110.
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** Returns the error of a header to send, without its value; undefined for a valid one. */
-export function headerError(name: string, value: string): string | undefined {
-  if (OWN_HEADERS.has(name.toLowerCase())) return "is set by Allclear itself";
-  if (!NAME.test(name)) return "has a name that HTTP does not allow";
-  if (!VALUE.test(value)) return "has a value with characters that HTTP does not allow";
-  return undefined;
-}
-
-/** Returns the URL of a request with the host by which the server is known. */
-export function namedUrl({ url, hostName }: HttpRequest): URL {
-  return (hostName === undefined ? null : URL.parse(`${url.protocol}//${hostName}`)) ?? url;
-}
-
-/** Returns the headers to send by their names in lower case, with the names as they are spelt. */
-export function headersToSend(
-  request: HttpRequest,
-): Map<string, readonly [name: string, value: string]> {
-  const { method, headers, body = "" } = request;
-  const isEmptyBody = body === "" && !METHODS_WITH_BODY.has(method);
-  const all = {
-    Host: namedUrl(request).host,
-    "User-Agent": `Allclear/${VERSION}`,
-    Accept: "*/*",
-    ...headers,
-    ...(!isEmptyBody && { "Content-Length": String(Buffer.byteLength(body)) }),
-  };
-  return new Map(
-    Object.entries(all).map(([name, value]) => [name.toLowerCase(), [name, value] as const]),
-  );
-}
-
-/** Methods whose requests declare their length even without a body. */
-const METHODS_WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
-
-/** Returns headers by name; values of one name are joined by ", ". */
-export function headersOf(
-  lines: readonly (readonly [name: string, value: string])[],
-): Map<string, string> {
-  const headers = new Map<string, string>();
-  for (const [name, value] of lines) {
-    const before = headers.get(name);
-    const text = headerText(value);
-    headers.set(name, before === undefined ? text : `${before}, ${text}`);
-  }
-  return headers;
-}
-
-/** Returns the text of a header value with one character per byte: as UTF-8, else as windows-1252. */
-function headerText(value: string): string {
-  if (!/[\x80-\xff]/.test(value)) return value;
-  const bytes = Buffer.from(value, "latin1");
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return new TextDecoder("windows-1252").decode(bytes);
-  }
-}
-
-const HEAD_MAX_BYTES = 64 * 1024;
-
-/** Headers of HTTP/1 that HTTP/2 does not have. */
-const NOT_SENT: ReadonlySet<string> = new Set(["host", "connection", "content-length"]);
-
-/** Sends a request by HTTP/2, reads the answer and closes the connection in any case. */
-export async function exchangeHttp2(
-  request: HttpRequest,
-  { socket, address, certificate }: Opened,
+/** Asks a Docker host for the state of a container, the only request that is ever sent to it. */
+export async function inspectContainer(
+  { host, container, signal, steps }: ContainerTarget,
+  deps: DockerDependencies,
 ): Promise<HttpAnswer | Fault> {
-  const { url, method, body, signal, steps, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
-  steps?.begin("request");
-  const sent = headersToSend(request);
-  // Frames and headers need some bytes of their own.
-  const handed = new HandedSocket(socket, 2 * maxBodyBytes + 4 * HEAD_MAX_BYTES);
-  // TLS, if any, has begun, so the session itself needs none.
-  const session = connect(`http://${url.host}`, {
-    createConnection: () => handed,
-    settings: { enablePush: false, maxHeaderListSize: HEAD_MAX_BYTES },
-  });
-  let hasEnded = false;
-  handed.prependListener(
-    "data",
-    foreignStreamGuard(() => (hasEnded = true)),
-  );
-  let head: Pick<HttpAnswer, "status" | "headers" | "lines"> | undefined;
-  let onAbort = () => {};
-  try {
-    return await new Promise<HttpAnswer | Fault>((resolve) => {
-      const fail = () =>
-        resolve(
-          head
-            ? new Fault("connect", BROKEN, undefined, true)
-            : (handed.fault ?? new Fault("protocol", "The answer is not HTTP/2.")),
-        );
-      onAbort = () =>
-        resolve(head ? timedOut("reading the answer", true) : timedOut("waiting for the answer"));
-      if (signal.aborted) return onAbort();
-      signal.addEventListener("abort", onAbort);
-      session.on("error", fail);
-      session.on("close", fail);
-      const stream = session.request({
-        ":method": method,
-        ":scheme": url.protocol.slice(0, -1),
-        ":authority": sent.get("host")?.[1] ?? url.host,
-        ":path": url.pathname + url.search,
-        ...Object.fromEntries(
-          [...sent]
-            .filter(([name]) => !NOT_SENT.has(name))
-            .map(([name, [, value]]) => [name, value]),
-        ),
-      });
-      let interimAnswers = 0;
-      const bytes = new BoundedBytes(maxBodyBytes);
-      const finish = (isTruncated: boolean, isSkipped = false) => {
-        if (!head) return fail();
-        const read = { body: bytes.bytes, isTruncated, isSkipped };
-        steps?.end(bodyFact(read));
-        resolve({ ...head, sentBody: read.body, isTruncated, address, certificate });
-      };
-      stream.on("error", fail);
-      stream.on("headers", () => {
-        interimAnswers += 1;
-        if (interimAnswers > INTERIM_ANSWERS_MAX) {
-          resolve(new Fault("protocol", "The server sent interim answers without end."));
-        }
-      });
-      stream.on("response", (headers) => {
-        const lines = linesOf(headers);
-        head = { status: Number(headers[":status"]), headers: headersOf(lines), lines };
-        steps?.end(`HTTP status ${head.status}, by HTTP/2`);
-        steps?.begin("body");
-        const length = Number(head.headers.get("content-length") ?? Infinity);
-        const isNeeded = length <= maxBodyBytes || (request.isBodyNeeded?.(head) ?? true);
-        if (!isNeeded) finish(true, true);
-      });
-      stream.on("data", (chunk: Buffer) => {
-        if (!bytes.append(chunk)) finish(true);
-      });
-      stream.on("end", () => (hasEnded ? finish(false) : fail()));
-      if (body) stream.end(body);
-      else stream.end();
+  const address = deps.hosts.get(host);
+  // Like a lack of this server: the container is not to blame.
+  if (!address) return new Fault("local", "ALLCLEAR_DOCKER_HOSTS has no host of this name.");
+  const opened =
+    "path" in address
+      ? await openSocket(address.path, signal, steps)
+      : await openAddress(host, address);
+  if (opened instanceof Fault) return opened;
+  const url = new URL(`http://docker/containers/${encodeURIComponent(container)}/json`);
+  return exchange({ url, method: "GET", policy: "monitor", signal, steps }, opened);
+
+  async function openAddress(
+    name: string,
+    target: Exclude<DockerAddress, { path: string }>,
+  ): Promise<Opened | Fault> {
+    const parsed = { host: parseHost(target.host), policy: "monitor", signal, steps } as const;
+    const resolved = await deps.resolve(parsed);
+    if (resolved instanceof Fault) return resolved;
+    const secureContext = readSecureContext(deps.tlsDir, name);
+    if (secureContext instanceof Fault) return secureContext;
+    const { name: hostName, isAddress } = resolved.host;
+    return deps.connector.open({
+      addresses: resolved.addresses,
+      port: target.port,
+      tls: secureContext && { host: hostName, isName: !isAddress, verify: true },
+      secureContext,
+      signal,
+      steps,
     });
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-    session.destroy();
-    handed.destroy();
-    socket.destroy();
   }
 }
-
-/** Returns the headers of an answer as lines, without those of HTTP/2 itself. */
-function linesOf(headers: Readonly<Record<string, string | string[] | undefined>>) {
-  return Object.entries(headers)
-    .filter(([name]) => !name.startsWith(":"))
-    .flatMap(([name, value = []]) =>
-      [value].flat().map((each): [name: string, value: string] => [name, each]),
-    );
-}
-
-const HEADER_BYTES = 9;
-const DATA = 0;
-const HEADERS = 1;
-const PUSH_PROMISE = 5;
-/** Frames that are read, more than 4 MiB in pieces of a kilobyte need. Each costs the runtime some time. */
-const FRAMES_MAX = 16 * 1024;
-/** Flag of the last frame of a stream. */
-const END_STREAM = 1;
-/** Number of the only stream of a client that sends one request. */
-const OWN_STREAM = 1;
 
 /**
- * Returns a listener for the data of an HTTP/2 server that throws at a frame of a stream which the server
- * has begun. The runtime reports errors of such a stream to no listener, so that they would end the process.
- * It also throws after `FRAMES_MAX` frames. `onEnd` is called once the last frame of the own stream is complete; the
- * runtime reports it as it does a lost connection.
+ * Reads the certificates of a host; undefined without a directory of certificates. Anything missing in one is a
+ * fault: the host would otherwise be used without TLS, or without its own authority.
  */
-export function foreignStreamGuard(onEnd?: () => void): (chunk: Buffer) => void {
-  const header = Buffer.alloc(HEADER_BYTES);
-  let filled = 0;
-  let payloadLeft = 0;
-  let frames = 0;
-  let isLast = false;
-  return (chunk) => {
-    for (let at = 0; at < chunk.length;) {
-      const skipped = Math.min(payloadLeft, chunk.length - at);
-      const copied = chunk.copy(header, filled, at + skipped);
-      payloadLeft -= skipped;
-      filled += copied;
-      at += skipped + copied;
-      if (filled === HEADER_BYTES) {
-        filled = 0;
-        frames += 1;
-        if (frames > FRAMES_MAX) throw new Error("the server sends too many frames");
-        payloadLeft = header.readUIntBE(0, 3);
-        const stream = header.readUInt32BE(5) & 0x7f_ff_ff_ff;
-        if (stream > OWN_STREAM || header[3] === PUSH_PROMISE) {
-          throw new Error("the server has begun a stream");
-        }
-        const [, , , type = 0, flags = 0] = header;
-        const canEnd = stream === OWN_STREAM && (type === DATA || type === HEADERS);
-        isLast ||= canEnd && (flags & END_STREAM) !== 0;
-      }
-      if (!isLast || payloadLeft > 0) continue;
-      isLast = false;
-      onEnd?.();
+function readSecureContext(
+  directory: string | undefined,
+  name: string,
+): SecureContext | undefined | Fault {
+  if (directory === undefined) return undefined;
+  const folder = join(directory, name);
+  try {
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+      return missing("subdirectory");
     }
-  };
+    const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((file) => readPem(folder, file));
+    if (!ca) return missing("ca.pem");
+    if (!cert && !key) return createSecureContext({ ca });
+    if (!cert) return missing("cert.pem beside key.pem");
+    if (!key) return missing("key.pem beside cert.pem");
+    return createSecureContext({ ca, cert, key });
+  } catch {
+    return new Fault("local", "This server cannot read the certificates of the Docker host.");
+  }
+}
+
+/** Returns the text of a file; undefined if there is none, or it is empty. Throws if it cannot be read. */
+function readPem(folder: string, file: string): string | undefined {
+  const path = join(folder, file);
+  if (!statSync(path, { throwIfNoEntry: false })) return undefined;
+  return readFileSync(path, "utf8").trim() || undefined;
+}
+
+function missing(what: string): Fault {
+  return new Fault("local", `ALLCLEAR_DOCKER_TLS_DIR has no ${what} for this Docker host.`);
+}
+
+/** Opens a socket of this machine. */
+function openSocket(
+  path: string,
+  signal: AbortSignal,
+  steps: StepRecorder | undefined,
+): Promise<Opened | Fault> {
+  steps?.begin("connect");
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(timedOut("connecting"));
+    const socket = connectSocket({ path });
+    const settle = (outcome: Opened | Fault) => {
+      signal.removeEventListener("abort", onAbort);
+      if (outcome instanceof Fault) socket.destroy();
+      resolve(outcome);
+    };
+    const onAbort = () => settle(timedOut("connecting"));
+    signal.addEventListener("abort", onAbort);
+    // Never removed: an error without a listener would end the process.
+    socket.on("error", (error) => {
+      const message = SOCKET_FAULTS[codeOf(error)];
+      settle(message === undefined ? socketFault(error) : new Fault("local", message));
+    });
+    socket.once("connect", () => settle({ socket, address: path, certificate: null }));
+  });
 }

@@ -3,7 +3,7 @@ import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { status as Codes } from "@grpc/grpc-js";
 import { probeOf } from "../../src/features/monitors/probes";
-import { foreignStreamGuard } from "../../src/egress/request";
+import { foreignStreamGuard } from "../../src/egress/http2";
 import { checkOf } from "../support/check";
 import { answering, httpAnswer, startRawServer, startTlsServer } from "../support/raw-server";
 import { startGrpc } from "../support/servers/grpc";

@@ -7,7 +7,7 @@ import { isAscii } from "../../base/mail-address";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import type { Egress } from "../../egress/egress";
 import { Fault } from "../../egress/model";
-import type { OpenSocket } from "../../egress/socket";
+import type { OpenSocket } from "../../egress/handed-socket";
 import {
   cleanReply,
   formatReply,

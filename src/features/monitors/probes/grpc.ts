@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { headerError } from "../../../egress/request";
+import { headerError } from "../../../egress/http-headers";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
 import { SecretValues, shownSchema, withoutSecrets } from "../../../base/secrets";

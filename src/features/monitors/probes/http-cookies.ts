@@ -1,4 +1,4 @@
-import { headerError } from "../../../egress/request";
+import { headerError } from "../../../egress/http-headers";
 import type { HttpAnswer } from "../../../egress/model";
 import { lazy } from "../../../base/lazy";
 

@@ -8,7 +8,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
 import { Fault, type Proxy, type TlsRules } from "../../../egress/model";
-import { headerError } from "../../../egress/request";
+import { headerError } from "../../../egress/http-headers";
 import type { ProbeContext } from "../monitoring";
 import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";
 

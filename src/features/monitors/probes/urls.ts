@@ -1,4 +1,4 @@
-import { headerError } from "../../../egress/request";
+import { headerError } from "../../../egress/http-headers";
 import { hostError, monitorPolicy } from "../../../egress/policy";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Text } from "../../../base/schema";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { kumaTypeOf } from "../../../base/compat";
 import type { MonitorType } from "../../../base/status";
-import { headerError } from "../../../egress/request";
+import { headerError } from "../../../egress/http-headers";
 import type { RecordedEvent } from "../../../events/outbox";
 import { Secret } from "../../../base/secrets";
 import { parseJson } from "../../../base/text";

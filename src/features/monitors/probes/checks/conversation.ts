@@ -1,7 +1,6 @@
 import type { TLSSocket } from "node:tls";
 import { Fault, timedOut, UNREADABLE } from "../../../../egress/model";
-import type { HandedSocket } from "../../../../egress/handed-socket";
-import type { OpenSocket } from "../../../../egress/socket";
+import type { HandedSocket, OpenSocket } from "../../../../egress/handed-socket";
 import type { StepName, StepRecorder } from "../../../../egress/steps";
 import type { ProbeContext, ProbeResult } from "../../monitoring";
 import {

@@ -1,6 +1,6 @@
 import { connect } from "node:http2";
 import { formatHost } from "../../../../base/config/parse";
-import { foreignStreamGuard } from "../../../../egress/request";
+import { foreignStreamGuard } from "../../../../egress/http2";
 import { VERSION } from "../../../../version";
 import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedGrpcConfig } from "../grpc";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Fault } from "../../src/egress/model";
-import { HttpReader, type ReadAnswer } from "../../src/egress/http-reader";
+import { HttpReader, type ReadAnswer } from "../../src/egress/http1";
 
 const MAX_BYTES = 32;
 

@@ -1,15 +1,114 @@
+/* One request and its answer by HTTP/1, over an open connection. Hostile servers are read within limits. */
 import { plural } from "../base/text";
-import { Fault } from "./model";
+import { type Opened, tlsFault } from "./connect";
+import { headersOf, headersToSend } from "./http-headers";
+import {
+  codeOf,
+  DEFAULT_BODY_MAX_BYTES,
+  Fault,
+  type HttpAnswer,
+  type HttpRequest,
+  socketFault,
+  timedOut,
+} from "./model";
+
+/** Sends the request, reads the answer and closes the connection in any case. */
+export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
+  const { method, body, signal, steps, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
+  const { socket } = opened;
+  steps?.begin("request");
+  return new Promise((resolve) => {
+    let isSettled = false;
+    const settle = (outcome: HttpAnswer | Fault) => {
+      if (isSettled) return;
+      isSettled = true;
+      signal.removeEventListener("abort", onAbort);
+      socket.destroy();
+      resolve(outcome);
+    };
+    const reader = new HttpReader({
+      method,
+      maxBodyBytes,
+      isBodyNeeded: ({ status, lines }) =>
+        request.isBodyNeeded?.({ status, headers: headersOf(lines), lines }) ?? true,
+      onHead({ status }, oddities) {
+        if (isSettled) return;
+        steps?.end(withOddities(`HTTP status ${status}`, oddities));
+        steps?.begin("body");
+      },
+      onEnd(outcome) {
+        if (outcome instanceof Fault) return settle(outcome);
+        // The end of a connection that was given up is that of some bodies too.
+        if (isSettled) return;
+        const { oddities, lines } = outcome;
+        steps?.end(withOddities(bodyFact(outcome), oddities));
+        settle({
+          status: outcome.status,
+          headers: headersOf(lines),
+          lines,
+          sentBody: outcome.body,
+          isTruncated: outcome.isTruncated,
+          address: opened.address,
+          certificate: opened.certificate,
+        });
+      },
+    });
+    const onAbort = () =>
+      settle(
+        reader.hasHead
+          ? timedOut("reading the answer", true)
+          : timedOut("waiting for the answer", reader.hasBegun),
+      );
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort);
+    socket.on("data", (chunk: Buffer) => reader.push(chunk));
+    socket.on("end", () => reader.close());
+    socket.on("close", () => reader.close());
+    socket.on("error", (error) =>
+      settle(
+        reader.hasBegun ? new Fault("connect", BROKEN, undefined, true) : exchangeFault(error),
+      ),
+    );
+    const head = headOf(request);
+    if (body) socket.write(Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]));
+    else socket.write(head, "latin1");
+  });
+}
+
+/** Adds what was odd in an answer to a fact of a step. */
+function withOddities(fact: string, oddities: readonly string[]): string {
+  return oddities.length === 0 ? fact : `${fact}; odd: ${oddities.join(", ")}`;
+}
+
+function headOf(request: HttpRequest): string {
+  const { method, url } = request;
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n`;
+  for (const [name, value] of headersToSend(request).values()) head += `${name}: ${value}\r\n`;
+  return `${head}Connection: close\r\n\r\n`;
+}
+
+function exchangeFault(error: unknown): Fault {
+  const code = codeOf(error);
+  // With TLS 1.3, the server judges a client certificate after the handshake.
+  if (code.startsWith("ERR_SSL_")) return tlsFault(error);
+  return code === "ECONNRESET" || code === "EPIPE"
+    ? new Fault("connect", "The connection was closed without an answer.")
+    : socketFault(error);
+}
 
 /** Limits of the head of an answer, with interim answers counted each for itself. */
 const HEAD_MAX_BYTES = 64 * 1024;
 const HEADERS_MAX = 2_000;
+
 /** Maximum number of interim responses (1xx). */
 export const INTERIM_ANSWERS_MAX = 10;
+
 /** Limit of all that surrounds chunks beyond their sizes and line breaks. */
 const EXTENSIONS_MAX_BYTES = 64 * 1024;
+
 /** CR bytes that surround a chunk. */
 const CR_PER_CHUNK = 2;
+
 /** Chunks that are read, after which the body counts as longer: each costs time, even with a single byte. */
 const CHUNKS_MAX = 256 * 1024;
 
@@ -22,10 +121,10 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /** Header lines in their order: names in lower case, values with one character per byte. */
-export type HeaderLines = readonly (readonly [name: string, value: string])[];
+type HeaderLines = readonly (readonly [name: string, value: string])[];
 
 /** Status and headers of an answer. */
-export interface AnswerHead {
+interface AnswerHead {
   status: number;
   lines: HeaderLines;
 }
@@ -417,6 +516,7 @@ export const BROKEN = "The connection broke in the middle of the answer.";
 const NOT_HTTP = new Fault("protocol", "The answer is not HTTP.");
 
 const STATUS_LINE = /^\s*(?:HTTP\/(\d(?:\.\d)?)|ICY)[ \t]+([1-9]\d\d)(?!\d)/i;
+
 const USUAL_STATUS_LINE = /^HTTP\/1\.[01] \d{3}(?: |$)/;
 
 // Control characters other than tab.
