@@ -14,11 +14,10 @@ import {
   requireNoReplica,
   tryLock,
 } from "./db/data-directory";
-import { migrate, type MigrationReport } from "./db/migrate";
-import { SCHEMA_VERSION, schemaVersion } from "./db/migrations";
+import { migrate, type MigrationReport, SCHEMA_VERSION } from "./db/migrations";
+import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, schemaVersion } from "./db/open";
 import { newestId } from "./db/newest-id";
-import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
-import { removeUnfinishedRestore } from "./db/unfinished-restore";
+import { removeUnfinishedRestore } from "./db/database-files";
 import { OutsideAnswers } from "./egress/outside";
 import { createChanges } from "./events/changes";
 import { createOutbox } from "./events/outbox";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createDb } from "../src/db/database";
-import { migrate } from "../src/db/migrate";
+import { migrate } from "../src/db/migrations";
 import { openDataDirectory } from "../src/db/data-directory";
 import { openSqlite } from "../src/db/open";
 import { createKey, revokeKey, updateKey } from "../src/features/keys/keys";

@@ -1,5 +1,5 @@
 import { COPY_COMMAND, EXAMINE_COMMAND } from "../base/own-program";
-import { copyDatabase } from "../db/backup";
+import { copyDatabase } from "../db/database-files";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
 import { examineDatabase } from "../db/orphans";
 import type { Command } from "./command";

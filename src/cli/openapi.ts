@@ -6,7 +6,7 @@ import { runInSlices } from "../base/in-slices";
 import { createLog } from "../base/log";
 import { redactText } from "../base/redaction";
 import { createDb } from "../db/database";
-import { migrate } from "../db/migrate";
+import { migrate } from "../db/migrations";
 import { openSqlite } from "../db/open";
 import { createContext } from "../installation";
 import type { Command } from "./command";

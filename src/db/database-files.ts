@@ -1,22 +1,28 @@
-/* Files of databases that are not in use: creating, copying, verifying and removing them. */
+/*
+ * Files of databases: creating, copying, verifying and removing those that are not in use, backups of one that is, and
+ * what an interrupted restore leaves.
+ */
 import { Database } from "bun:sqlite";
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./errors";
-import { isAllclearDatabase } from "./migrations";
-import { closeSqlite, isSound, pragma } from "./open";
+import { closeSqlite, DATABASE_MODE, isAllclearDatabase, isSound, pragma } from "./open";
 
 /** Suffixes of the files that SQLite keeps next to a database, in use or after a crash. */
 export const COMPANION_SUFFIXES = ["-wal", "-shm", "-journal"] as const;
@@ -215,4 +221,118 @@ export function syncFile(path: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Suffix of an unfinished copy, which a killed process leaves. */
+const UNFINISHED = ".unfinished";
+
+/**
+ * Writes a consistent copy of an open database to `file`, also while others use it. The copy is written
+ * under another name, for its owner alone, verified, completed with its digest and then renamed. Throws an
+ * OperatorError for an existing file.
+ */
+export function copyDatabase(sqlite: Database, file: string, mode = DATABASE_MODE): void {
+  if (existsSync(file)) throw new OperatorError(`${file} exists already; name a new file.`);
+  const unfinished = `${file}${UNFINISHED}`;
+  try {
+    removeDatabase(unfinished);
+    // SQLite writes into an existing empty file. A new one would have the mode of the umask.
+    createPrivateFile(unfinished);
+    sqlite.prepare("VACUUM INTO ?").run(unfinished);
+    requireSoundDatabase(unfinished, "The copy");
+    appendDigest(unfinished);
+    chmodSync(unfinished, mode);
+    syncFile(unfinished);
+    renameSync(unfinished, file);
+    syncFile(dirname(file));
+  } catch (error) {
+    removeDatabase(unfinished);
+    throw new OperatorError(
+      `The backup ${file} could not be written: ${(error as Error).message}`,
+      error,
+    );
+  }
+}
+
+/** Start of the names of copies from before an upgrade. */
+const BEFORE_UPGRADE = "before-schema-";
+
+/**
+ * Copies the database into `backups/` before an upgrade to schema version `to` and returns the file. Its
+ * name contains a hash of the content, so that repeated failed upgrades share one copy. Removes the files of
+ * killed upgrades. Throws an OperatorError.
+ */
+export function copyBeforeUpgrade(sqlite: Database, directory: DataDirectory, to: number): string {
+  const { backups } = directory;
+  try {
+    mkdirSync(backups, { recursive: true, mode: 0o750 });
+    for (const name of readdirSync(backups)) {
+      const isUnfinished = name.startsWith(BEFORE_UPGRADE) && name.includes(UNFINISHED);
+      if (isUnfinished) rmSync(join(backups, name), { force: true });
+    }
+    // The file then contains everything, unless another process is reading the log.
+    pragma(sqlite, "wal_checkpoint(TRUNCATE)");
+    const file = join(backups, `${BEFORE_UPGRADE}${to}-${hashOfDatabase(directory.database)}.db`);
+    if (!existsSync(file)) copyDatabase(sqlite, file);
+    return file;
+  } catch (error) {
+    throw new OperatorError(
+      `The database must be copied before it is migrated: ${(error as Error).message}`,
+      error,
+    );
+  }
+}
+
+/** Returns the start of the SHA-256 of a database and its log, in hexadecimal. */
+function hashOfDatabase(database: string): string {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (const file of [database, walOf(database)]) {
+    if (!existsSync(file)) continue;
+    const descriptor = openSync(file, "r");
+    for (let length = 1; length > 0;) {
+      length = readSync(descriptor, chunk);
+      hasher.update(chunk.subarray(0, length));
+    }
+    // POSIX: closing any descriptor of the database would release the locks of SQLite. This one stays
+    // open until the process ends.
+    if (file !== database || process.platform === "win32") closeSync(descriptor);
+  }
+  return hasher.digest("hex").slice(0, 16);
+}
+
+/** Suffix of the unfinished copy; the time of the restore follows. */
+export const RESTORING = ".restoring";
+/** Suffix of the replaced database; the time of the restore follows. */
+const KEPT = ".before-restore";
+
+/**
+ * Removes the files of an unfinished restore and restores the log of the database. The caller holds the lock
+ * of the data directory.
+ */
+export function removeUnfinishedRestore({ database }: DataDirectory): void {
+  const folder = dirname(database);
+  const start = basename(database) + RESTORING;
+  for (const name of readdirSync(folder).filter((name) => name.startsWith(start))) {
+    const stamp = name.slice(start.length + 1);
+    // The copy is removed last, so that an interrupted removal is repeated.
+    if (stamp.endsWith("Z")) putLogBack(database, keptFile(database, stamp));
+    removeDatabase(join(folder, name));
+  }
+}
+
+/** Returns the name of the replaced database of a restore at that time. */
+export function keptFile(database: string, stamp: string): string {
+  return `${database}${KEPT}-${stamp}`;
+}
+
+/** Moves the log of a kept database back, and removes its second name if the first one still exists. */
+function putLogBack(database: string, kept: string): void {
+  const hasBothLogs = COMPANION_SUFFIXES.some(
+    (suffix) => existsSync(kept + suffix) && existsSync(database + suffix),
+  );
+  // Another program has used the database without its log. Neither log may be overwritten.
+  if (hasBothLogs) return;
+  moveCompanions(kept, database);
+  if (existsSync(database)) removeDatabase(kept);
 }

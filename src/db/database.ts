@@ -5,9 +5,14 @@ import type { Clock } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
 import type { Signal } from "../base/signal";
-import { copyDatabase } from "./backup";
-import { connect, type Connection, createMoveCheck } from "./connection";
-import { walOf } from "./database-files";
+import { copyDatabase, walOf } from "./database-files";
+import {
+  connect,
+  type Connection,
+  createMoveCheck,
+  createWriter,
+  type WriterFigures,
+} from "./writer";
 import { MovedError } from "./errors";
 import { closeSqlite, isDiskTight, openSqlite, pragma } from "./open";
 import { mutate, type Reader, selectOne, type Tx } from "./statements";
@@ -17,7 +22,6 @@ import {
   readDiskSpace,
   type StorageState,
 } from "./storage-watch";
-import { createWriter, type WriterFigures } from "./writer";
 
 /** An open database, read synchronously through statements and written through `write`. */
 export interface Db extends Reader {

@@ -17,7 +17,7 @@ import { createSignal } from "../base/signal";
 import type { Db } from "./database";
 import { isBusy, OperatorError, storageFaultOf } from "./errors";
 import { APPLICATION_ID, closeSqlite, DATABASE_MODE, pragma } from "./open";
-import { StatementCache } from "./statement-cache";
+import { StatementCache } from "./statements";
 import { readDiskSpace } from "./storage-watch";
 
 /** Pause between two attempts of a read. */

@@ -26,8 +26,11 @@ import webhookPauses from "../../migrations/0024_webhook_pauses.sql" with { type
 import gatheredDeliveries from "../../migrations/0025_gathered_deliveries.sql" with { type: "text" };
 import automaticIncidents from "../../migrations/0026_automatic_incidents.sql" with { type: "text" };
 import { sha256Hex } from "../base/hash";
+import { PROGRAM } from "../version";
+import { type DataDirectory, shellWord } from "./data-directory";
+import { copyBeforeUpgrade } from "./database-files";
 import { OperatorError } from "./errors";
-import { APPLICATION_ID, pragma } from "./open";
+import { type AppliedMigration, readApplied } from "./open";
 
 export interface Migration {
   /** Schema version after the migration: 1, 2, 3 … */
@@ -74,41 +77,10 @@ export const MIGRATIONS: readonly Migration[] = [
 /** Schema version of this build. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** A migration that was applied to a database. */
-interface AppliedMigration {
-  number: number;
-  name: string;
-  /** SHA-256 of its SQL, in hexadecimal. */
-  checksum: string;
-}
-
-/** Returns the migrations that were applied to a database, oldest first. */
-export function readApplied(sqlite: Database): AppliedMigration[] {
-  const exists = sqlite
-    .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")
-    .get();
-  if (!exists) return [];
-  return sqlite
-    .prepare<AppliedMigration, []>(
-      "SELECT number, name, checksum FROM schema_migrations ORDER BY number",
-    )
-    .all();
-}
-
-/** Returns the schema version of a database; 0 for an empty one. */
-export function schemaVersion(sqlite: Database): number {
-  return readApplied(sqlite).length;
-}
-
 /** Returns true if the table of migrations has the column that replicas read. Earlier builds made it without. */
-export function hasReadableFrom(sqlite: Database): boolean {
+function hasReadableFrom(sqlite: Database): boolean {
   const columns = sqlite.prepare<{ name: string }, []>("PRAGMA table_info(schema_migrations)");
   return columns.all().some(({ name }) => name === "readable_from");
-}
-
-/** Returns true if a file is one of Allclear's databases. */
-export function isAllclearDatabase(sqlite: Database): boolean {
-  return pragma(sqlite, "application_id") === APPLICATION_ID && schemaVersion(sqlite) > 0;
 }
 
 /** Throws an OperatorError unless `migrations` begin with the applied ones. `what` begins the message. */
@@ -133,4 +105,87 @@ export function requireKnownHistory(
       );
     }
   }
+}
+
+/** Outcome of a migration. `copy` is the copy of the database from before it. */
+export interface MigrationReport {
+  from: number;
+  to: number;
+  copy: string | undefined;
+}
+
+/**
+ * Migrates a database to the schema of this build, in one transaction, so that after a failure the previous
+ * build can use it. Foreign keys are checked before the commit, not during it. An existing database is
+ * copied first.
+ *
+ * Throws an OperatorError for a newer schema, for a migration with another text than the applied one, and
+ * for a failed migration. The caller holds the lock of the data directory.
+ */
+export function migrate(
+  sqlite: Database,
+  directory: DataDirectory | undefined,
+  migrations: readonly Migration[] = MIGRATIONS,
+): MigrationReport {
+  const applied = readApplied(sqlite);
+  requireKnownHistory(applied, migrations, "The database");
+  const from = applied.length;
+  const to = migrations.length;
+  if (from === to) return { from, to, copy: undefined };
+
+  const copy = from > 0 && directory ? copyBeforeUpgrade(sqlite, directory, to) : undefined;
+  try {
+    applyAll(sqlite, migrations.slice(from));
+  } catch (error) {
+    const lines = [
+      `The upgrade from schema version ${from} to ${to} failed and was rolled back. ${(error as Error).message}`,
+    ];
+    if (copy !== undefined && directory) lines.push(...explainWayBack(directory, copy));
+    throw new OperatorError(lines.join("\n"), error);
+  }
+  return { from, to, copy };
+}
+
+function applyAll(sqlite: Database, pending: readonly Migration[]): void {
+  // Has no effect inside a transaction.
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  try {
+    sqlite.run("BEGIN IMMEDIATE");
+    sqlite.run(
+      "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
+    );
+    if (!hasReadableFrom(sqlite)) {
+      sqlite.run(
+        "ALTER TABLE schema_migrations ADD COLUMN readable_from INTEGER NOT NULL DEFAULT 0",
+      );
+    }
+    for (const migration of pending) apply(sqlite, migration);
+    sqlite.run("COMMIT");
+  } finally {
+    if (sqlite.inTransaction) sqlite.run("ROLLBACK");
+    sqlite.run("PRAGMA foreign_keys = ON");
+  }
+}
+
+function apply(sqlite: Database, { number, name, sql, readableFrom }: Migration): void {
+  try {
+    sqlite.exec(sql);
+    const broken = sqlite.prepare("PRAGMA foreign_key_check").all();
+    if (broken.length > 0) throw new Error(`it leaves ${broken.length} broken foreign keys`);
+    sqlite
+      .prepare(
+        "INSERT INTO schema_migrations (number, name, checksum, applied_at, readable_from) VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER), ?)",
+      )
+      .run(number, name, sha256Hex(sql), readableFrom ?? number);
+  } catch (error) {
+    throw new Error(`Migration ${number} (${name}): ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function explainWayBack(directory: DataDirectory, copy: string): string[] {
+  const restore = `${PROGRAM} restore ${shellWord(copy)} --data-dir ${shellWord(directory.path)}`;
+  return [
+    "The database is as it was: the Allclear that used it before can go on with it.",
+    `A copy from before the upgrade is in ${copy}. To put it back:  ${restore}`,
+  ];
 }

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, openSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { OperatorError, isBusy, sqliteCode } from "./errors";
+import { isBusy, OperatorError, sqliteCode } from "./errors";
 
 /** Mode of database files: owner and group only, since they contain hashes of keys and passwords. */
 export const DATABASE_MODE = 0o640;
@@ -187,4 +187,35 @@ export function isSound(sqlite: Database): boolean {
     pragma(sqlite, "integrity_check") === "ok" &&
     sqlite.prepare("PRAGMA foreign_key_check").all().length === 0
   );
+}
+
+/** A migration that was applied to a database. */
+export interface AppliedMigration {
+  number: number;
+  name: string;
+  /** SHA-256 of its SQL, in hexadecimal. */
+  checksum: string;
+}
+
+/** Returns the migrations that were applied to a database, oldest first. */
+export function readApplied(sqlite: Database): AppliedMigration[] {
+  const exists = sqlite
+    .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")
+    .get();
+  if (!exists) return [];
+  return sqlite
+    .prepare<AppliedMigration, []>(
+      "SELECT number, name, checksum FROM schema_migrations ORDER BY number",
+    )
+    .all();
+}
+
+/** Returns the schema version of a database; 0 for an empty one. */
+export function schemaVersion(sqlite: Database): number {
+  return readApplied(sqlite).length;
+}
+
+/** Returns true if a file is one of Allclear's databases. */
+export function isAllclearDatabase(sqlite: Database): boolean {
+  return pragma(sqlite, "application_id") === APPLICATION_ID && schemaVersion(sqlite) > 0;
 }

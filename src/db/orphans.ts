@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./errors";
-import { isAllclearDatabase } from "./migrations";
+import { isAllclearDatabase } from "./open";
 import { type Reader, selectOne } from "./statements";
 import { events } from "./tables/events";
 

@@ -22,13 +22,22 @@ import {
   copyDatabaseFiles,
   copyFile,
   editSoundDatabase,
+  keptFile,
   moveCompanions,
+  removeUnfinishedRestore,
+  RESTORING,
   syncFile,
 } from "./database-files";
 import { isBusy, OperatorError } from "./errors";
-import { MIGRATIONS, readApplied, requireKnownHistory } from "./migrations";
-import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, DATABASE_MODE, openSqlite, pragma } from "./open";
-import { keptFile, removeUnfinishedRestore, RESTORING } from "./unfinished-restore";
+import { MIGRATIONS, requireKnownHistory } from "./migrations";
+import {
+  closeSqlite,
+  COMMAND_BUSY_TIMEOUT_MS,
+  DATABASE_MODE,
+  openSqlite,
+  pragma,
+  readApplied,
+} from "./open";
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {

@@ -3,8 +3,7 @@ import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
 import type { Db } from "./database";
 import { SCHEMA_VERSION } from "./migrations";
-import type { StatementCache } from "./statement-cache";
-import { type Reader, selectOne } from "./statements";
+import { type Reader, selectOne, type StatementCache } from "./statements";
 
 /** Time after which a client tries again, in seconds: an upgrade takes longer than a busy database. */
 const RETRY_AFTER_SECONDS = 5;

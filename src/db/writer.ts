@@ -1,11 +1,17 @@
+/*
+ * The way to write: group commit, over a connection with its prepared statements and a transaction that callbacks
+ * share.
+ */
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import type { Clock, Timer } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
-import type { Connection } from "./connection";
+import { walOf } from "./database-files";
 import { isBusy, isResourceFailure, MovedError } from "./errors";
-import type { Tx } from "./statements";
+import { isExclusive, pragma } from "./open";
+import { StatementCache, type Tx } from "./statements";
 import type { StorageWatch } from "./storage-watch";
-import type { Outcome } from "./transaction";
 
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;
@@ -246,4 +252,211 @@ export function createWriter(
 /** Returns the Problem for callers of `db.write`. Only `/readyz/write` and the log name the cause. */
 function notStored(cause: unknown): Error {
   return unavailable("The change could not be stored. Nothing was written; try again.", 5, cause);
+}
+
+/** An open connection with its prepared statements. */
+export interface Connection {
+  readonly sqlite: Database;
+  readonly statements: StatementCache;
+  readonly transaction: SharedTransaction;
+  /** True if no other process can use the database, since it was opened without shared memory. */
+  readonly isExclusive: boolean;
+  /** Returns SQLite's count of commits by other connections. Throws while the database cannot be read. */
+  dataVersion(): number;
+  /** Rewrites the database header unchanged, to test the disk. Called inside a transaction. */
+  touch(): void;
+  /** Returns true if the data directory no longer contains the files that this connection has open. */
+  isMoved(): boolean;
+}
+
+/** Prepares a connection. `onStatementError` is called with every error of a statement. */
+export function connect(
+  sqlite: Database,
+  log: Log,
+  onStatementError: (error: unknown) => void,
+): Connection {
+  const statements = new StatementCache(sqlite, onStatementError);
+  const version = sqlite.prepare<{ data_version: number }, []>("PRAGMA data_version");
+  const userVersion = Number(pragma(sqlite, "user_version"));
+  const isInMemory = sqlite.filename === ":memory:";
+  return {
+    sqlite,
+    statements,
+    transaction: createSharedTransaction(sqlite, statements, log),
+    isExclusive: isExclusive(sqlite),
+    dataVersion: () => version.get()?.data_version ?? 0,
+    touch() {
+      sqlite.run(`PRAGMA user_version = ${userVersion}`);
+      statements.written += 1;
+    },
+    isMoved: isInMemory ? () => false : createMoveCheck(sqlite.filename, walOf(sqlite.filename)),
+  };
+}
+
+/**
+ * Returns a check that is true once one of the paths leads to another file than now, such as after the
+ * data directory was moved, deleted or replaced. Paths without a file are ignored.
+ */
+export function createMoveCheck(...paths: string[]): () => boolean {
+  const identities = paths.flatMap((path) => {
+    const identity = identityOf(path);
+    return identity === undefined ? [] : [{ path, identity }];
+  });
+  return () => identities.some(({ path, identity }) => isAnother(path, identity));
+}
+
+function isAnother(path: string, identity: string): boolean {
+  try {
+    return identityOf(path) !== identity;
+  } catch {
+    // An error of the disk is reported by the write.
+    return false;
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  const file = statSync(path, { throwIfNoEntry: false });
+  return file && `${file.dev}:${file.ino}`;
+}
+
+/** The transaction of one callback of `db.write`. Every use throws after the callback or a rollback. */
+class OpenTransaction implements Tx {
+  readonly #sqlite: Database;
+  readonly #statements: StatementCache;
+  readonly #effects: (() => void)[];
+  readonly #work: (() => void)[] = [];
+  #isEnded = false;
+
+  constructor(sqlite: Database, statements: StatementCache, effects: (() => void)[]) {
+    this.#sqlite = sqlite;
+    this.#statements = statements;
+    this.#effects = effects;
+  }
+
+  get statements(): StatementCache {
+    this.#requireOpen();
+    return this.#statements;
+  }
+
+  atEnd(work: () => void): void {
+    this.#requireOpen();
+    this.#work.push(work);
+  }
+
+  /** Runs the work of `atEnd`, and the work that it adds. */
+  finish(): void {
+    for (const work of this.#work) work();
+  }
+
+  afterCommit(effect: () => void): void {
+    this.#requireOpen();
+    this.#effects.push(effect);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  // A statement without its transaction would commit by itself.
+  #requireOpen(): void {
+    if (this.#isEnded) throw new Error("a transaction was used after its callback returned");
+    if (!this.#sqlite.inTransaction) {
+      throw new Error("a transaction was used after an error had ended it");
+    }
+  }
+}
+
+type Outcome = { value: unknown } | { error: unknown };
+
+/** A transaction shared by callbacks, each in a savepoint: a failed one is rolled back alone. */
+interface SharedTransaction {
+  /** Throws if the database is locked or cannot be written. */
+  begin(): void;
+  /** Runs one callback and adds its `afterCommit` functions to `effects`. */
+  run(change: (tx: Tx) => unknown, effects: (() => void)[]): Outcome;
+  /** Commits. Returns the error if that failed. */
+  commit(): unknown;
+  /** Returns true while it is open. SQLITE_FULL, SQLITE_IOERR and OR ROLLBACK end all of it. */
+  isOpen(): boolean;
+}
+
+function createSharedTransaction(
+  sqlite: Database,
+  statements: StatementCache,
+  log: Log,
+): SharedTransaction {
+  const begin = sqlite.prepare("BEGIN IMMEDIATE");
+  const commit = sqlite.prepare("COMMIT");
+  const rollback = sqlite.prepare("ROLLBACK");
+  const savepoint = sqlite.prepare("SAVEPOINT callback");
+  const release = sqlite.prepare("RELEASE callback");
+  const rollbackToSavepoint = sqlite.prepare("ROLLBACK TO callback");
+
+  /** Rolls back one callback, or the whole transaction if that fails. */
+  function undo(): void {
+    if (!sqlite.inTransaction) return;
+    try {
+      rollbackToSavepoint.run();
+      release.run();
+    } catch (error) {
+      log.error({ err: error }, "a callback could not be rolled back alone");
+      abandon();
+    }
+  }
+
+  function abandon(): void {
+    try {
+      if (sqlite.inTransaction) rollback.run();
+    } catch (error) {
+      log.error({ err: error }, "a transaction could not be rolled back in good order");
+    }
+  }
+
+  return {
+    begin: () => void begin.run(),
+
+    run(change, effects) {
+      const tx = new OpenTransaction(sqlite, statements, effects);
+      try {
+        savepoint.run();
+      } catch (error) {
+        return { error };
+      }
+      try {
+        const value = change(tx);
+        requireSynchronous(value);
+        if (sqlite.inTransaction) tx.finish();
+        if (sqlite.inTransaction) release.run();
+        return { value };
+      } catch (error) {
+        undo();
+        return { error };
+      } finally {
+        tx.end();
+      }
+    },
+
+    commit() {
+      try {
+        commit.run();
+        return undefined;
+      } catch (error) {
+        abandon();
+        return error;
+      }
+    },
+
+    isOpen: () => sqlite.inTransaction,
+  };
+}
+
+/**
+ * Throws for an `async` callback, which would continue after its transaction, and for a query of Drizzle
+ * that was not run. Its `then` is not called, since that would run the query.
+ */
+function requireSynchronous(value: unknown): void {
+  if (typeof value !== "object" || value === null || !("then" in value)) return;
+  // It will fail, since its transaction is over, and nothing else handles the error.
+  if (value instanceof Promise) value.catch(() => {});
+  throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
 }

@@ -9,8 +9,14 @@ import { type DataDirectory, hasInstallation } from "../db/data-directory";
 import { removeDatabase, syncFile } from "../db/database-files";
 import { OperatorError } from "../db/errors";
 import { formatTxid } from "../db/followed-database";
-import { SCHEMA_VERSION, schemaVersion } from "../db/migrations";
-import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, pragma } from "../db/open";
+import { SCHEMA_VERSION } from "../db/migrations";
+import {
+  closeSqlite,
+  COMMAND_BUSY_TIMEOUT_MS,
+  openSqlite,
+  pragma,
+  schemaVersion,
+} from "../db/open";
 import { readSchemaVersion } from "../db/schema-guard";
 import type { Alarms } from "../features/alarms/alarms";
 import { ObjectStoreError } from "../object-store/object-store";

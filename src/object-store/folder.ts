@@ -15,7 +15,7 @@ import { within } from "../base/clock";
 import { sha256Hex } from "../base/hash";
 import { objectKeyError } from "../base/ids";
 import type { FolderAddress } from "../base/store-address";
-import { tryFileLock } from "../db/file-access";
+import { tryFileLock } from "../db/data-directory";
 import {
   compareKeys,
   DEFAULT_DEADLINE_MS,

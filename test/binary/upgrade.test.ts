@@ -2,9 +2,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { migrate } from "../../src/db/migrate";
-import { MIGRATIONS, SCHEMA_VERSION, schemaVersion } from "../../src/db/migrations";
-import { openSqlite } from "../../src/db/open";
+import { migrate, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
+import { openSqlite, schemaVersion } from "../../src/db/open";
 import { createInstallation, type Installation, PROCESS_TEST_MS } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);

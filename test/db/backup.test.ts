@@ -11,10 +11,9 @@ import {
 import { join } from "node:path";
 import { createDb, type Db } from "../../src/db/database";
 import { OperatorError } from "../../src/db/errors";
-import { copyDatabase } from "../../src/db/backup";
-import { migrate } from "../../src/db/migrate";
-import { isSound, openSqlite, pragma } from "../../src/db/open";
-import { isAllclearDatabase } from "../../src/db/migrations";
+import { copyDatabase } from "../../src/db/database-files";
+import { migrate } from "../../src/db/migrations";
+import { isAllclearDatabase, isSound, openSqlite, pragma } from "../../src/db/open";
 import { startChild } from "../support/child";
 import { createTestClock } from "../support/clock";
 import { NOTES_SQL } from "../support/database";

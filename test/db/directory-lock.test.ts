@@ -11,8 +11,7 @@ import {
 import { join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
 import { lockOrExplain, openDataDirectory, tryLock } from "../../src/db/data-directory";
-import { migrate } from "../../src/db/migrate";
-import { MIGRATIONS } from "../../src/db/migrations";
+import { migrate, MIGRATIONS } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { startChild } from "../support/child";
 import { temporaryFolder } from "../support/temporary-folder";

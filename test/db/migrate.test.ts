@@ -4,16 +4,15 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
 import { type DataDirectory, openDataDirectory } from "../../src/db/data-directory";
-import { migrate } from "../../src/db/migrate";
+import { migrate, type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import {
   isAllclearDatabase,
-  type Migration,
-  MIGRATIONS,
+  isSound,
+  openSqlite,
+  pragma,
   readApplied,
-  SCHEMA_VERSION,
   schemaVersion,
-} from "../../src/db/migrations";
-import { isSound, openSqlite, pragma } from "../../src/db/open";
+} from "../../src/db/open";
 import { startChild } from "../support/child";
 import { temporaryFolder } from "../support/temporary-folder";
 

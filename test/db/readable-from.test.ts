@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { connect } from "../../src/db/connection";
-import { migrate } from "../../src/db/migrate";
-import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
+import { connect } from "../../src/db/writer";
+import { migrate, type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { unreadableSchema } from "../../src/db/schema-guard";
 import { createLog } from "../../src/base/log";

@@ -18,14 +18,17 @@ import { spawnSync } from "node:child_process";
 import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
-import { copyBeforeUpgrade, copyDatabase } from "../../src/db/backup";
+import {
+  copyBeforeUpgrade,
+  copyDatabase,
+  copyDatabaseFiles,
+  removeUnfinishedRestore,
+  walOf,
+} from "../../src/db/database-files";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
-import { copyDatabaseFiles, walOf } from "../../src/db/database-files";
-import { migrate } from "../../src/db/migrate";
-import { SCHEMA_VERSION } from "../../src/db/migrations";
+import { migrate, SCHEMA_VERSION } from "../../src/db/migrations";
 import { isSound, openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
-import { removeUnfinishedRestore } from "../../src/db/unfinished-restore";
 import { openForCommand, openForServer } from "../../src/installation";
 import { commandLine } from "../support/command-line";
 import { testConfig } from "../support/app";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createDb } from "../../src/db/database";
-import { migrate } from "../../src/db/migrate";
-import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
+import { migrate, type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { guardSchema } from "../../src/db/schema-guard";
 import { unavailable } from "../../src/base/errors";

@@ -4,8 +4,7 @@ import { basename, join } from "node:path";
 import { Glob } from "bun";
 import { is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { migrate } from "../../src/db/migrate";
-import { MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
+import { migrate, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 
 const ROOT = join(import.meta.dir, "..", "..");

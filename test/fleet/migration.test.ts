@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { migrate } from "../../src/db/migrate";
-import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
+import { migrate, type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../src/db/open";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { tryFileLock } from "../../src/db/file-access";
+import { tryFileLock } from "../../src/db/data-directory";
 import { openObjectStore } from "../../src/object-store/open";
 import { systemClock } from "../../src/base/clock";
 import { createTestClock } from "../support/clock";

@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/base/config/load";
 import type { Ctx } from "../../src/context";
 import { createDb } from "../../src/db/database";
 import { selectMany, type Tx } from "../../src/db/statements";
-import { migrate } from "../../src/db/migrate";
+import { migrate } from "../../src/db/migrations";
 import { configure, openSqlite } from "../../src/db/open";
 import { auditLog, events } from "../../src/db/tables/events";
 import { type ErrorCode, ERRORS } from "../../src/base/errors";

@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/base/config/load";
 import type { Ctx } from "../../src/context";
 import { createDb } from "../../src/db/database";
 import { insertInto } from "../../src/db/statements";
-import { migrate } from "../../src/db/migrate";
+import { migrate } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { users } from "../../src/db/tables/users";
 import { startSession } from "../../src/features/auth/sessions";

@@ -4,7 +4,7 @@ import { asc } from "drizzle-orm";
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { createDb, type Db } from "../../src/db/database";
 import { insertInto, type Reader, selectMany, type Tx } from "../../src/db/statements";
-import { migrate } from "../../src/db/migrate";
+import { migrate } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { Problem } from "../../src/base/errors";
 import type { Clock } from "../../src/base/clock";

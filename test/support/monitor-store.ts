@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Ctx } from "../../src/context";
 import { createDb } from "../../src/db/database";
 import type { Reader, Tx } from "../../src/db/statements";
-import { migrate } from "../../src/db/migrate";
+import { migrate } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { createComponent } from "../../src/features/components/components";
 import { type CheckRow, insertCheck } from "../../src/features/monitors/checks-store";

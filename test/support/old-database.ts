@@ -2,8 +2,7 @@ import type { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { join } from "node:path";
 import { openDataDirectory } from "../../src/db/data-directory";
-import { migrate, type MigrationReport } from "../../src/db/migrate";
-import { MIGRATIONS } from "../../src/db/migrations";
+import { migrate, type MigrationReport, MIGRATIONS } from "../../src/db/migrations";
 import { isSound, openSqlite, pragma } from "../../src/db/open";
 
 type Row = Record<string, unknown>;

@@ -1,10 +1,10 @@
 import { and, asc, desc, eq, getTableColumns, isNull, lt, sql, type SQL } from "drizzle-orm";
 import { COMPONENT_STATUSES } from "../../base/status";
-import type { Orm } from "../../db/statement-cache";
 import {
   insertInto,
   mutate,
   mutateByIds,
+  type Orm,
   type Reader,
   selectByIds,
   selectMany,

@@ -13,11 +13,11 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { deleteBy, findBy } from "../../db/rows";
-import type { Orm } from "../../db/statement-cache";
 import {
   insertAllInto,
   insertInto,
   mutate,
+  type Orm,
   type Reader,
   selectMany,
   selectOne,

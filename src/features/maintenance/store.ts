@@ -11,11 +11,11 @@ import {
   type SQL,
 } from "drizzle-orm";
 import type { MaintenanceStatus } from "../../base/status";
-import type { Orm } from "../../db/statement-cache";
 import {
   insertAllInto,
   insertInto,
   mutate,
+  type Orm,
   type Reader,
   selectMany,
   selectOne,

@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, gte, isNull, lt, lte, sql } from "drizzle-orm";
 import type { DeliveryStatus } from "../../base/webhook";
-import type { Orm } from "../../db/statement-cache";
-import { mutate, selectMany, selectOne } from "../../db/statements";
+import { mutate, type Orm, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import { deliveries, deliveryTries, webhookHours, webhooks } from "../../db/tables/webhooks";
 

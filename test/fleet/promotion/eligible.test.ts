@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openDataDirectory } from "../../../src/db/data-directory";
 import { prepareFollowed } from "../../../src/db/followed-database";
-import { migrate } from "../../../src/db/migrate";
+import { migrate } from "../../../src/db/migrations";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { noteReplicaFile } from "../../../src/fleet/follow/replica-file";
 import { replicaFolder } from "../../../src/fleet/node";

@@ -3,8 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openDataDirectory } from "../../../src/db/data-directory";
-import { migrate } from "../../../src/db/migrate";
-import { SCHEMA_VERSION } from "../../../src/db/migrations";
+import { migrate, SCHEMA_VERSION } from "../../../src/db/migrations";
 import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { folderAddress } from "../../../src/base/store-address";
 import {

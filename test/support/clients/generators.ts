@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { tryFileLock } from "../../../src/db/file-access";
+import { tryFileLock } from "../../../src/db/data-directory";
 import { CACHE, findGo } from "../fleet/go";
 import { findProgram } from "../servers/server-process";
 

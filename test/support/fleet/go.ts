@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { tryFileLock } from "../../../src/db/file-access";
+import { tryFileLock } from "../../../src/db/data-directory";
 import { findProgram } from "../servers/server-process";
 import { getToolchain } from "./go-toolchain";
 

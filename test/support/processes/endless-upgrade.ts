@@ -5,7 +5,7 @@
  */
 import { writeSync } from "node:fs";
 import { openDataDirectory } from "../../../src/db/data-directory";
-import { migrate } from "../../../src/db/migrate";
+import { migrate } from "../../../src/db/migrations";
 import { openSqlite } from "../../../src/db/open";
 
 const [, , path = "", sql = ""] = process.argv;

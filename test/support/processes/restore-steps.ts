@@ -34,7 +34,7 @@ function copyDirectory(change: string): void {
 // After the functions were replaced: an import copies them.
 const { lockOrExplain, openDataDirectory } = await import("../../../src/db/data-directory");
 const { restoreDatabase } = await import("../../../src/db/restore");
-const { removeUnfinishedRestore } = await import("../../../src/db/unfinished-restore");
+const { removeUnfinishedRestore } = await import("../../../src/db/database-files");
 const directory = openDataDirectory(path);
 const lock = lockOrExplain(directory, "restore");
 isCopying = true;

@@ -3,11 +3,11 @@ import {
   insertAllInto,
   insertInto,
   mutate,
+  type Orm,
   selectMany,
   selectOne,
   updateById,
 } from "../../../db/statements";
-import type { Orm } from "../../../db/statement-cache";
 import { components } from "../../../db/tables/components";
 import {
   maintenances,
