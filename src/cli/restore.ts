@@ -1,10 +1,10 @@
 import { FLEET_STORE_OPTION_NAMES } from "../base/config/fleet";
 import { optionNames } from "../base/config/options";
 import { parseInstant } from "../base/time";
-import { describeCarried } from "../db/carry-over";
-import type { CredentialKind } from "../db/credentials";
+
 import { lockOrExplain, openDataDirectory, shellWord } from "../db/data-directory";
-import { restoreDatabase, type RestoreReport } from "../db/restore";
+import { describeCarried, restoreDatabase, type RestoreReport } from "../db/restore";
+import type { CredentialKind } from "../db/restore-rules";
 import { PROGRAM } from "../version";
 import { type Command, type ExitCode, type Invocation, type Output, UsageError } from "./command";
 

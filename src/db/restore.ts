@@ -1,22 +1,8 @@
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { chmodSync, existsSync, linkSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { CLI_ACTOR } from "../base/actor";
-import {
-  attachReplaced,
-  type CarriedOver,
-  carryOver,
-  describeCarried,
-  holdMailings,
-  isHeldSinceRestore,
-} from "./carry-over";
-import {
-  columnsOf,
-  hasCredentials,
-  lacksOwner,
-  listRevived,
-  type RevivedCredentials,
-} from "./credentials";
+import { MAIL_HOLDS_SETTING, type MailHold } from "../base/mail-address";
 import type { DataDirectory } from "./data-directory";
 import {
   copyDatabaseFiles,
@@ -31,6 +17,7 @@ import {
 import { isBusy, OperatorError } from "./errors";
 import { MIGRATIONS, requireKnownHistory } from "./migrations";
 import {
+  APPLICATION_ID,
   closeSqlite,
   COMMAND_BUSY_TIMEOUT_MS,
   DATABASE_MODE,
@@ -38,6 +25,7 @@ import {
   pragma,
   readApplied,
 } from "./open";
+import { CARRIED_TABLES, type CredentialKind } from "./restore-rules";
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {
@@ -51,6 +39,28 @@ export interface RestoreReport extends RevivedCredentials {
   lacksOwner: boolean;
   /** True if mailings are held, since it is not known who unsubscribed after the backup. */
   holdsMailings: boolean;
+}
+
+/** A credential of the restored database that is accepted or signs webhooks. */
+interface LiveCredential {
+  kind: CredentialKind;
+  id: string;
+  /** Name for people, without secrets. */
+  label: string;
+}
+
+/** Credentials that work in a restored database and are missing in the replaced one. */
+interface RevivedCredentials {
+  /** By kind and id. */
+  revived: LiveCredential[];
+  /** False if the replaced database, or one of its tables, is missing or damaged. */
+  couldReadReplaced: boolean;
+}
+
+/** Number of rows that one rule changed, with their noun. */
+interface CarriedOver {
+  what: string;
+  count: number;
 }
 
 /**
@@ -103,82 +113,6 @@ function findStamp(database: string, now: number): string {
   }
 }
 
-/** Deletes sessions and links, carries over revocations, and lists the credentials that work again. */
-function reconcileCredentials(
-  sqlite: Database,
-  replaced: string | undefined,
-  now: number,
-): Omit<RestoreReport, "kept" | "isVerified"> {
-  attachReplaced(sqlite, replaced);
-  // What belongs to deleted rows is deleted too.
-  sqlite.run("PRAGMA foreign_keys = ON");
-  sqlite.run("BEGIN");
-  endShortLivedCredentials(sqlite);
-  cancelMails(sqlite, now);
-  const carried = carryOver(sqlite);
-  const holdsMailings = hasSubscribers(sqlite) && !canReadWhoLeft(sqlite);
-  if (holdsMailings) holdMailings(sqlite, now);
-  recordRestore(sqlite, carried, now);
-  sqlite.run("COMMIT");
-  return { carried, ...listRevived(sqlite, now), lacksOwner: lacksOwner(sqlite), holdsMailings };
-}
-
-/** Deletes sessions and one-time links, which may have been ended or used after the backup. */
-function endShortLivedCredentials(sqlite: Database): void {
-  for (const table of ["sessions", "one_time_links"]) {
-    if (columnsOf(sqlite, "main", table).size > 0) sqlite.run(`DELETE FROM main.${table}`);
-  }
-}
-
-/** Ends mails and sign-ups that waited when the backup was made: what they say is old. `now` is in unix ms. */
-function cancelMails(sqlite: Database, now: number): void {
-  if (columnsOf(sqlite, "main", "mails").size === 0) return;
-  sqlite.run(`UPDATE main.mailings SET state = 'stopped', cancelled = cancelled + (
-      SELECT count(*) FROM main.mails AS m WHERE m.mailing_id = mailings.id AND m.status = 'pending')
-    WHERE state IN ('expanding', 'sending', 'held')`);
-  sqlite.run(
-    `UPDATE main.mails SET status = 'cancelled', next_try_at = NULL, finished_at = ?
-     WHERE status = 'pending'`,
-    [now],
-  );
-  sqlite.run("UPDATE main.mail_requests SET state = 'unsent' WHERE state = 'waiting'");
-}
-
-function hasSubscribers(sqlite: Database): boolean {
-  if (!hasCredentials(sqlite, "main", "subscribers")) return false;
-  return (
-    sqlite.prepare("SELECT 1 FROM main.subscribers WHERE status = 'active' LIMIT 1").get() !== null
-  );
-}
-
-/** True if the replaced database says who unsubscribed, was erased or was suppressed after the backup. */
-function canReadWhoLeft(sqlite: Database): boolean {
-  const isReadable = (["subscribers", "suppressions", "settings"] as const).every((table) =>
-    hasCredentials(sqlite, "replaced", table),
-  );
-  return isReadable && !isHeldSinceRestore(sqlite);
-}
-
-/** Writes one row to the audit log of the restored database. */
-function recordRestore(sqlite: Database, carried: readonly CarriedOver[], now: number): void {
-  const columns = ["actor_kind", "actor_id", "actor_label", "action", "target_id", "summary", "at"];
-  const names = columnsOf(sqlite, "main", "audit_log");
-  if (!columns.every((column) => names.has(column))) return;
-  const details =
-    carried.length > 0 ? `, with ${describeCarried(carried)} from the replaced database` : "";
-  sqlite
-    .prepare(`INSERT INTO main.audit_log (${columns.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?)`)
-    .run(
-      CLI_ACTOR.kind,
-      CLI_ACTOR.id,
-      CLI_ACTOR.label,
-      "database.restore",
-      "database",
-      `Restored a backup of the database${details}`,
-      now,
-    );
-}
-
 /** Gives a database a second name, so that its own name always leads to a database. */
 function linkOrCopy(database: string, kept: string): void {
   try {
@@ -206,4 +140,259 @@ function checkpointLog(database: string, busyTimeoutMs: number): void {
   }
   if (!isInUse) return;
   throw new OperatorError(`Another process is using ${database}. End it and try again.`);
+}
+/** Deletes sessions and links, carries over revocations, and lists the credentials that work again. */
+function reconcileCredentials(
+  sqlite: Database,
+  replaced: string | undefined,
+  now: number,
+): Omit<RestoreReport, "kept" | "isVerified"> {
+  attachReplaced(sqlite, replaced);
+  // What belongs to deleted rows is deleted too.
+  sqlite.run("PRAGMA foreign_keys = ON");
+  sqlite.run("BEGIN");
+  endShortLivedCredentials(sqlite);
+  cancelMails(sqlite, now);
+  const carried = carryOver(sqlite);
+  const holdsMailings = hasSubscribers(sqlite) && !canReadWhoLeft(sqlite);
+  if (holdsMailings) holdMailings(sqlite, now);
+  recordRestore(sqlite, carried, now);
+  sqlite.run("COMMIT");
+  return { carried, ...listRevived(sqlite, now), lacksOwner: lacksOwner(sqlite), holdsMailings };
+}
+
+/**
+ * Attaches an empty database as `replaced` and copies the credentials of the database at `file` into it,
+ * except for tables that are missing or damaged. Copies nothing if `file` is undefined.
+ */
+export function attachReplaced(sqlite: Database, file: string | undefined): void {
+  sqlite.run("ATTACH ':memory:' AS replaced");
+  if (file === undefined) return;
+  let replaced: Database | undefined;
+  try {
+    replaced = new Database(file, { readwrite: true, create: false, strict: true });
+    if (pragma(replaced, "application_id") !== APPLICATION_ID) return;
+    for (const [table, carried] of Object.entries(CARRIED_TABLES)) {
+      copyTable(replaced, sqlite, table, carried);
+    }
+    addTokensOfOtherSchema(sqlite);
+  } catch {
+    // Not a database, or its header is damaged.
+  } finally {
+    if (replaced) closeSqlite(replaced);
+  }
+}
+
+function copyTable(
+  from: Database,
+  to: Database,
+  table: string,
+  { columns: needed, optional = [] }: (typeof CARRIED_TABLES)[string],
+): void {
+  const stored = columnsOf(from, "main", table);
+  const names = [...needed, ...optional.filter((column) => stored.has(column))];
+  const columns = names.join(", ");
+  let rows: (string | number | null | Uint8Array)[][];
+  try {
+    if (pragma(from, `integrity_check(${table})`) !== "ok") return;
+    rows = from.prepare<never, []>(`SELECT ${columns} FROM ${table}`).values() as typeof rows;
+  } catch {
+    return;
+  }
+  to.run(`CREATE TABLE replaced.${table} (${columns})`);
+  const places = names.map(() => "?").join(", ");
+  const insert = to.prepare(`INSERT INTO replaced.${table} VALUES (${places})`);
+  for (const row of rows) insert.run(...row);
+  // Rules look rows up by the first column, also 100,000 of them.
+  to.run(`CREATE INDEX replaced.${table}_by_key ON ${table} (${names[0]})`);
+}
+
+/**
+ * Adds the tokens of heartbeats to `replaced` as the other schema stores them: in a table, or in a column
+ * of the monitors. The restored database may have either schema.
+ */
+function addTokensOfOtherSchema(sqlite: Database): void {
+  const hasColumn = columnsOf(sqlite, "replaced", "monitors").has("token_hash");
+  const hasTokens = hasTable(sqlite, "replaced", "monitor_tokens");
+  if (hasColumn && !hasTokens) {
+    sqlite.run(`CREATE TABLE replaced.monitor_tokens AS
+      SELECT token_hash AS hash, id AS monitor_id, 'native' AS kind, updated_at AS created_at
+      FROM replaced.monitors WHERE token_hash IS NOT NULL`);
+  }
+  if (hasTokens && !hasColumn && hasTable(sqlite, "replaced", "monitors")) {
+    sqlite.run("ALTER TABLE replaced.monitors ADD COLUMN token_hash");
+    sqlite.run(`UPDATE replaced.monitors AS o SET token_hash = (
+      SELECT hash FROM replaced.monitor_tokens WHERE monitor_id = o.id AND kind = 'native')`);
+  }
+}
+
+/** Deletes sessions and one-time links, which may have been ended or used after the backup. */
+function endShortLivedCredentials(sqlite: Database): void {
+  for (const table of ["sessions", "one_time_links"]) {
+    if (columnsOf(sqlite, "main", table).size > 0) sqlite.run(`DELETE FROM main.${table}`);
+  }
+}
+
+/** Ends mails and sign-ups that waited when the backup was made: what they say is old. `now` is in unix ms. */
+function cancelMails(sqlite: Database, now: number): void {
+  if (columnsOf(sqlite, "main", "mails").size === 0) return;
+  sqlite.run(`UPDATE main.mailings SET state = 'stopped', cancelled = cancelled + (
+      SELECT count(*) FROM main.mails AS m WHERE m.mailing_id = mailings.id AND m.status = 'pending')
+    WHERE state IN ('expanding', 'sending', 'held')`);
+  sqlite.run(
+    `UPDATE main.mails SET status = 'cancelled', next_try_at = NULL, finished_at = ?
+     WHERE status = 'pending'`,
+    [now],
+  );
+  sqlite.run("UPDATE main.mail_requests SET state = 'unsent' WHERE state = 'waiting'");
+}
+
+/** Applies every rule whose tables could be read, in the transaction of the caller. */
+function carryOver(sqlite: Database): CarriedOver[] {
+  const carried: CarriedOver[] = [];
+  for (const [table, { rules }] of Object.entries(CARRIED_TABLES)) {
+    for (const { what, alsoReads = table, column, sql } of rules) {
+      const isReadable = (["main", "replaced"] as const).every(
+        (schema) =>
+          [table, alsoReads].every((name) => hasTable(sqlite, schema, name)) &&
+          (column === undefined || columnsOf(sqlite, schema, table).has(column)),
+      );
+      if (!isReadable) continue;
+      const { changes: count } = sqlite.prepare(sql).run();
+      if (count > 0 && what !== undefined) carried.push({ what, count });
+    }
+  }
+  return carried;
+}
+
+function hasSubscribers(sqlite: Database): boolean {
+  if (!hasTable(sqlite, "main", "subscribers")) return false;
+  return (
+    sqlite.prepare("SELECT 1 FROM main.subscribers WHERE status = 'active' LIMIT 1").get() !== null
+  );
+}
+
+/** True if the replaced database says who unsubscribed, was erased or was suppressed after the backup. */
+function canReadWhoLeft(sqlite: Database): boolean {
+  const isReadable = (["subscribers", "suppressions", "settings"] as const).every((table) =>
+    hasTable(sqlite, "replaced", table),
+  );
+  return isReadable && !isHeldSinceRestore(sqlite);
+}
+
+/** True if mailings of the replaced database are held since an earlier restore could not read who left. */
+function isHeldSinceRestore(sqlite: Database): boolean {
+  return readHolds(sqlite, "replaced").some(isOfRestore);
+}
+
+/** Holds all mailings of the restored database from `now` (unix ms) until an admin goes on. */
+function holdMailings(sqlite: Database, now: number): void {
+  const holds = readHolds(sqlite, "main");
+  if (holds.some(isOfRestore)) return;
+  // One with another reason ends, since this is the reason that an admin has to know.
+  const ended = holds.map((each) => ({ ...each, endedAt: each.endedAt ?? now }));
+  const hold: MailHold = { reason: "restore", at: now, since: now, endedAt: null };
+  sqlite
+    .prepare("INSERT OR REPLACE INTO main.settings (name, value, updated_at) VALUES (?, ?, ?)")
+    .run(MAIL_HOLDS_SETTING, JSON.stringify([...ended, hold]), now);
+}
+
+function isOfRestore({ reason, endedAt }: MailHold): boolean {
+  return reason === "restore" && endedAt === null;
+}
+
+function readHolds(sqlite: Database, schema: "main" | "replaced"): MailHold[] {
+  const stored = sqlite
+    .prepare<{ value: string }, [string]>(`SELECT value FROM ${schema}.settings WHERE name = ?`)
+    .get(MAIL_HOLDS_SETTING);
+  return stored ? (JSON.parse(stored.value) as MailHold[]) : [];
+}
+
+/** Writes one row to the audit log of the restored database. */
+function recordRestore(sqlite: Database, carried: readonly CarriedOver[], now: number): void {
+  const columns = ["actor_kind", "actor_id", "actor_label", "action", "target_id", "summary", "at"];
+  const names = columnsOf(sqlite, "main", "audit_log");
+  if (!columns.every((column) => names.has(column))) return;
+  const details =
+    carried.length > 0 ? `, with ${describeCarried(carried)} from the replaced database` : "";
+  sqlite
+    .prepare(`INSERT INTO main.audit_log (${columns.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+    .run(
+      CLI_ACTOR.kind,
+      CLI_ACTOR.id,
+      CLI_ACTOR.label,
+      "database.restore",
+      "database",
+      `Restored a backup of the database${details}`,
+      now,
+    );
+}
+
+/** Returns the counts as one phrase: "1 revoked key, 2 changed passwords". */
+export function describeCarried(carried: readonly CarriedOver[]): string {
+  return carried
+    .map(({ what, count }) => `${count} ${count === 1 ? what : pluralOfFirstNoun(what)}`)
+    .join(", ");
+}
+
+/** Appends an "s" to the noun, which is the word before " of " or else the last one. */
+function pluralOfFirstNoun(what: string): string {
+  const [noun = "", ...rest] = what.split(" of ");
+  return [`${noun}s`, ...rest].join(" of ");
+}
+
+/**
+ * Lists the credentials that work at `now` (unix ms), except for rows that the attached `replaced` still
+ * has, whose revocations were carried over.
+ */
+function listRevived(sqlite: Database, now: number): RevivedCredentials {
+  let couldReadReplaced = true;
+  const revived: LiveCredential[] = [];
+  for (const [table, { credentials = [] }] of Object.entries(CARRIED_TABLES)) {
+    for (const { kind, column, alsoReads = table, label, isLive, isConfirmed } of credentials) {
+      const needed = [table, alsoReads];
+      if (!needed.every((name) => hasTable(sqlite, "main", name))) continue;
+      if (column !== undefined && !columnsOf(sqlite, "main", table).has(column)) continue;
+      const isKnown = needed.every((name) => hasTable(sqlite, "replaced", name));
+      couldReadReplaced &&= isKnown;
+      const confirmed = isKnown
+        ? `id IN (SELECT id FROM replaced.${table} WHERE ${isConfirmed})`
+        : "FALSE";
+      const rows = sqlite
+        .prepare<{ id: string; label: string }, [{ now: number }]>(
+          `SELECT id, ${label} AS label FROM main.${table}
+           WHERE ${isLive} AND NOT (${confirmed}) ORDER BY id`,
+        )
+        .all({ now });
+      revived.push(...rows.map((row) => ({ kind, ...row })));
+    }
+  }
+  return { revived, couldReadReplaced };
+}
+
+/** Returns true if there are users, but no owner who can sign in. */
+function lacksOwner(sqlite: Database): boolean {
+  if (!hasTable(sqlite, "main", "users")) return false;
+  const row = sqlite
+    .prepare<{ users: number; owners: number }, []>(
+      `SELECT count(*) AS users, count(*) FILTER (WHERE role = 'owner'
+         AND password_hash IS NOT NULL AND disabled_at IS NULL AND deleted_at IS NULL) AS owners
+       FROM main.users`,
+    )
+    .get();
+  return row !== null && row.users > 0 && row.owners === 0;
+}
+
+/** Returns true if the table exists in the database of that name, with the columns that its rules read. */
+function hasTable(sqlite: Database, schema: "main" | "replaced", table: string): boolean {
+  const names = columnsOf(sqlite, schema, table);
+  return CARRIED_TABLES[table]?.columns.every((column) => names.has(column)) ?? false;
+}
+
+/** Names of a table's columns; empty if there is no such table. */
+function columnsOf(sqlite: Database, schema: string, table: string): Set<string> {
+  const rows = sqlite
+    .prepare<{ name: string }, [string, string]>("SELECT name FROM pragma_table_info(?, ?)")
+    .all(table, schema);
+  return new Set(rows.map(({ name }) => name));
 }

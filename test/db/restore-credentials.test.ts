@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CREDENTIAL_TABLES, type CredentialTable } from "../../src/db/credentials";
+import { CARRIED_TABLES } from "../../src/db/restore-rules";
 import { copyDatabase } from "../../src/db/database-files";
 import { openDataDirectory } from "../../src/db/data-directory";
 import { migrate, MIGRATIONS } from "../../src/db/migrations";
@@ -415,7 +415,7 @@ test("every column that may hold a credential has a rule for restoring, or a rea
     .all()
     .filter(({ name }) => /(^|_)(hash|secret|token|password|url|settings|config)(_|$)/.test(name));
   const isCovered = ({ tableName, name }: { tableName: string; name: string }) =>
-    CREDENTIAL_TABLES[tableName as CredentialTable]?.some((column) => column === name);
+    CARRIED_TABLES[tableName]?.columns.includes(name);
   const forgotten = columns
     .filter((column) => !isCovered(column) && !needNone.has(`${column.tableName}.${column.name}`))
     .map(({ tableName, name }) => `${tableName}.${name}`);
