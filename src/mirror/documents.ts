@@ -24,7 +24,6 @@ import {
 } from "../public/feeds";
 import { createMarkdownCache } from "../public/text";
 import { monthNameOf, type Rendering, type StaticCopy } from "../public/page-context";
-import { createPartCache } from "../public/part-cache";
 import { createPageTimes, createTimesCache } from "../public/page-times";
 import { renderWidget } from "../public/embed";
 import { createRowCache } from "../public/component-list";
@@ -77,7 +76,6 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     // Caches for this copy alone: between it and the next one, most of a large page changes.
     const rendering: Rendering = {
       renderText: createMarkdownCache(),
-      renderPart: createPartCache(),
       timesOf: createTimesCache(),
     };
     const rows = createRowCache();

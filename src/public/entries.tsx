@@ -267,15 +267,6 @@ export function newestOf(updates: readonly Update[], budget: TextBudget): ShownU
   return shown;
 }
 
-/** Returns the facts that an `UpdateList` with these properties shows, for `renderPart`. */
-export function factsOfUpdates(shown: readonly ShownUpdate[], named: number): unknown[] {
-  return shown.map(({ update, text }) => {
-    const { id, status, display_at } = update;
-    const components = "components" in update ? update.components : [];
-    return [id, status, display_at, text, components.slice(0, named), components.length];
-  });
-}
-
 interface UpdateListProps {
   /** Newest first. */
   shown: readonly ShownUpdate[];

@@ -4,7 +4,6 @@ import type { StatusDocument } from "../features/status/wire";
 import { headlineText, toneOf } from "../features/status/rules";
 import type { SummaryCursor } from "../features/timeline/store";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
-import { type RenderPart, renderPart as renderPartUncached } from "./part-cache";
 import { type RenderText, renderText as renderTextUncached } from "./text";
 
 /** Context of every document of a status page: the page, its headline and its paths. */
@@ -23,17 +22,11 @@ export interface PageContext {
   delay: Delay | undefined;
   /** Renders Markdown as HTML. */
   renderText: RenderText;
-  /**
-   * Renders a part of this page, whose id is unique within the page. Its facts must include everything
-   * that it uses of `page` and `headline`, but not the sources of `paths` and `times`.
-   */
-  renderPart: RenderPart;
 }
 
 /** Functions that render parts of a page, which may use a cache. */
 export interface Rendering {
   renderText?: RenderText;
-  renderPart?: RenderPart;
   timesOf?: TimesOf;
   /** Version of the content, with which the script refreshes the page. */
   version?: string;
@@ -52,7 +45,6 @@ export function contextOf(
   document: StatusDocument,
   {
     renderText = renderTextUncached,
-    renderPart = renderPartUncached,
     timesOf = createPageTimes,
     version,
     copy,
@@ -60,7 +52,6 @@ export function contextOf(
   }: Rendering = {},
 ): PageContext {
   const { page } = document;
-  const pathsAndTimes = [page.slug, page.locale, page.time_zone];
   const paths = pathsOf(page.slug);
   return {
     page,
@@ -72,7 +63,6 @@ export function contextOf(
     copy,
     delay,
     renderText,
-    renderPart: (id, facts, make) => renderPart(`${page.id} ${id}`, [pathsAndTimes, facts], make),
   };
 }
 

@@ -16,7 +16,6 @@ import { createDocuments, createSite, HTML_ANSWER, htmlRepresentation, MOVED } f
 import { createRowCache } from "./component-list";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
-import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./text";
 import { createTimesCache } from "./page-times";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
@@ -69,7 +68,6 @@ export function publicRoutes(
   const readNames = createEntryNamesCache();
   const rendering: Rendering = {
     renderText: createMarkdownCache(),
-    renderPart: createPartCache(),
     timesOf: createTimesCache(),
   };
 

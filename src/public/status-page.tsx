@@ -40,7 +40,6 @@ import {
   type DaySection,
   DaySections,
   type EntrySpan,
-  factsOfUpdates,
   groupByDay,
   newestOf,
   type ShownUpdate,
@@ -215,8 +214,8 @@ interface PastProps {
 
 /** Past entries at the end of a status page. */
 function Past({ sections, today, isNew, context }: PastProps) {
-  const html = context.renderPart("past", [sections, today, isNew], () => (
-    <>
+  return (
+    <section id="past" aria-labelledby="past-title">
       <div class="section-head">
         <h2 id="past-title">{isNew ? "Since today" : `Last ${PAST_DAYS} days`}</h2>
         <a href={context.paths.history}>Earlier history</a>
@@ -225,10 +224,7 @@ function Past({ sections, today, isNew, context }: PastProps) {
       {sections.length > 0 ? (
         <DaySections sections={sections} today={today} context={context} />
       ) : null}
-    </>
-  ));
-  return (
-    <section id="past" aria-labelledby="past-title" dangerouslySetInnerHTML={{ __html: html }} />
+    </section>
   );
 }
 
@@ -427,10 +423,9 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   const [newest, ...earlier] = shown;
   const isMore = updates.length > shown.length;
   const tone = IMPACT_TONES[impact];
-  // Only the shown components are facts: an incident may have hundreds.
-  const facts = [name, status, impact, started_at, named, components.length, isMore, truncated];
-  const html = context.renderPart(id, [facts, factsOfUpdates(shown, INCIDENT_NAMES_SHOWN)], () => (
-    <>
+  return (
+    // The refresh of an open page identifies the incident by this id, since names can be equal.
+    <article class={`card story t-${tone}`} id={id}>
       <div class="story-head">
         <h3>
           <a href={href}>{name}</a>
@@ -477,15 +472,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
           <a href={href}>All updates</a>
         </p>
       ) : null}
-    </>
-  ));
-  return (
-    <article
-      class={`card story t-${tone}`}
-      // The refresh of an open page identifies the incident by this id, since names can be equal.
-      id={id}
-      dangerouslySetInnerHTML={{ __html: html }}
-    />
+    </article>
   );
 }
 
