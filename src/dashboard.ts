@@ -101,7 +101,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
  * Adds the routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
  * `/admin/settings` redirect, since people reach them by shortening another path.
  */
-export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void {
+function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void {
   elysia
     .use(signInAdminRoutes(deps))
     .use(oneTimeLinkAdminRoutes(deps))

@@ -10,7 +10,7 @@ import type { Monitoring } from "./features/monitors/monitoring";
 import type { Gateway } from "./http/gateway";
 import { followSettings, readPublicAddress } from "./features/settings/settings";
 import type { FirstRun } from "./first-run";
-import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet";
+import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet/fleet";
 import { type Installation, openForServer } from "./installation";
 import type { Timer } from "./base/clock";
 import { listen } from "./listening";
@@ -143,7 +143,7 @@ export async function startServer(
 /** Starts the parts for more than one machine; undefined if none is set up. */
 async function startFleet(ctx: Ctx, deps: FleetDependencies): Promise<RunningFleet | undefined> {
   if (!usesFleet(ctx.config) && !deps.primary) return undefined;
-  return (await import("./fleet")).startFleet(ctx, deps);
+  return (await import("./fleet/fleet")).startFleet(ctx, deps);
 }
 
 /** Waits for a turn of the event loop, so that pending requests are handled. */

@@ -40,7 +40,7 @@ export interface Occurrences {
 }
 
 /** Reads cron expressions. */
-export interface Crons {
+interface Crons {
   /** Returns an error such as `has no valid hour: 25`, or undefined. Expressions that never occur are errors. */
   errorOf(expression: string): string | undefined;
   /** Returns the occurrences of a valid expression in a time zone of the IANA database. Throws for others. */

@@ -8,7 +8,7 @@ export const PRODUCTS = {
 export type ImportKind = keyof typeof PRODUCTS;
 
 /** Kinds of objects that imports create, in the order in which they do. */
-export const IMPORTED = [
+const IMPORTED = [
   "page",
   "group",
   "component",

@@ -15,7 +15,7 @@ import {
   type FleetStatus,
   withDownloadedDatabase,
 } from "../fleet/commands";
-import { type LeaderRecord, readLeader } from "../fleet/leader/lease";
+import { type LeaderRecord, readLeader } from "../fleet/leader";
 import { fleetFolder } from "../fleet/node";
 import { fleetToken, openFleetStore } from "../fleet/store";
 import {

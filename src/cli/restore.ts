@@ -38,7 +38,7 @@ async function runRestore(invocation: Invocation): Promise<ExitCode> {
   try {
     if (isFromStore) {
       const { withDownloadedDatabase } = await import("../fleet/commands");
-      const { noteRestored } = await import("../fleet/log/position");
+      const { noteRestored } = await import("../fleet/log/restore");
       report = await withDownloadedDatabase(
         config,
         directory,

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { shmOf, walOf } from "./database-files";
+import { shmOf, walOf } from "./open";
 import { isBusy, OperatorError } from "./errors";
 
 /** Directory of all stored data. */
@@ -79,7 +79,7 @@ export function hasInstallation(path: string): boolean {
 }
 
 /** Returns true for the data directory of a replica: it has the identity of a node, and no database of its own. */
-export function isReplicaDirectory(path: string): boolean {
+function isReplicaDirectory(path: string): boolean {
   return existsSync(join(resolve(path), "fleet", "node.json")) && !hasInstallation(path);
 }
 
@@ -231,7 +231,7 @@ function besides({ database }: DataDirectory, extension: string): string {
 }
 
 /** Throws an OperatorError unless the file or folder at `path`, called `what`, can be written. */
-export function requireAccess(directory: string, what: string, path: string): void {
+function requireAccess(directory: string, what: string, path: string): void {
   try {
     const isFolder = statSync(path).isDirectory();
     const mode = constants.R_OK | constants.W_OK | (isFolder ? constants.X_OK : 0);
@@ -242,12 +242,7 @@ export function requireAccess(directory: string, what: string, path: string): vo
 }
 
 /** Returns advice about a directory, or a file in it, that cannot be used. `what` names the one at `path`. */
-export function explainAccess(
-  directory: string,
-  what: string,
-  path: string,
-  error: unknown,
-): string {
+function explainAccess(directory: string, what: string, path: string, error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "EROFS") return `${what} is on a read-only file system.`;
   if (code === "EEXIST" || code === "ENOTDIR") return `${directory} is not a directory.`;

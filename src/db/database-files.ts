@@ -2,6 +2,7 @@
  * Files of databases: creating, copying, verifying and removing those that are not in use, backups of one that is, and
  * what an interrupted restore leaves.
  */
+
 import { Database } from "bun:sqlite";
 import {
   chmodSync,
@@ -22,20 +23,10 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./errors";
-import { closeSqlite, DATABASE_MODE, isAllclearDatabase, isSound, pragma } from "./open";
+import { closeSqlite, DATABASE_MODE, isAllclearDatabase, isSound, pragma, walOf } from "./open";
 
 /** Suffixes of the files that SQLite keeps next to a database, in use or after a crash. */
 export const COMPANION_SUFFIXES = ["-wal", "-shm", "-journal"] as const;
-
-/** Returns the path of a database's write-ahead log. */
-export function walOf(database: string): string {
-  return `${database}-wal`;
-}
-
-/** Returns the path of the shared memory for a database's write-ahead log. */
-export function shmOf(database: string): string {
-  return `${database}-shm`;
-}
 
 /** Returns the path of a database's rollback journal. */
 function journalOf(database: string): string {
@@ -52,17 +43,19 @@ const CHUNK_BYTES = 1024 * 1024;
  * also in versions of Allclear that do not know the line, and every copy of the file has it.
  */
 const DIGEST_LINE = /^\nallclear-sha256 ([\da-f]{64})\n$/;
+
 const DIGEST_LINE_BYTES = 82;
+
 /** Smallest page of SQLite: other databases consist of multiples of it. */
 const PAGE_BYTES = 512;
 
 /** Creates an empty file that only its owner can open. Throws EEXIST for a file or link that exists. */
-export function createPrivateFile(file: string): void {
+function createPrivateFile(file: string): void {
   closeSync(openSync(file, "wx", PRIVATE_MODE));
 }
 
 /** Appends the digest of a complete backup to its file. */
-export function appendDigest(file: string): void {
+function appendDigest(file: string): void {
   const descriptor = openSync(file, "r+");
   try {
     const { size } = fstatSync(descriptor);
@@ -303,6 +296,7 @@ function hashOfDatabase(database: string): string {
 
 /** Suffix of the unfinished copy; the time of the restore follows. */
 export const RESTORING = ".restoring";
+
 /** Suffix of the replaced database; the time of the restore follows. */
 const KEPT = ".before-restore";
 

@@ -5,7 +5,8 @@ import type { Clock } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
 import type { Signal } from "../base/signal";
-import { copyDatabase, walOf } from "./database-files";
+import { copyDatabase } from "./database-files";
+import { closeSqlite, isDiskTight, openSqlite, pragma, walOf } from "./open";
 import {
   connect,
   type Connection,
@@ -14,7 +15,6 @@ import {
   type WriterFigures,
 } from "./writer";
 import { MovedError } from "./errors";
-import { closeSqlite, isDiskTight, openSqlite, pragma } from "./open";
 import { mutate, type Reader, selectOne, type Tx } from "./statements";
 import {
   createStorageWatch,

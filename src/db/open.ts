@@ -219,3 +219,13 @@ export function schemaVersion(sqlite: Database): number {
 export function isAllclearDatabase(sqlite: Database): boolean {
   return pragma(sqlite, "application_id") === APPLICATION_ID && schemaVersion(sqlite) > 0;
 }
+
+/** Returns the path of a database's write-ahead log. */
+export function walOf(database: string): string {
+  return `${database}-wal`;
+}
+
+/** Returns the path of the shared memory for a database's write-ahead log. */
+export function shmOf(database: string): string {
+  return `${database}-shm`;
+}

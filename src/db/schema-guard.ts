@@ -1,9 +1,10 @@
-import { sql } from "drizzle-orm";
+import { desc, sql } from "drizzle-orm";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
 import type { Db } from "./database";
 import { SCHEMA_VERSION } from "./migrations";
-import { type Reader, selectOne, type StatementCache } from "./statements";
+import { insertInto, type Reader, selectOne, type StatementCache } from "./statements";
+import { terms } from "./tables/settings";
 
 /** Time after which a client tries again, in seconds: an upgrade takes longer than a busy database. */
 const RETRY_AFTER_SECONDS = 5;
@@ -108,3 +109,10 @@ export function unreadableSchema(
   const message = `The database has schema version ${version}, which replicas can read from version ${readableFrom} on; this one has ${own}. Upgrade this replica.`;
   return { version, outdated: "replica", message };
 }
+
+/** Returns the last term in which this database was written. */
+export const findLastTerm = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ term: terms.term }).from(terms).orderBy(desc(terms.term)).limit(1),
+);
+
+export const insertTerm = insertInto(terms);

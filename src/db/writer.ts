@@ -7,9 +7,8 @@ import { statSync } from "node:fs";
 import type { Clock, Timer } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
-import { walOf } from "./database-files";
+import { isExclusive, pragma, walOf } from "./open";
 import { isBusy, isResourceFailure, MovedError } from "./errors";
-import { isExclusive, pragma } from "./open";
 import { StatementCache, type Tx } from "./statements";
 import type { StorageWatch } from "./storage-watch";
 

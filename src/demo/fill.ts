@@ -20,7 +20,7 @@ export const OWNER_EMAIL = "owner@meridian.example";
 /** Host of the webhooks' URLs. Their requests end inside the process. */
 const RECEIVER = "https://receiver.meridian.example";
 
-export interface Filled {
+interface Filled {
   /** Key values by scope. */
   keys: Record<Scope, string>;
   jobs: readonly DemoJob[];

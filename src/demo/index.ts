@@ -29,7 +29,7 @@ interface DemoOptions {
   config: Pick<Config, "listen" | "logLevel" | "baseUrl">;
 }
 
-export interface RunningDemo {
+interface RunningDemo {
   url: string;
   email: string;
   password: string;

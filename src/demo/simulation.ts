@@ -40,7 +40,7 @@ function targetOf(type: MonitorType, config: MonitorConfig): string {
 }
 
 /** Returns the state of a target at a time after the start of the demo, in ms. */
-export function conditionOf(
+function conditionOf(
   target: string,
   elapsedMs: number,
   fraction: Fraction,

@@ -40,7 +40,7 @@ const LOOK_MS = { min: 1, max: 20 };
  * Reply of a host, or its absence. `unsent`: this server had no room for the request. `unsupported`: this process may
  * not send echo requests.
  */
-export type Echo =
+type Echo =
   | { outcome: "answered"; latencyMs: number }
   | { outcome: "silent" | "unreachable" | "unsent" | "unsupported" };
 

@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock";
 import { createSignal, type Signal } from "../base/signal";
 
 /** A signal that other processes and replicas emit too, since each change raises a version in the database. */
-export interface ChangeSignal<T> extends Signal<T> {
+interface ChangeSignal<T> extends Signal<T> {
   /** Raises the version in the transaction of the change. The signal is emitted after the commit. */
   raise(tx: Tx, value: T): void;
 }

@@ -11,7 +11,7 @@ import { Backoff } from "../features/outgoing/sending-loop";
 import { TAG_OF_ALL, tagOfPage } from "../http/cdn";
 import type { ClientAddresses } from "../http/client-address";
 
-export interface RunningCdn {
+interface RunningCdn {
   state(): CdnState;
   stop(): Promise<void>;
 }
@@ -222,7 +222,7 @@ export interface PurgeFailure {
 }
 
 /** Sends one purge with tags. Returns undefined if it was accepted. Never throws. */
-export type SendPurge = (
+type SendPurge = (
   tags: readonly string[],
   stopping: AbortSignal,
 ) => Promise<PurgeFailure | undefined>;
@@ -275,7 +275,7 @@ const POLL_MS = 5 * SECOND_MS;
 const QUIET_MS = 10 * MINUTE_MS;
 
 /** Raises an alarm while peers that are not trusted send forwarding headers: `--trusted-proxies` probably lacks a proxy. */
-export function watchUntrustedPeers(
+function watchUntrustedPeers(
   clock: Clock,
   addresses: Pick<ClientAddresses, "newestUntrusted">,
   alarms: Alarms,

@@ -9,7 +9,7 @@ import type { FleetState } from "../features/alarms/fleet";
 import { requireLitestream } from "./log/replication";
 import { type RestoredState, restoreFromStore } from "./log/restore";
 import { bodyOf, describeRefusal, requestNode } from "./node-client";
-import { socketPath } from "./socket-path";
+import { socketPath } from "./node";
 import { NODES_PATH, openFleetStore } from "./store";
 
 /** Commands that a running node of this machine takes. */

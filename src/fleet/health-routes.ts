@@ -1,13 +1,14 @@
 import { Type } from "@sinclair/typebox";
-import type { Ctx } from "../context";
-import { formatTxid } from "../db/followed-database";
 import { type Problem, unavailable } from "../base/errors";
-import { type Readiness, requireReady } from "../features/health/readiness";
-import { operation } from "../http/operation";
-import type { PlainRoute } from "../http/route-table";
-import { sendUntagged } from "../http/answers";
 import { Nullable, OneOf } from "../base/schema";
 import { toIso } from "../base/time";
+import type { Ctx } from "../context";
+import { formatTxid } from "../db/followed-database";
+import { type Readiness, requireReady } from "../features/health/readiness";
+import type { MetricFamily } from "../features/metrics/metrics";
+import { sendUntagged } from "../http/answers";
+import { operation } from "../http/operation";
+import type { PlainRoute } from "../http/route-table";
 
 const RETRY_AFTER_SECONDS = 5;
 const KEYS_RETRY_SECONDS = 2;
@@ -114,4 +115,34 @@ export function nodeHealthRoutes(
 function notPrimary(): Problem {
   const detail = "This node is a replica. It sends changes to the primary.";
   return unavailable(detail, RETRY_AFTER_SECONDS);
+}
+
+/** Returns a metric of a fleet with one value; `name` follows `allclear_fleet_`. */
+export function fleetFamily(
+  type: MetricFamily["type"],
+  name: string,
+  help: string,
+  read: () => number,
+): MetricFamily {
+  return { name: `allclear_fleet_${name}`, help, type, read: () => [{ value: read() }] };
+}
+
+/** Returns the metric of a node's role, which is 1 while the node has it. */
+export function roleFamily(role: NodeState["role"], hasRole: () => boolean): MetricFamily {
+  return {
+    name: "allclear_fleet_role",
+    help: "1 for the role of this node.",
+    type: "gauge",
+    labelNames: ["role"],
+    read: () => [{ labels: { role }, value: hasRole() ? 1 : 0 }],
+  };
+}
+
+const KEYS_RETRY_AFTER_SECONDS = 2;
+
+export const KEYS_UNKNOWN = "This node cannot know at the moment if keys were revoked. Try again.";
+
+/** Returns the answer to a read by a key that may have been revoked on another node. */
+export function keysUnknown(): Problem {
+  return unavailable(KEYS_UNKNOWN, KEYS_RETRY_AFTER_SECONDS);
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock";
 import { TOKEN_HEADER } from "./store";
 
 /** Request to the private listener of a node. */
-export interface NodeRequest {
+interface NodeRequest {
   /** URL of the listener. */
   address: string;
   method: string;
@@ -97,7 +97,7 @@ export function describeRefusal(status: number | undefined): string {
 }
 
 /** The primary, as a replica reaches it. */
-export interface PrimaryAddress {
+interface PrimaryAddress {
   /** Returns the URL of the primary's private listener; undefined while none is known. */
   primary(): string | undefined;
   /** Token of the fleet. */

@@ -72,7 +72,7 @@ export function listenOnReplica(
 }
 
 /** Answers a request of another node: 401 without the token, 404 for other paths. Exported for tests. */
-export async function answerNode(request: Request, routes: PrivateRoutes): Promise<Response> {
+async function answerNode(request: Request, routes: PrivateRoutes): Promise<Response> {
   if (!isFleetToken(request.headers.get(TOKEN_HEADER), routes.token)) {
     return refuse(401, "The token is not that of this fleet: ALLCLEAR_FLEET_SECRET must be equal.");
   }

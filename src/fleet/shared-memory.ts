@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock";
 import type { Log } from "../base/log";
 import { SECOND_MS } from "../base/time";
 import type { Following } from "./follow/follow";
-import type { LeaderWatch } from "./leader/watch";
+import type { LeaderWatch } from "./leader";
 import type { Primaryship } from "./primary/primaryship";
 import type { PrimaryMemory, ReplicaMemory } from "./valkey/nodes";
 

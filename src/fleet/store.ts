@@ -6,7 +6,7 @@ import type { Log } from "../base/log";
 import { OperatorError } from "../db/errors";
 import type { ObjectStore } from "../object-store/object-store";
 import { openObjectStore } from "../object-store/open";
-import { LEADER_KEY, type LeaderStore, signRecords } from "./leader/lease";
+import { LEADER_KEY, type LeaderStore, signRecords } from "./leader";
 import type { LitestreamSetup } from "./log/replication";
 
 /** Limit of a request for the leader record, in ms: shorter than a lease, so that a renewal is tried again. */

@@ -50,7 +50,7 @@ export interface MirrorDocument {
 }
 
 /** A document, or the cost of a step as for `runInSlices`. */
-export type Steps = Generator<MirrorDocument | number, void>;
+type Steps = Generator<MirrorDocument | number, void>;
 
 interface Dependencies {
   ctx: Ctx;

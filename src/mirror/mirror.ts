@@ -263,7 +263,7 @@ interface RemovalAlarm {
 }
 
 /** Creates the alarm of a mirror. */
-export function createRemovalAlarm(
+function createRemovalAlarm(
   mirror: string,
   alarms: Pick<Alarms, "raise" | "clear" | "list">,
 ): RemovalAlarm {
@@ -287,7 +287,7 @@ export function createRemovalAlarm(
 }
 
 /** Returns the detail of the alarm about a mirror that was last written at `asOf`, in unix ms. */
-export function describeStale(name: string, asOf: number | undefined, error = ""): string {
+function describeStale(name: string, asOf: number | undefined, error = ""): string {
   const since =
     asOf === undefined
       ? "was never written"

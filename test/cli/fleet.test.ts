@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { signRecords, writeLeader } from "../../src/fleet/leader/lease";
+import { signRecords, writeLeader } from "../../src/fleet/leader";
 import type { FleetStatus } from "../../src/fleet/commands";
 import { fleetToken } from "../../src/fleet/store";
 import { systemClock } from "../../src/base/clock";

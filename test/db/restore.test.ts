@@ -23,11 +23,10 @@ import {
   copyDatabase,
   copyDatabaseFiles,
   removeUnfinishedRestore,
-  walOf,
 } from "../../src/db/database-files";
+import { isSound, openSqlite, walOf } from "../../src/db/open";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
 import { migrate, SCHEMA_VERSION } from "../../src/db/migrations";
-import { isSound, openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { openForCommand, openForServer } from "../../src/installation";
 import { commandLine } from "../support/command-line";

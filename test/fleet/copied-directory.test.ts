@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readLeader, writeLeader } from "../../src/fleet/leader/lease";
+import { readLeader, writeLeader } from "../../src/fleet/leader";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo } from "../support/fleet/primary";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { readLeader } from "../../src/fleet/leader/lease";
+import { readLeader } from "../../src/fleet/leader";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine, percentile } from "../support/fleet/fleet";

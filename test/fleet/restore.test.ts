@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createKey } from "../../src/features/keys/keys";
-import { writeLeader } from "../../src/fleet/leader/lease";
+import { writeLeader } from "../../src/fleet/leader";
 import { type Replication, startReplication } from "../../src/fleet/log/replication";
 import { openForCommand } from "../../src/installation";
 import { systemClock } from "../../src/base/clock";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { notPrimary } from "../../src/fleet/leader/lease";
+import { notPrimary } from "../../src/fleet/leader";
 import type { ProbeResult } from "../../src/features/monitors/monitoring";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import type { TestApp } from "../support/app";

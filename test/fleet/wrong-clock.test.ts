@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readLeader } from "../../src/fleet/leader/lease";
+import { readLeader } from "../../src/fleet/leader";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { createKeyAt } from "../support/fleet/keys";

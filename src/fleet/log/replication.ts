@@ -7,8 +7,8 @@ import { environmentWithoutSettings } from "../../base/own-program";
 import { redactText } from "../../base/redaction";
 import type { StoreAddress, StoreCredentials } from "../../base/store-address";
 import { OperatorError } from "../../db/errors";
-import { isPrefix } from "../leader/lease";
-import { socketPath } from "../socket-path";
+import { isPrefix } from "../leader";
+import { socketPath } from "../node";
 
 /** Pause before Litestream is started again, doubled after each start that did not last. */
 const RESTART_MS = 500;

@@ -1,12 +1,28 @@
-import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "../../base/clock";
+import type { Log } from "../../base/log";
 import { redactText } from "../../base/redaction";
+import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
+import type { DataDirectory } from "../../db/data-directory";
+import { syncFile } from "../../db/database-files";
 import { OperatorError } from "../../db/errors";
 import { formatTxid, type Txid } from "../../db/followed-database";
 import { DATABASE_MODE } from "../../db/open";
+import type { Alarms } from "../../features/alarms/alarms";
+import { missingAsUndefined } from "../../object-store/folder";
 import type { ObjectStore } from "../../object-store/object-store";
 import {
   chainFrom,
@@ -15,10 +31,16 @@ import {
   parseLogFile,
   SNAPSHOT_LEVEL,
 } from "../follow/log-fetcher";
-import { readLeader } from "../leader/lease";
+import { freePrefix, isPrefix, isRecordOf, type Lease, nextPrefix, readLeader } from "../leader";
+import { fleetFolder, type FleetNode } from "../node";
 import type { FleetStore } from "../store";
-import { findEnd, type LogPosition } from "./position";
-import { environmentOf, type LitestreamSetup, replicaSettings } from "./replication";
+import {
+  environmentOf,
+  levelPrefix,
+  type LitestreamSetup,
+  replicaSettings,
+  type Replication,
+} from "./replication";
 
 /** A database that was restored from the store. */
 interface RestoredLog {
@@ -246,4 +268,172 @@ async function fill(audited: Audited, { txid, next }: Reach): Promise<number> {
     count += 1;
   }
   return count;
+}
+
+/** Last transaction of a log. */
+interface LogPosition {
+  /** Beginning of the keys of the log. */
+  prefix: string;
+  /** 0 if the log has none. */
+  txid: number;
+}
+
+interface OwnLog {
+  directory: DataDirectory;
+  node: FleetNode;
+  store: FleetStore;
+}
+
+/**
+ * Throws an OperatorError if the log of this node's term has transactions in the store that this data directory has
+ * never had, such as after a snapshot of the machine was brought back: Litestream would upload the older database as
+ * the newest state. Litestream flushes each file of the log to the disk before it uploads it, so transactions that are
+ * not uploaded yet, or a power failure, cause no error.
+ */
+export async function requireNewestState({ directory, node, store }: OwnLog): Promise<void> {
+  const record = (await readLeader(store.leader, node))?.record;
+  if (!record || !isRecordOf(record, node)) return;
+  const { prefix } = record;
+  const folder = fleetFolder(directory);
+  const { txid: stored } = await findEnd(store, prefix, localTxid(folder, prefix));
+  // A Litestream that outlived its server may have written and uploaded more meanwhile.
+  const local = localTxid(folder, prefix);
+  if (stored <= local || hasLaterLog(folder, prefix)) return;
+  throw new OperatorError(
+    `The log ${prefix} in ${store.leader.name} ends with transaction ${stored}, but this data directory has it only up to ${local}, as if an older copy of the directory had been put in place. The server does not start, since it would replace the newer state. To go on with that, run:  allclear restore --from-store`,
+  );
+}
+
+/** Returns the end of a log in the store, of which transactions up to `after` are known. */
+async function findEnd(
+  { leader: store, litestream }: FleetStore,
+  prefix: string,
+  after = 0,
+): Promise<LogPosition> {
+  const start = levelPrefix(litestream.store, prefix, 0);
+  const objects = await store.list(start, `${start}${formatTxid(after)}`);
+  return { prefix, txid: newestOf(objects.map(({ key }) => key.slice(start.length))) };
+}
+
+/** Stores durably that the database was replaced on purpose when a log had this end. */
+export function noteRestored(directory: DataDirectory, end: LogPosition): void {
+  const folder = fleetFolder(directory);
+  if (!existsSync(folder)) return;
+  const file = noteIn(folder);
+  writeFileSync(`${file}.new`, JSON.stringify(end));
+  syncFile(`${file}.new`);
+  renameSync(`${file}.new`, file);
+  syncFile(folder);
+}
+
+/** Returns the last transaction of a log that the data directory has had; 0 for none. */
+function localTxid(folder: string, prefix: string): number {
+  const files = missingAsUndefined(() => readdirSync(join(folder, prefix, "ltx", "0"))) ?? [];
+  const note = missingAsUndefined(() => readFileSync(noteIn(folder), "utf8"));
+  const restored = note === undefined ? undefined : (JSON.parse(note) as LogPosition);
+  return Math.max(newestOf(files), restored?.prefix === prefix ? restored.txid : 0);
+}
+
+/** True if this node has begun the log that follows within the term, and ended before the record named it. */
+function hasLaterLog(folder: string, prefix: string): boolean {
+  const [, term, sequence] = prefix.split("-").map(Number);
+  return readdirSync(folder).some((name) => {
+    const [, ofTerm, later] = isPrefix(name) ? name.split("-").map(Number) : [];
+    return ofTerm === term && Number(later) > Number(sequence);
+  });
+}
+
+function newestOf(names: readonly string[]): number {
+  return names.reduce((newest, name) => Math.max(newest, parseLogFile(0, name, 0)?.max ?? 0), 0);
+}
+
+function noteIn(folder: string): string {
+  return join(folder, "restored.json");
+}
+
+/** Interval of looks at the upload, and number of looks from one audit to the next. */
+const LOOK_MS = 10_000;
+const LOOKS_PER_AUDIT = 6;
+/** Time without an upload after which there is an alarm. */
+const STALLED_MS = 30_000;
+/** Longest wait for an upload, in ms. */
+const UPLOAD_MS = 5_000;
+
+interface LogWatchDependencies {
+  clock: Clock;
+  log: Log;
+  alarms: Pick<Alarms, "raise" | "clear">;
+  lease: Lease;
+  replication: Replication;
+  store: FleetStore;
+}
+
+/** Watches the upload of the log, and once a minute checks that a restore from the store reaches its end. */
+export function watchLog(deps: LogWatchDependencies): { stop(): Promise<void> } {
+  const { alarms, clock, lease, log, replication, store } = deps;
+  let uploadedAt = clock.monotonic();
+  let looks = 0;
+  let looking: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    looks += 1;
+    let txid: number;
+    try {
+      txid = await replication.sync(UPLOAD_MS);
+    } catch (error) {
+      const seconds = Math.round((clock.monotonic() - uploadedAt) / 1_000);
+      if (seconds * 1_000 < STALLED_MS) return;
+      const reason = (error as Error).message;
+      alarms.raise("upload_stalled", `Nothing was uploaded for ${seconds} s: ${reason}`);
+      return;
+    }
+    uploadedAt = clock.monotonic();
+    alarms.clear("upload_stalled");
+    // An earlier change of the record may have failed.
+    if (replication.prefix !== lease.record.prefix) await name(replication.prefix);
+    // Writes that were acknowledged before their upload are in the store now.
+    if (replication.prefix === lease.record.prefix) alarms.clear("durability_local");
+    if (looks % LOOKS_PER_AUDIT === 0) await audit(txid);
+  }
+
+  async function audit(until: number): Promise<void> {
+    const outcome = await auditLog({
+      store: store.files,
+      prefix: replication.prefix,
+      levelPrefix: (prefix, level) => levelPrefix(store.litestream.store, prefix, level),
+      localFiles: replication.localFiles(),
+      until,
+    });
+    if (outcome.kind === "whole") return alarms.clear("log_hole");
+    if (outcome.kind === "filled") {
+      const files = plural(outcome.files, "file");
+      return alarms.raise("log_hole", `The log lacked ${files}, which were uploaded again.`);
+    }
+    // An earlier process may have begun the next one and ended before it was named.
+    const next = await freePrefix(store.files, nextPrefix(replication.prefix));
+    alarms.raise(
+      "log_hole",
+      `The log ${replication.prefix} cannot be repaired from the files of this machine. A new one begins: ${next}.`,
+    );
+    await replication.moveTo(next);
+    await replication.sync(UPLOAD_MS);
+    await name(next);
+  }
+
+  async function name(prefix: string): Promise<void> {
+    if (await lease.change({ prefix })) log.warn({ prefix }, "replicas read the new log");
+  }
+
+  const timer = clock.every(LOOK_MS, () => {
+    if (!lease.isHeld()) return;
+    looking ??= look()
+      .catch((error: unknown) => log.warn({ err: error }, "the log could not be checked"))
+      .finally(() => (looking = undefined));
+  });
+  return {
+    async stop() {
+      timer.cancel();
+      await looking;
+    },
+  };
 }

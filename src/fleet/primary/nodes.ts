@@ -7,7 +7,7 @@ import { schemaErrors } from "../../base/validation";
 import type { Alarms } from "../../features/alarms/alarms";
 import type { FleetNode, SetAside } from "../../features/alarms/fleet";
 import type { MetricFamily } from "../../features/metrics/metrics";
-import { fleetFamily, roleFamily } from "../metric-families";
+import { fleetFamily, roleFamily } from "../health-routes";
 import { createRunWatch, type Primaryship } from "./primaryship";
 
 /** Longest time between two reports of a replica, and the interval of the checks and of the order of all of them. */

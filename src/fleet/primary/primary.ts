@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import type { PrimaryParts } from "..";
+import type { PrimaryParts } from "../fleet";
 import type { Acknowledge, AppOptions } from "../../app";
 import type { Config } from "../../base/config/options";
 import type { RandomBytes } from "../../base/hash";
@@ -22,20 +22,23 @@ import { type Installation, openForServer } from "../../installation";
 import { type RunningServer, startServer } from "../../server";
 import { VERSION } from "../../version";
 import type { FleetStatus } from "../commands";
-import { nodeHealthRoutes, type NodeState } from "../health-routes";
-import { notPrimary } from "../leader/lease";
+import { KEYS_UNKNOWN, keysUnknown, nodeHealthRoutes, type NodeState } from "../health-routes";
+import { notPrimary } from "../leader";
 import { endLeftoverReplication } from "../log/replication";
 import { fleetFolder, type FleetNode, nodeName, readNode, writeNode } from "../node";
 import { orphansFamily, watchSetAside } from "../replica/follow-leader";
-import { KEYS_UNKNOWN, keysUnknown } from "../replica/keys-unknown";
 import { openForPrimary } from "../shared-memory";
 import { type FleetStore, NODES_PATH, openFleetStore } from "../store";
 import { storeUsageBatch, type UsageBatch } from "../usage";
 import type { Valkey } from "../valkey/client";
 import type { PrimaryMemory } from "../valkey/nodes";
-import type { Uploaded } from "./acknowledgement";
+import {
+  createPrimaryship,
+  type Primaryship,
+  type Uploaded,
+  watchRestoreCheck,
+} from "./primaryship";
 import { createNodeRegistry, type NodeReport, primaryMetrics } from "./nodes";
-import { createPrimaryship, type Primaryship, watchRestoreCheck } from "./primaryship";
 
 /** Longest upload of a changed key, in ms. */
 const UPLOAD_MS = 10_000;

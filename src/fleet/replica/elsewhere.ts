@@ -29,7 +29,7 @@ import {
   ORIGIN_HEADER,
   withoutConnection,
 } from "../store";
-import { keysUnknown } from "./keys-unknown";
+import { keysUnknown } from "../health-routes";
 
 /** Time for which the reads of a key that wrote go to the primary, in ms. */
 const OWN_WRITES_MS = 5_000;

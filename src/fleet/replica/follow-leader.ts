@@ -8,10 +8,10 @@ import type { Reader } from "../../db/statements";
 import { readUndismissed } from "../../features/alarms/fleet";
 import type { MetricFamily } from "../../features/metrics/metrics";
 import { type Following, startFollowing } from "../follow/follow";
-import { findReplicaFile } from "../follow/replica-file";
-import type { LeaderWatch } from "../leader/watch";
+import { findReplicaFile } from "../node";
+import type { LeaderWatch } from "../leader";
 import { levelPrefix } from "../log/replication";
-import { fleetFamily } from "../metric-families";
+import { fleetFamily } from "../health-routes";
 import { type NodeReport, SET_ASIDE_MAX } from "../primary/nodes";
 import type { FleetStore } from "../store";
 

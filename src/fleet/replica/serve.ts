@@ -25,13 +25,17 @@ import { listen } from "../../listening";
 import { ObjectStoreError } from "../../object-store/object-store";
 import { VERSION } from "../../version";
 import type { Following } from "../follow/follow";
-import { findReplicaFile } from "../follow/replica-file";
-import { nodeHealthRoutes, type NodeState, presentNode } from "../health-routes";
-import { readLeader } from "../leader/lease";
-import { type LeaderWatch, watchLeader } from "../leader/watch";
+import { findReplicaFile, type FleetNode, nodeName, readNode, replicaFolder } from "../node";
+import {
+  fleetFamily,
+  KEYS_UNKNOWN,
+  nodeHealthRoutes,
+  type NodeState,
+  presentNode,
+  roleFamily,
+} from "../health-routes";
+import { type LeaderWatch, readLeader, watchLeader } from "../leader";
 import { requireLitestream } from "../log/replication";
-import { fleetFamily, roleFamily } from "../metric-families";
-import { type FleetNode, nodeName, readNode, replicaFolder } from "../node";
 import { postToPrimary } from "../node-client";
 import { type NodeReport, REPORT_MS, type ReportAnswer } from "../primary/nodes";
 import { listenOnReplica } from "../private-listener";
@@ -48,7 +52,6 @@ import { createUsageSender, type UsageSender } from "../usage";
 import type { ReplicaMemory } from "../valkey/nodes";
 import { createElsewhere, createForwarder, type Forwarder, showDelay } from "./elsewhere";
 import { followLeader, orphansFamily, watchSetAside } from "./follow-leader";
-import { KEYS_UNKNOWN } from "./keys-unknown";
 
 const USAGE_MS = 5 * SECOND_MS;
 const RETRY_AFTER_SECONDS = 5;
@@ -71,7 +74,7 @@ interface Parts {
 }
 
 /** Serves what is followed, from its first version on, or three seconds later without one. Throws an OperatorError if an address cannot be used. */
-export async function serveReplica(parts: Parts) {
+async function serveReplica(parts: Parts) {
   const {
     config,
     clock,
@@ -320,7 +323,7 @@ function requireNoDatabase(directory: DataDirectory, config: Config): void {
 }
 
 /** Runs a handler again, for a quarter of a second at most, while a transaction is being applied. */
-export function readingAgain(
+function readingAgain(
   db: Pick<FollowedDb, "read">,
   contexts: StoredContexts,
   handle: Handle,
@@ -420,7 +423,7 @@ export function startReporting(
 }
 
 /** Position of a replica among those that may become the primary. */
-export interface Rank {
+interface Rank {
   /** Takes the primary's answer to a report. */
   take(answer: string): void;
   /** Returns 0 for the newest copy in the last answer. A replica that it lacks is after all others. */
@@ -444,7 +447,7 @@ export function createRank(name: string): Rank {
 }
 
 /** Returns the metrics of a replica. */
-export function replicaMetrics(
+function replicaMetrics(
   state: () => NodeState,
   figures: () => { unsettled: number; restarts: number },
   forwarder: Forwarder,

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { OperatorError } from "../../../src/db/errors";
 import { commandNode, listenForCommands } from "../../../src/fleet/commands";
-import { socketPath } from "../../../src/fleet/socket-path";
+import { socketPath } from "../../../src/fleet/node";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 test("only the user of a node can send it commands, whatever the umask is", async () => {

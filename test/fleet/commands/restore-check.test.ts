@@ -9,7 +9,7 @@ import {
   checkRestore,
   readRestoreCheck,
   startNightlyCheck,
-} from "../../../src/fleet/commands/restore-check";
+} from "../../../src/fleet/restore-check";
 import { openForCommand } from "../../../src/installation";
 import { systemClock } from "../../../src/base/clock";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../../src/base/time";

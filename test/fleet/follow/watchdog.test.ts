@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Readability } from "../../../src/db/followed-database";
-import { type FollowerHealth, neededRepair } from "../../../src/fleet/follow/follower";
+import { type FollowerHealth, neededRepair } from "../../../src/fleet/follow/follow";
 
 const READABLE: Readability = {
   reason: undefined,

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openDataDirectory } from "../../../src/db/data-directory";
-import {
-  claimLeadership,
-  LEADER_KEY,
-  readLeader,
-  writeLeader,
-} from "../../../src/fleet/leader/lease";
+import { claimLeadership, LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader";
 import { readNode, writeNode } from "../../../src/fleet/node";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";

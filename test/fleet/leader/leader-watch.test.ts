@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { watchLeader } from "../../../src/fleet/leader/watch";
-import { LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/lease";
+import { LEADER_KEY, readLeader, watchLeader, writeLeader } from "../../../src/fleet/leader";
 import { createTestClock } from "../../support/clock";
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

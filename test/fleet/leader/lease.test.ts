@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { holdLease, LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader/lease";
+import { holdLease, LEADER_KEY, readLeader, writeLeader } from "../../../src/fleet/leader";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { holdLease, readLeader, writeLeader } from "../../../src/fleet/leader/lease";
-import { watchRecord } from "../../../src/fleet/leader/watch";
+import { holdLease, readLeader, watchRecord, writeLeader } from "../../../src/fleet/leader";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

@@ -8,7 +8,7 @@ import {
   sign,
   signRecords,
   writeLeader,
-} from "../../../src/fleet/leader/lease";
+} from "../../../src/fleet/leader";
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore, type MemoryStore } from "../../support/fleet/memory-store";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createIdFactory } from "../../../src/base/ids";
 import { createAcknowledge } from "../../../src/fleet/primary/primary";
-import { createAcknowledgement } from "../../../src/fleet/primary/acknowledgement";
-import { holdLease, readLeader, writeLeader } from "../../../src/fleet/leader/lease";
+import { createAcknowledgement } from "../../../src/fleet/primary/primaryship";
+import { holdLease, readLeader, writeLeader } from "../../../src/fleet/leader";
 import type { RequestContext } from "../../../src/http/request-context";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestClock, settle } from "../../support/clock";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { writeLeader } from "../../../src/fleet/leader/lease";
-import { requireOnlyProcess } from "../../../src/fleet/primary/copied-directory";
+import { writeLeader } from "../../../src/fleet/leader";
+import { requireOnlyProcess } from "../../../src/fleet/primary/primaryship";
 import { systemClock } from "../../../src/base/clock";
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readLeader, writeLeader } from "../../../src/fleet/leader/lease";
+import { readLeader, writeLeader } from "../../../src/fleet/leader";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { startLink } from "../../support/fleet/link";
 import { type FleetNode, startNode } from "../../support/fleet/nodes";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createAcknowledge } from "../../../src/fleet/primary/primary";
-import { notPrimary } from "../../../src/fleet/leader/lease";
+import { notPrimary } from "../../../src/fleet/leader";
 import { createTestApp, expectProblem } from "../../support/app";
 import { settle } from "../../support/clock";
 import { until } from "../../support/until";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { folderAddress } from "../../../src/base/store-address";
-import { isStillPrimary, roleWithoutDatabase } from "../../../src/fleet/promotion";
-import { type LeaderRecord, writeLeader } from "../../../src/fleet/leader/lease";
+import { isStillPrimary, roleWithoutDatabase } from "../../../src/fleet/run-node";
+import { type LeaderRecord, writeLeader } from "../../../src/fleet/leader";
 import { leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore } from "../../support/fleet/memory-store";
 

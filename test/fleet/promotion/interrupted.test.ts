@@ -12,7 +12,7 @@ import {
   readLeader,
   signRecords,
   writeLeader,
-} from "../../../src/fleet/leader/lease";
+} from "../../../src/fleet/leader";
 import { startReplication } from "../../../src/fleet/log/replication";
 import { readNode } from "../../../src/fleet/node";
 import {
@@ -20,7 +20,7 @@ import {
   completePromotion,
   findInterrupted,
   promoteReplica,
-} from "../../../src/fleet/promotion";
+} from "../../../src/fleet/run-node";
 import { systemClock } from "../../../src/base/clock";
 import { systemRandom } from "../../../src/base/hash";
 import { openObjectStore } from "../../../src/object-store/open";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createApp } from "../../../src/app";
-import { openSharedMemory } from "../../../src/fleet/valkey/memory";
+import { openSharedMemory } from "../../../src/fleet/valkey/nodes";
 import { createTestApp, readAnswer, requestOf, type TestApp } from "../../support/app";
 import { describeWithPrograms } from "../../support/fleet/describe";
 import { type RedisServer, startRedis } from "../../support/fleet/redis";

@@ -4,8 +4,11 @@ import { findVersion } from "../../../src/events/changes";
 import { endOldValues, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
 import { startBeats } from "../../../src/fleet/valkey/beats";
 import { openValkey } from "../../../src/fleet/valkey/client";
-import { sendKeyChanges } from "../../../src/fleet/valkey/keys";
-import { openPrimaryMemory, openReplicaMemory } from "../../../src/fleet/valkey/nodes";
+import {
+  openPrimaryMemory,
+  openReplicaMemory,
+  sendKeyChanges,
+} from "../../../src/fleet/valkey/nodes";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createContext } from "../../../src/installation";
 import { sha256Hex, systemRandom } from "../../../src/base/hash";

@@ -1,5 +1,5 @@
 import type { Alarms } from "../../../src/features/alarms/alarms";
-import type { LeaderRecord } from "../../../src/fleet/leader/lease";
+import type { LeaderRecord } from "../../../src/fleet/leader";
 
 /** Returns the record of a primary in its first term. */
 export function leaderRecord(changes: Partial<LeaderRecord> = {}): LeaderRecord {

@@ -1,4 +1,4 @@
-import { type LeaderStore, signRecords } from "../../../src/fleet/leader/lease";
+import { type LeaderStore, signRecords } from "../../../src/fleet/leader";
 import { ObjectStoreError, type PutOptions } from "../../../src/object-store/object-store";
 import { FLEET_SECRET } from "./nodes";
 

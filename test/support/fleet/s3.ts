@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { S3Address, StoreCredentials } from "../../../src/base/store-address";
-import { type LeaderStore, signRecords } from "../../../src/fleet/leader/lease";
+import { type LeaderStore, signRecords } from "../../../src/fleet/leader";
 import { systemClock } from "../../../src/base/clock";
 import { openObjectStore } from "../../../src/object-store/open";
 import type { StoreDependencies } from "../../../src/object-store/object-store";

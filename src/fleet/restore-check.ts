@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { RowCounts } from "../../db/orphans";
-import type { Clock, Timer } from "../../base/clock";
-import type { Log } from "../../base/log";
-import { environmentWithoutSettings, EXAMINE_COMMAND, ownProgram } from "../../base/own-program";
-import { DAY_MS, HOUR_MS, startOfDay } from "../../base/time";
-import type { ObjectStore } from "../../object-store/object-store";
-import type { LitestreamSetup } from "../log/replication";
-import { restoreLog } from "../log/restore";
+import type { Clock, Timer } from "../base/clock";
+import type { Log } from "../base/log";
+import { environmentWithoutSettings, EXAMINE_COMMAND, ownProgram } from "../base/own-program";
+import { DAY_MS, HOUR_MS, startOfDay } from "../base/time";
+import type { RowCounts } from "../db/orphans";
+import type { ObjectStore } from "../object-store/object-store";
+import type { LitestreamSetup } from "./log/replication";
+import { restoreLog } from "./log/restore";
 
 /** Beginning of the name of the folder in which a check restores. */
 export const RESTORE_CHECK = "restore-check";
