@@ -9,7 +9,7 @@ import { createKey } from "../src/features/keys/keys";
 import { trimKeyUse } from "../src/features/keys/usage";
 import { addToHour, listKeyHoursSince } from "../src/features/keys/store";
 import { rollUp } from "../src/features/monitors/rollup";
-import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
+import { FIRST_RUN_MS, startHousekeeping } from "../src/background";
 import { CLI_ACTOR } from "../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../src/base/time";
 import { settle, TEST_START } from "./support/clock";

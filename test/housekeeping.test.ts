@@ -4,7 +4,7 @@ import { selectOne } from "../src/db/statements";
 import { formSubmissions } from "../src/db/tables/settings";
 import { oneTimeLinks, sessions } from "../src/db/tables/users";
 import { issueSetUpLink } from "../src/features/users/invitations";
-import { FIRST_RUN_MS, startHousekeeping } from "../src/housekeeping";
+import { FIRST_RUN_MS, startHousekeeping } from "../src/background";
 import { DAY_MS, HOUR_MS } from "../src/base/time";
 import { settle } from "./support/clock";
 import { createTestApp, type TestApp } from "./support/app";

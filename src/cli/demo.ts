@@ -32,7 +32,7 @@ export const demoCommand: Command = {
     const { listen, baseUrl } = config;
     const logLevel = isQuiet ? "warn" : config.logLevel;
     // Loaded here, since no other command needs it.
-    const { startDemo } = await import("../demo");
+    const { startDemo } = await import("../demo/demo");
     const demo = await startDemo({ seed, keep, config: { listen, logLevel, baseUrl } });
     const { url, email, password, keys, folder } = demo;
     const facts = [

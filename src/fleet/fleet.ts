@@ -1,15 +1,13 @@
-/**
- * Parts of a server for more than one machine. Loaded only if one of them is set up. The folders:
+/*
+ * Parts of a server for more than one machine. Loaded only if one of them is set up:
  *
- * - `leader/`: the record of the primary in the store, its signature and its lease,
+ * - `run-node.ts`: a node in one role after another, and the way from replica to primary,
+ * - `node.ts`, `store.ts`, `leader.ts`: its local state, the store, the record of the primary there and its lease,
  * - `log/`: Litestream, which uploads the log of the database, its audit and its restore,
  * - `primary/`: acknowledgement of writes, the registry of nodes, alarms and metrics of the primary,
  * - `replica/`: serving and forwarding; `follow/`: the copy of the database that a replica reads,
- * - `promotion/`: the way from replica to primary, and the role of a node that starts,
- * - `commands/`: parts of `allclear promote`, `demote`, `fleet` and `restore --from-store`,
- * - `valkey/`: limits, revoked keys and attempts that nodes share; `cdn/`: caching and purging.
- *
- * `run-node.ts` runs a node in one role after another.
+ * - `commands.ts`: parts of `allclear promote`, `demote`, `fleet` and `restore --from-store`,
+ * - `valkey/`: limits, revoked keys and attempts that nodes share; `cdn.ts`: caching and purging.
  */
 import type { App } from "../app";
 import type { Ctx } from "../context";

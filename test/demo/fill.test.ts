@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
-import { fillDemo } from "../../src/demo/fill";
+import { fillDemo } from "../../src/demo/demo";
 import { SUPPORTED_TYPES } from "../../src/base/status";
 import { selectMany } from "../../src/db/statements";
 import { monitorRollups } from "../../src/db/tables/monitors";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { fillDemo } from "../../src/demo/fill";
-import { createFraction, markPage } from "../../src/demo/year";
-import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import {
   createDemoEgress,
   createSimulatedProbes,
+  fillDemo,
   refuseImport,
   startJobs,
-} from "../../src/demo/simulation";
+} from "../../src/demo/demo";
+import { createFraction, markPage } from "../../src/demo/year";
+import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import { Fault } from "../../src/egress/model";
 import {
   type IncidentRecord,

@@ -7,7 +7,7 @@ import { deletePage } from "../../src/features/page-deletion/delete";
 import { updatePage } from "../../src/features/pages/pages";
 import { createSnapshots, type Snapshots } from "../../src/features/status/snapshots";
 import type { MirrorFiles } from "../../src/mirror/files";
-import { createUpdates } from "../../src/mirror/update";
+import { createUpdates } from "../../src/mirror/mirror";
 import { createTestApp } from "../support/app";
 import { createLargePage } from "../support/large-page";
 

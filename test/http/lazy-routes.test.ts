@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Background } from "../../src/background";
+import { type Background, createIdleBackground } from "../../src/background";
 import { createApp } from "../../src/app";
-import { createIdleBackground } from "../../src/background";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { revokeKey } from "../../src/features/keys/keys";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";

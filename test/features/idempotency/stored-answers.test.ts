@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, answerOnce, sweepAnswers } from "../../../src/features/idempotency/store";
-import { startHousekeeping } from "../../../src/housekeeping";
+import { startHousekeeping } from "../../../src/background";
 import { sha256 } from "../../../src/base/hash";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";

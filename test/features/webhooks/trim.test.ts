@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { trimDeliveries } from "../../../src/features/webhooks/deliveries";
 import { findPause, setPause } from "../../../src/features/webhooks/store";
-import { startHousekeeping } from "../../../src/housekeeping";
+import { startHousekeeping } from "../../../src/background";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
