@@ -1,6 +1,6 @@
 import type { Timer } from "./base/clock";
 import { Problem } from "./base/errors";
-import { repeatWithRests } from "./base/numbers";
+import { repeatWithRests } from "./base/in-slices";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "./base/time";
 import type { Ctx } from "./context";
 import { returnFreePages } from "./db/database";

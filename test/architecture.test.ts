@@ -24,8 +24,8 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
     files: /^imports\/screens[./]|^ui\/(forms|screens|frame)\/|^features\/.*\/screens[./]/,
   },
   {
-    name: "app, pages, other-routes, dashboard, background, housekeeping, listening",
-    files: /^(app|pages|other-routes|dashboard|background|housekeeping|listening)\.ts$/,
+    name: "app, pages, other-routes, dashboard, background, listening",
+    files: /^(app|pages|other-routes|dashboard|background|listening)\.ts$/,
   },
   {
     name: "installation, descriptor-guard, first-run, server, fleet, mirror",
@@ -247,7 +247,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^housekeeping\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|monitors\/(engine\/(incidents|network|recorder)|rollup)|outgoing\/(result-recorder|waiting-rows)|users\/mails|users\/letters)\.ts$/;
+      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^background\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(change|create-once)\.ts$|^features\/(alarms\/alarms|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|monitors\/(engine\/(incidents|network|recorder)|rollup)|outgoing\/(result-recorder|waiting-rows)|users\/mails|users\/letters)\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { parseAllDocuments } from "yaml";
 import { serveCommand } from "../src/cli/serve";
-import type { Option } from "../src/base/config/option";
+import type { Option } from "../src/base/config/parse";
 import { OPTIONS } from "../src/base/config/options";
 
 const FOLDER = join(import.meta.dir, "../deploy/fleet");

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import type { TObject } from "@sinclair/typebox";
 import { Glob } from "bun";
 import { javaScriptSnippet, shellSnippet } from "../src/features/webhooks/screens/forms";
-import type { Option } from "../src/base/config/option";
+import type { Option } from "../src/base/config/parse";
 import { OPTIONS } from "../src/base/config/options";
 import { EVENTS } from "../src/events/outbox";
 import { readApplyFile } from "../src/features/apply/read";

@@ -1,5 +1,5 @@
 import { type GivenFlags, loadConfig } from "../base/config/load";
-import type { Option } from "../base/config/option";
+import type { Option } from "../base/config/parse";
 import { type Config, type OptionName, OPTIONS } from "../base/config/options";
 import { Problem } from "../base/errors";
 import { COPY_COMMAND, EXAMINE_COMMAND, IMPORT_COMMAND } from "../base/own-program";

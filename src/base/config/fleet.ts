@@ -1,8 +1,7 @@
 import { parseStoreAddress, type StoreAddress } from "../store-address";
 import { parseCredential } from "./mail";
 import { readCertificates } from "./network";
-import { option } from "./option";
-import { parseBaseUrl, parseListen, parseOneOf, text } from "./parse";
+import { option, parseBaseUrl, parseListen, parseOneOf, text } from "./parse";
 
 /** Ways in which a replica becomes the primary: by a person, or by itself. */
 const FAILOVER_MODES = ["manual", "automatic"] as const;

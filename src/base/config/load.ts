@@ -3,9 +3,8 @@ import { fleetProblems, nodeProblems, valkeyProblems } from "./fleet";
 import { mailProblems } from "./mail";
 import { cdnProblems, mirrorProblems } from "./mirror";
 import { type DockerAddress, proxyProblems } from "./network";
-import type { Option } from "./option";
+import { formatNetwork, type Network, type Option, parseNetworks } from "./parse";
 import { type Config, type OptionName, OPTIONS, type OptionSource } from "./options";
-import { formatNetwork, type Network, parseNetworks } from "./parse";
 
 /** Values of flags on the command line, by option. */
 export type GivenFlags = Partial<Record<OptionName, string>>;

@@ -1,8 +1,7 @@
 import { type Mailbox, parseMailAddress, parseMailbox } from "../mail-address";
 import { hasUnsafeCharacters } from "../text";
 import { readCertificates } from "./network";
-import { option } from "./option";
-import { parseHostName, parseInteger, parseOneOf } from "./parse";
+import { option, parseHostName, parseInteger, parseOneOf } from "./parse";
 
 /**
  * Encryption to the relay: from the start; required by STARTTLS; by STARTTLS where it is offered, without

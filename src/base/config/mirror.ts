@@ -2,8 +2,7 @@ import type { StoreAddress } from "../store-address";
 import { parseCredential } from "./mail";
 import type * as MirrorAddress from "./mirror-address";
 import type { MirrorOptionName } from "./mirror-address";
-import { option } from "./option";
-import { parseInteger } from "./parse";
+import { option, parseInteger } from "./parse";
 
 /** Returns a module that only a start with a mirror loads. */
 const addresses = () => require("./mirror-address") as typeof MirrorAddress;

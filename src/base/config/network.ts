@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { option } from "./option";
-import { type ListenAddress, parseNetworks, parseOneOf, parseTargets, text } from "./parse";
+import { type ListenAddress, option, parseNetworks, parseOneOf, parseTargets, text } from "./parse";
 
 /** HTTP proxy for the requests that this server sends by itself. */
 interface OutboundProxy {

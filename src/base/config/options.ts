@@ -10,8 +10,9 @@ import { MAIL_OPTIONS, type MailOptionName } from "./mail";
 import { CDN_OPTIONS, type CdnOptionName, MIRROR_OPTIONS } from "./mirror";
 import type { MirrorOptionName } from "./mirror-address";
 import { DOCKER_OPTIONS, PROXY_OPTIONS, readBundle } from "./network";
-import { type Option, option } from "./option";
 import {
+  type Option,
+  option,
   parseBaseUrl,
   parseHsts,
   parseInteger,

@@ -1,6 +1,6 @@
 import type { Timer } from "../../base/clock";
 import type { Config } from "../../base/config/options";
-import { restAfter } from "../../base/numbers";
+import { restAfter } from "../../base/in-slices";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";

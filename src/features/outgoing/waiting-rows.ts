@@ -1,5 +1,5 @@
 import type { Timer } from "../../base/clock";
-import { repeatWithRests } from "../../base/numbers";
+import { repeatWithRests } from "../../base/in-slices";
 import type { Signal } from "../../base/signal";
 import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";

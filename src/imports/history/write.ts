@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { conflict } from "../../base/errors";
 import type { ImportHistory, ImportReport } from "../../base/import-report";
-import { repeatWithRests } from "../../base/numbers";
+import { repeatWithRests } from "../../base/in-slices";
 import { DAY_MS, HOUR_MS, SECOND_MS, startOfDay, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
