@@ -1,7 +1,7 @@
 import type { Config } from "./base/config/options";
 import { listenUrl } from "./base/config/parse";
 import type { Ctx, Signals } from "./context";
-import { createDb, type Db } from "./db/database";
+import { createDb, type Db, newestId } from "./db/database";
 import { OperatorError } from "./db/errors";
 import {
   type DataDirectory,
@@ -16,7 +16,6 @@ import {
 } from "./db/data-directory";
 import { migrate, type MigrationReport, SCHEMA_VERSION } from "./db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, schemaVersion } from "./db/open";
-import { newestId } from "./db/newest-id";
 import { removeUnfinishedRestore } from "./db/database-files";
 import { OutsideAnswers } from "./egress/outside";
 import { createChanges } from "./events/changes";

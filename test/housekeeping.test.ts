@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { count } from "drizzle-orm";
 import { selectOne } from "../src/db/statements";
-import { formSubmissions } from "../src/db/tables/settings";
+import { formSubmissions } from "../src/db/tables/repeats";
 import { oneTimeLinks, sessions } from "../src/db/tables/users";
 import { issueSetUpLink } from "../src/features/users/invitations";
 import { FIRST_RUN_MS, startHousekeeping } from "../src/background";

@@ -1,3 +1,4 @@
+/* The directory of all stored data: opening it with advice if it cannot be used, and its locks. */
 import { Database } from "bun:sqlite";
 import {
   accessSync,
@@ -13,8 +14,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { shmOf, walOf } from "./open";
 import { isBusy, OperatorError } from "./errors";
+import { shmOf, walOf } from "./open";
 
 /** Directory of all stored data. */
 export interface DataDirectory {

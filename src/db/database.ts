@@ -6,15 +6,8 @@ import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
 import type { Signal } from "../base/signal";
 import { copyDatabase } from "./database-files";
-import { closeSqlite, isDiskTight, openSqlite, pragma, walOf } from "./open";
-import {
-  connect,
-  type Connection,
-  createMoveCheck,
-  createWriter,
-  type WriterFigures,
-} from "./writer";
 import { MovedError } from "./errors";
+import { closeSqlite, isDiskTight, openSqlite, pragma, walOf } from "./open";
 import { mutate, type Reader, selectOne, type Tx } from "./statements";
 import {
   createStorageWatch,
@@ -22,6 +15,16 @@ import {
   readDiskSpace,
   type StorageState,
 } from "./storage-watch";
+import { incidentUpdates } from "./tables/incidents";
+import { maintenanceUpdates } from "./tables/maintenances";
+import { deliveries } from "./tables/webhooks";
+import {
+  connect,
+  type Connection,
+  createMoveCheck,
+  createWriter,
+  type WriterFigures,
+} from "./writer";
 
 /** An open database, read synchronously through statements and written through `write`. */
 export interface Db extends Reader {
@@ -248,4 +251,33 @@ export function returnFreePages(tx: Tx): boolean {
   cutFile(tx, {});
   // A file that another program wrote may be unable to shrink.
   return surplus() < before;
+}
+
+type None = Record<string, never>;
+
+const ofIncidents = selectOne((orm, _$: None) =>
+  orm.select({ id: sql<string | null>`max(${incidentUpdates.id})` }).from(incidentUpdates),
+);
+const ofMaintenance = selectOne((orm, _$: None) =>
+  orm.select({ id: sql<string | null>`max(${maintenanceUpdates.id})` }).from(maintenanceUpdates),
+);
+const ofDeliveries = selectOne((orm, _$: None) =>
+  orm.select({ id: sql<string | null>`max(${deliveries.id})` }).from(deliveries),
+);
+
+/**
+ * Returns the id of the newest update or delivery. New ids must be greater, since ids determine the order of updates with
+ * equal times, and which delivery is overtaken.
+ */
+export function newestId(reader: Reader): string | undefined {
+  const ids = [
+    ofIncidents(reader, {})?.id,
+    ofMaintenance(reader, {})?.id,
+    ofDeliveries(reader, {})?.id,
+  ];
+  const timeOf = (id: string) => id.slice(id.indexOf("_"));
+  return ids
+    .filter((id) => typeof id === "string")
+    .toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1))
+    .at(-1);
 }

@@ -1,3 +1,4 @@
+/* All migrations, and how a database gets the schema of this build. */
 import type { Database } from "bun:sqlite";
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
@@ -77,36 +78,6 @@ export const MIGRATIONS: readonly Migration[] = [
 /** Schema version of this build. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Returns true if the table of migrations has the column that replicas read. Earlier builds made it without. */
-function hasReadableFrom(sqlite: Database): boolean {
-  const columns = sqlite.prepare<{ name: string }, []>("PRAGMA table_info(schema_migrations)");
-  return columns.all().some(({ name }) => name === "readable_from");
-}
-
-/** Throws an OperatorError unless `migrations` begin with the applied ones. `what` begins the message. */
-export function requireKnownHistory(
-  applied: readonly AppliedMigration[],
-  migrations: readonly Migration[],
-  what: string,
-): void {
-  if (applied.length > migrations.length) {
-    throw new OperatorError(
-      `${what} has schema version ${applied.length}, this Allclear knows ${migrations.length}. Use the newer Allclear, or restore a backup from before its upgrade.`,
-    );
-  }
-  for (const [index, row] of applied.entries()) {
-    const migration = migrations[index];
-    if (
-      migration &&
-      (row.number !== migration.number || row.checksum !== sha256Hex(migration.sql))
-    ) {
-      throw new OperatorError(
-        `${what} was made with another migration ${row.number} (${row.name}) than this Allclear's. Use the build that made it.`,
-      );
-    }
-  }
-}
-
 /** Outcome of a migration. `copy` is the copy of the database from before it. */
 export interface MigrationReport {
   from: number;
@@ -146,6 +117,30 @@ export function migrate(
   return { from, to, copy };
 }
 
+/** Throws an OperatorError unless `migrations` begin with the applied ones. `what` begins the message. */
+export function requireKnownHistory(
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+  what: string,
+): void {
+  if (applied.length > migrations.length) {
+    throw new OperatorError(
+      `${what} has schema version ${applied.length}, this Allclear knows ${migrations.length}. Use the newer Allclear, or restore a backup from before its upgrade.`,
+    );
+  }
+  for (const [index, row] of applied.entries()) {
+    const migration = migrations[index];
+    if (
+      migration &&
+      (row.number !== migration.number || row.checksum !== sha256Hex(migration.sql))
+    ) {
+      throw new OperatorError(
+        `${what} was made with another migration ${row.number} (${row.name}) than this Allclear's. Use the build that made it.`,
+      );
+    }
+  }
+}
+
 function applyAll(sqlite: Database, pending: readonly Migration[]): void {
   // Has no effect inside a transaction.
   sqlite.run("PRAGMA foreign_keys = OFF");
@@ -165,6 +160,12 @@ function applyAll(sqlite: Database, pending: readonly Migration[]): void {
     if (sqlite.inTransaction) sqlite.run("ROLLBACK");
     sqlite.run("PRAGMA foreign_keys = ON");
   }
+}
+
+/** Returns true if the table of migrations has the column that replicas read. Earlier builds made it without. */
+function hasReadableFrom(sqlite: Database): boolean {
+  const columns = sqlite.prepare<{ name: string }, []>("PRAGMA table_info(schema_migrations)");
+  return columns.all().some(({ name }) => name === "readable_from");
 }
 
 function apply(sqlite: Database, { number, name, sql, readableFrom }: Migration): void {

@@ -16,7 +16,7 @@ import {
   insertSpans,
   type RollupRow,
   saveUp,
-} from "./history-store";
+} from "./store";
 import { MONITOR_PLANS, type MonitorPlan, SLOW_FACTOR } from "./monitor-plans";
 import type { DemoPage } from "./pages";
 import { type Fraction, PAST_INCIDENTS, startOfIncident } from "./year";

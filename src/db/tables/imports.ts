@@ -44,3 +44,20 @@ export const importHistories = sqliteTable("import_histories", {
   lastAt: integer("last_at"),
   skipped: text({ mode: "json" }).$type<Record<string, number>>().notNull(),
 });
+
+/** Numbers that Uptime Kuma's clients know objects by. Triggers give one to each new object. */
+export const compatNumbers = sqliteTable(
+  "compat_numbers",
+  {
+    range: text().$type<"entry" | "group" | "page" | "incident" | "maintenance">().notNull(),
+    number: integer().notNull(),
+    id: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.range, table.number] })],
+);
+
+/** Keys that Gatus' clients know components by, as far as an import kept them. */
+export const compatKeys = sqliteTable("compat_keys", {
+  componentId: text("component_id").primaryKey(),
+  key: text().notNull(),
+});

@@ -4,7 +4,7 @@
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db/statements";
-import { compatKeys, compatNumbers } from "../../db/tables/compat";
+import { compatKeys, compatNumbers } from "../../db/tables/imports";
 import { components } from "../../db/tables/components";
 import {
   monitorChecks,

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock";
 import { Problem } from "../../base/errors";
 import { DAY_MS } from "../../base/time";
 import { insertInto, mutate, selectOne, type Tx } from "../../db/statements";
-import { idempotentAnswers } from "../../db/tables/idempotency";
+import { idempotentAnswers } from "../../db/tables/repeats";
 
 /** Limit of rows per transaction, which keeps it short. */
 const ROWS_PER_BATCH = 500;

@@ -23,8 +23,12 @@ import { areEqual, deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
-import { monitors, monitorStates } from "../../db/tables/monitors";
-import { automaticIncidents, incidentOutages } from "../../db/tables/outages";
+import {
+  automaticIncidents,
+  incidentOutages,
+  monitors,
+  monitorStates,
+} from "../../db/tables/monitors";
 import { isOneOf, isPublished } from "./store";
 
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;

@@ -5,8 +5,7 @@
  */
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db/statements";
-import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
-import { incidentOutages } from "../../db/tables/outages";
+import { incidentOutages, monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 
 type Nothing = Record<string, never>;
 

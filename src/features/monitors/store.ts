@@ -15,10 +15,10 @@ import {
 } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
-import { mailWarnings } from "../../db/tables/mail";
 import {
   heartbeatRuns,
   heartbeatSignals,
+  incidentOutages,
   monitorComponents,
   monitorRollups,
   monitors,
@@ -26,7 +26,7 @@ import {
   monitorStates,
   monitorTokens,
 } from "../../db/tables/monitors";
-import { incidentOutages } from "../../db/tables/outages";
+import { mailWarnings } from "../../db/tables/mail";
 import { pages } from "../../db/tables/pages";
 import type { Evaluation } from "./rules";
 

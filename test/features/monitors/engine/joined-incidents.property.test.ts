@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { selectMany } from "../../../../src/db/statements";
 import { componentCauses } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
-import { automaticIncidents, incidentOutages } from "../../../../src/db/tables/outages";
+import { automaticIncidents, incidentOutages } from "../../../../src/db/tables/monitors";
 import { deleteIncident } from "../../../../src/features/incidents/incidents";
 import { splitOff } from "../../../../src/features/incidents/automatic";
 import { automationOf, listUpdateSummaries } from "../../../../src/features/incidents/records";

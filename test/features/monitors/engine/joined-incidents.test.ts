@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { insertAllInto, mutate } from "../../../../src/db/statements";
 import { components } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
-import { incidentOutages } from "../../../../src/db/tables/outages";
+import { incidentOutages } from "../../../../src/db/tables/monitors";
 import { getComponentRow } from "../../../../src/features/components/components";
 import { deleteIncident } from "../../../../src/features/incidents/incidents";
 import {

@@ -1,5 +1,11 @@
 import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
+export const formSubmissions = sqliteTable("form_submissions", {
+  hash: blob({ mode: "buffer" }).primaryKey(),
+  subjectId: text("subject_id").notNull(),
+  at: integer().notNull(),
+});
+
 export const idempotentAnswers = sqliteTable(
   "idempotent_answers",
   {
