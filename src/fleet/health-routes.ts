@@ -1,3 +1,4 @@
+/* Health checks of a node of a fleet, and the facts about it that metrics and answers share. */
 import { Type } from "@sinclair/typebox";
 import { type Problem, unavailable } from "../base/errors";
 import { Nullable, OneOf } from "../base/schema";

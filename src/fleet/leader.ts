@@ -1,3 +1,7 @@
+/*
+ * The record of the primary in the store: the lease of the node that wrote it, its claim and signature, and the watch
+ * of the other nodes.
+ */
 import { timingSafeEqual } from "node:crypto";
 import type { Clock, Timer } from "../base/clock";
 import { unavailable } from "../base/errors";

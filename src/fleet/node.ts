@@ -1,3 +1,4 @@
+/* Local state of a node of a fleet: its identity, its sockets, and the file of a replica's database. */
 import {
   closeSync,
   fsyncSync,
@@ -86,7 +87,7 @@ export function socketPath(folder: string, name: string): string {
 }
 
 /** Names that the followed database has in turn: the next one is restored while the present one is read. */
-const NAMES = ["replica.db", "replica.db.2"] as const;
+const REPLICA_NAMES = ["replica.db", "replica.db.2"] as const;
 
 /** The followed database of a replica. */
 export interface ReplicaFile {
@@ -103,7 +104,7 @@ export function findReplicaFile(folder: string): ReplicaFile | undefined {
   } catch {
     return undefined;
   }
-  const name = NAMES.find((known) => known === noted.name);
+  const name = REPLICA_NAMES.find((known) => known === noted.name);
   if (name === undefined || typeof noted.prefix !== "string") return undefined;
   const path = join(folder, name);
   return isPreparedFollowed(path) ? { path, prefix: noted.prefix } : undefined;
@@ -111,12 +112,12 @@ export function findReplicaFile(folder: string): ReplicaFile | undefined {
 
 /** Returns all paths that a followed database can have. */
 export function replicaPaths(folder: string): string[] {
-  return NAMES.map((name) => join(folder, name));
+  return REPLICA_NAMES.map((name) => join(folder, name));
 }
 
 /** Returns the path for the next database. */
 export function nextReplicaPath(folder: string, current: ReplicaFile | undefined): string {
-  const [first, second] = NAMES;
+  const [first, second] = REPLICA_NAMES;
   return join(folder, current?.path === join(folder, first) ? second : first);
 }
 

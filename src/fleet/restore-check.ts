@@ -1,3 +1,4 @@
+/* The proof that the log in the store is the database: it is restored in the night and compared. */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Timer } from "../base/clock";

@@ -1,3 +1,6 @@
+/*
+ * The copy of the database that a replica reads. It follows the log in the store, and is restored again if it cannot.
+ */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type Timer, within } from "../../base/clock";

@@ -1,3 +1,7 @@
+/*
+ * Reading the log of a database from the store: restoring from it, auditing that it is complete while it is written, and
+ * the position up to which a data directory has it.
+ */
 import {
   chmodSync,
   existsSync,

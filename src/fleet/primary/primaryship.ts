@@ -1,3 +1,7 @@
+/*
+ * The right of a node to be the primary: its term with the upload of the log, what tells that changes are uploaded, and
+ * the search for another process with the same identity.
+ */
 import type { Clock, Timer } from "../../base/clock";
 import type { NewId } from "../../base/ids";
 import type { Log } from "../../base/log";

@@ -1,3 +1,7 @@
+/*
+ * Memory that the nodes of a fleet share in Valkey: that of a primary, that of a replica, and the changes of keys that
+ * the one tells the other.
+ */
 import type { Clock, Timer } from "../../base/clock";
 import type { Config } from "../../base/config/options";
 import type { Log } from "../../base/log";
@@ -252,8 +256,6 @@ export function recordAttempts(
     },
   };
 }
-
-export type { NodeBeat } from "./beats";
 
 /** Memory that the nodes of a fleet share in Valkey. Without it, limits are each node's own. */
 interface SharedMemory {
