@@ -1,7 +1,6 @@
 /** Entry points of the executable, and their division into parts that are loaded separately. */
 import { join } from "node:path";
 import type { BuildConfig } from "bun";
-import { directImports } from "./direct-imports";
 import { leftOut } from "./left-out";
 
 const SRC = join(import.meta.dir, "..", "src");
@@ -17,6 +16,6 @@ export const BUNDLE = {
   splitting: true,
   // Modules of threads lie in the executable's root, beside the part that starts them.
   naming: { entry: "[name].[ext]" },
-  plugins: [directImports(), leftOut()],
+  plugins: [leftOut()],
   // Never minified: routes break under Elysia's ahead-of-time compilation, and it saves nothing.
 } as const satisfies BuildConfig;
