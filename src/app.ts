@@ -1,4 +1,3 @@
-import type { AnyElysia } from "elysia";
 import type { Ctx } from "./context";
 import type { Background } from "./background";
 import type { Passwords } from "./features/auth/passwords";
@@ -14,11 +13,11 @@ import { createGateway, type Gateway, type GatewayDependencies } from "./http/ga
 import {
   createRouteTable,
   type Handle,
+  type NewRoute,
   type PlainRoute,
   type RouteTable,
 } from "./http/route-table";
 import type { Elsewhere } from "./http/elsewhere";
-import { type RequestContext, storeContexts, type StoredContexts } from "./http/request-context";
 import { once } from "./base/lazy";
 import type { Pages } from "./pages";
 
@@ -43,13 +42,6 @@ export interface App {
   loadRoutes(): Promise<void>;
 }
 
-/** Completes the answer of a handler, also a failed one, before it is sent. Throws a Problem to send that instead. */
-export type Acknowledge = (
-  requestContext: RequestContext | undefined,
-  request: Request,
-  answer: Response | Promise<Response>,
-) => Response | Promise<Response>;
-
 /** Parts of an application that processes other than a single server replace. */
 export interface AppOptions {
   background?: (() => Promise<Background>) | undefined;
@@ -63,10 +55,8 @@ export interface AppOptions {
   readiness?: Readiness;
   /** Routes in addition, which are there from the start. */
   plainRoutes?: readonly PlainRoute[];
-  /** Completes the answers of handlers. */
-  acknowledge?: Acknowledge | undefined;
-  /** Returns what runs in place of the handlers. */
-  wrap?: (contexts: StoredContexts, handle: Handle) => Handle;
+  /** Returns what runs in place of a handler, except those of plain routes. */
+  wrap?: ((handle: Handle) => Handle) | undefined;
 }
 
 /**
@@ -85,11 +75,9 @@ export function createApp(
     elsewhere,
     readiness = createReadiness(),
     plainRoutes = [],
-    acknowledge,
-    wrap = (_contexts, handle) => handle,
+    wrap = (handle) => handle,
   }: AppOptions = {},
 ): App {
-  const contexts = storeContexts();
   const limiter = shareLimits(createLimiter(ctx));
   const metrics = createMetrics(ctx.clock);
   const addresses = createClientAddresses(ctx);
@@ -103,25 +91,16 @@ export function createApp(
     return other.describeApi(routes, ctx.baseUrl);
   }
 
-  for (const { path, hooks, handle } of [...healthRoutes(ctx, readiness), ...plainRoutes]) {
-    routes.add([{ method: "GET", path, hooks }], handle);
-  }
-
-  function addRoutes(elysia: AnyElysia): void {
-    const handle = wrap(contexts, elysia.fetch);
-    routes.add(
-      elysia.routes,
-      acknowledge
-        ? (request) => acknowledge(contexts.find(request), request, handle(request))
-        : handle,
-    );
-  }
+  const plain = [...healthRoutes(ctx, readiness), ...plainRoutes];
+  routes.add(plain.map((route) => ({ method: "GET", ...route })));
+  const addRoutes = (added: readonly NewRoute[]): void =>
+    routes.add(added.map((route) => ({ ...route, handle: wrap(route.handle) })));
   let loaded: Pages | undefined;
   let answerRefusedForm: GatewayDependencies["failurePage"] = () => undefined;
   const loadPages = once(async () => {
     const { createPages } = await import("./pages");
-    const created = createPages(ctx, contexts);
-    addRoutes(created.elysia);
+    const created = createPages(ctx);
+    addRoutes(created.routes);
     readiness.hasPages = created.shared.snapshots.isHolding;
     loaded = created;
   });
@@ -137,7 +116,7 @@ export function createApp(
     const { createDashboard } = await import("./dashboard");
     const own = { ctx, usage, addresses, passwords, routes, ...(await background()) };
     const dashboard = createDashboard({ ...pages().shared, ...own });
-    addRoutes(dashboard.elysia);
+    addRoutes(dashboard.routes);
     answerRefusedForm = dashboard.answerRefusedForm;
     // The first screen is made in another turn of the event loop, since this one has taken 50 ms.
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -159,7 +138,6 @@ export function createApp(
   const answer = createGateway({
     ctx,
     routes,
-    requestContexts: contexts,
     domains: createDomains(ctx),
     sources: () => pages().sources,
     usage,

@@ -1,4 +1,4 @@
-import type { AnyElysia } from "elysia";
+import { Elysia } from "elysia";
 import type { Ctx } from "./context";
 import type { Egress } from "./egress/egress";
 import { activityAdminRoutes } from "./features/activity/screens/activity";
@@ -35,9 +35,9 @@ import { userAdminRoutes } from "./features/users/screens/routes";
 import { webhookAdminRoutes } from "./features/webhooks/screens/routes";
 import { seeOther } from "./http/answers";
 import type { ClientAddresses } from "./http/client-address";
-import { createElysia, type RequestContexts } from "./http/elysia";
+import { type RequestContexts, routesOf } from "./http/elysia";
 import { session } from "./http/operation";
-import type { RouteTable } from "./http/route-table";
+import type { NewRoute, RouteTable } from "./http/route-table";
 import type { ImportJobs } from "./imports/jobs";
 import { importAdminRoutes } from "./imports/screens/imports";
 import type { AdminDependencies } from "./ui/frame/dependencies";
@@ -67,7 +67,7 @@ interface DashboardDependencies {
   routes: RouteTable;
 }
 
-/** Creates the dashboard: its application, and its answer to a refused form. */
+/** Creates the dashboard: its routes, and its answer to a refused form. */
 export function createDashboard(dashboardDeps: DashboardDependencies) {
   const { ctx, addresses, passwords = createPasswords(), fleet, ...shared } = dashboardDeps;
   const flashes = createFlashes();
@@ -92,44 +92,48 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
       readSide: (now) => withAlarms(readSide(now), fleet?.alarms.list() ?? []),
     }),
   };
-  const elysia = createElysia(deps.requestContexts);
-  addAdminRoutes(elysia, deps);
-  return { elysia, answerRefusedForm: signInPages.answerRefusedForm };
+  return { routes: adminRoutes(deps), answerRefusedForm: signInPages.answerRefusedForm };
 }
 
 /**
- * Adds the routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
+ * The routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
  * `/admin/settings` redirect, since people reach them by shortening another path.
  */
-function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void {
-  elysia
-    .use(signInAdminRoutes(deps))
-    .use(oneTimeLinkAdminRoutes(deps))
-    .use(forgotAdminRoutes(deps))
-    .use(overviewAdminRoutes(deps))
-    .use(searchAdminRoutes(deps))
-    .use(incidentAdminRoutes(deps))
-    .use(incidentTemplateAdminRoutes(deps))
-    .use(scheduleAdminRoutes(deps))
-    .use(maintenanceAdminRoutes(deps))
-    .use(componentAdminRoutes(deps))
-    .use(groupAdminRoutes(deps))
-    .use(monitorAdminRoutes(deps))
-    .use(analyticsAdminRoutes(deps))
-    .use(pageAdminRoutes(deps))
-    .use(subscriberAdminRoutes(deps))
-    .use(subscriberTransferRoutes(deps))
-    .use(keyAdminRoutes(deps))
-    .use(webhookAdminRoutes(deps))
-    .use(userAdminRoutes(deps))
-    .use(activityAdminRoutes(deps))
-    .use(importAdminRoutes(deps))
-    .use(fleetAdminRoutes(deps))
-    .use(generalAdminRoutes(deps))
-    .use(mailAdminRoutes(deps))
-    .use(mailingAdminRoutes(deps))
-    .use(accountAdminRoutes(deps))
-    .get("/admin/settings", async () => seeOther(ACCOUNT_PATH), screenOperation(ANY_ROLE));
+function adminRoutes(deps: AdminDependencies): NewRoute[] {
+  const settings = new Elysia().get(
+    "/admin/settings",
+    async () => seeOther(ACCOUNT_PATH),
+    screenOperation(ANY_ROLE),
+  );
+  return [
+    signInAdminRoutes(deps),
+    oneTimeLinkAdminRoutes(deps),
+    forgotAdminRoutes(deps),
+    overviewAdminRoutes(deps),
+    searchAdminRoutes(deps),
+    incidentAdminRoutes(deps),
+    incidentTemplateAdminRoutes(deps),
+    scheduleAdminRoutes(deps),
+    maintenanceAdminRoutes(deps),
+    componentAdminRoutes(deps),
+    groupAdminRoutes(deps),
+    monitorAdminRoutes(deps),
+    analyticsAdminRoutes(deps),
+    pageAdminRoutes(deps),
+    subscriberAdminRoutes(deps),
+    subscriberTransferRoutes(deps),
+    keyAdminRoutes(deps),
+    webhookAdminRoutes(deps),
+    userAdminRoutes(deps),
+    activityAdminRoutes(deps),
+    importAdminRoutes(deps),
+    fleetAdminRoutes(deps),
+    generalAdminRoutes(deps),
+    mailAdminRoutes(deps),
+    mailingAdminRoutes(deps),
+    accountAdminRoutes(deps),
+    settings,
+  ].flatMap(routesOf);
 }
 
 /** Access for every signed-in user. */

@@ -1,4 +1,3 @@
-import type { AnyElysia } from "elysia";
 import type { Ctx } from "./context";
 import { analyticsRoutes } from "./features/analytics/api";
 import type { Sessions } from "./features/auth/sessions";
@@ -27,8 +26,8 @@ import { monitorRoutes } from "./features/monitors/api";
 import type { Snapshots } from "./features/status/snapshots";
 import type { MailOf } from "./features/timeline/updates";
 import { webhookRoutes } from "./features/webhooks/api";
-import { createElysia, type RequestContexts } from "./http/elysia";
-import type { RouteTable } from "./http/route-table";
+import { type RequestContexts, routesOf } from "./http/elysia";
+import type { NewRoute, RouteTable } from "./http/route-table";
 import { openApiSteps } from "./http/openapi/document";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
@@ -64,7 +63,7 @@ interface Dependencies {
  * All routes but those of status pages, health checks and the dashboard: the rest of the API, its reference,
  * feeds, badges and files.
  */
-export function otherRoutes(deps: Dependencies): AnyElysia {
+export function otherRoutes(deps: Dependencies): NewRoute[] {
   const { ctx, requestContexts, sessions, limiter, usage, snapshots, readIncidents } = deps;
   const assets = createAllAssets();
   const mailOf: MailOf = (tx, subject) => mailOfChange(ctx, tx, subject);
@@ -76,32 +75,33 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     ...webhookFamilies(ctx.db, ctx.clock),
     ...deps.counts.families(),
   );
-  return createElysia(requestContexts)
-    .use(componentRoutes(ctx, requestContexts))
-    .use(incidentRoutes(ctx, requestContexts, mailOf))
-    .use(incidentTemplateRoutes(ctx, requestContexts))
-    .use(maintenanceRoutes(ctx, requestContexts, mailOf))
-    .use(webhookRoutes(ctx, requestContexts))
-    .use(monitorRoutes(ctx, requestContexts, deps.monitoring))
-    .use(importedHeartbeatRoutes(ctx, requestContexts, deps.monitoring))
-    .use(analyticsRoutes(ctx, requestContexts))
-    .use(metricsRoutes(deps.metrics, requestContexts))
-    .use(keyRoutes(ctx, requestContexts, limiter, usage))
-    .use(docsRoutes(ctx, requestContexts, deps.openApi, assets))
-    .use(assetRoutes(requestContexts, assets))
-    .use(rootFileRoutes(requestContexts))
-    .use(feedRoutes(ctx, requestContexts, snapshots, readIncidents))
-    .use(badgeRoutes(ctx, requestContexts, snapshots))
-    .use(summaryRoutes(ctx, requestContexts, snapshots))
-    .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
-    .use(gatusRoutes(ctx, requestContexts, snapshots))
-    .use(kumaMetricsRoutes(ctx, requestContexts))
-    .use(kumaRoutes(ctx, requestContexts, snapshots, readIncidents))
-    .use(subscribeRoutes(ctx, requestContexts, snapshots, sessions))
-    .use(mailRoutes(ctx, requestContexts))
-    .use(mailReportRoutes(ctx, requestContexts))
-    .use(alertRoutes(ctx, requestContexts))
-    .use(logoRoutes(ctx, requestContexts, snapshots, sessions));
+  return [
+    componentRoutes(ctx, requestContexts),
+    incidentRoutes(ctx, requestContexts, mailOf),
+    incidentTemplateRoutes(ctx, requestContexts),
+    maintenanceRoutes(ctx, requestContexts, mailOf),
+    webhookRoutes(ctx, requestContexts),
+    monitorRoutes(ctx, requestContexts, deps.monitoring),
+    importedHeartbeatRoutes(ctx, requestContexts, deps.monitoring),
+    analyticsRoutes(ctx, requestContexts),
+    metricsRoutes(deps.metrics, requestContexts),
+    keyRoutes(ctx, requestContexts, limiter, usage),
+    docsRoutes(ctx, requestContexts, deps.openApi, assets),
+    assetRoutes(requestContexts, assets),
+    rootFileRoutes(requestContexts),
+    feedRoutes(ctx, requestContexts, snapshots, readIncidents),
+    badgeRoutes(ctx, requestContexts, snapshots),
+    summaryRoutes(ctx, requestContexts, snapshots),
+    v2Routes(ctx, requestContexts, snapshots, readIncidents),
+    gatusRoutes(ctx, requestContexts, snapshots),
+    kumaMetricsRoutes(ctx, requestContexts),
+    kumaRoutes(ctx, requestContexts, snapshots, readIncidents),
+    subscribeRoutes(ctx, requestContexts, snapshots, sessions),
+    mailRoutes(ctx, requestContexts),
+    mailReportRoutes(ctx, requestContexts),
+    alertRoutes(ctx, requestContexts),
+    logoRoutes(ctx, requestContexts, snapshots, sessions),
+  ].flatMap(routesOf);
 }
 
 /** Makes the OpenAPI document of the declared routes, which a start does not need. */

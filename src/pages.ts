@@ -7,8 +7,7 @@ import { createSnapshots } from "./features/status/snapshots";
 import { statusRoutes } from "./features/status/api";
 import { createBearerReader } from "./http/bearer";
 import { createCredentials } from "./http/credentials";
-import { createElysia, createRequestContexts } from "./http/elysia";
-import type { StoredContexts } from "./http/request-context";
+import { createRequestContexts, routesOf } from "./http/elysia";
 import { createFailurePage } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
 
@@ -18,15 +17,16 @@ export type Pages = ReturnType<typeof createPages>;
  * Creates the status pages with their documents, the pages for errors, and what all routes but health
  * checks share, such as the sources of callers.
  */
-export function createPages(ctx: Ctx, contexts: StoredContexts) {
-  const requestContexts = createRequestContexts(contexts);
+export function createPages(ctx: Ctx) {
+  const requestContexts = createRequestContexts();
   const sessions = createSessions(ctx);
   const readIncidents = createIncidentCache();
   const snapshots = createSnapshots(ctx, readIncidents);
   return {
-    elysia: createElysia(contexts)
-      .use(statusRoutes(ctx, requestContexts, snapshots))
-      .use(publicRoutes(ctx, requestContexts, snapshots, sessions)),
+    routes: [
+      statusRoutes(ctx, requestContexts, snapshots),
+      publicRoutes(ctx, requestContexts, snapshots, sessions),
+    ].flatMap(routesOf),
     failurePage: createFailurePage(),
     sources: {
       credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),

@@ -13,9 +13,9 @@ import {
 } from "./credentials";
 import { noRoute } from "./gateway-answers";
 import { toProblem } from "./problems";
-import type { Access } from "./operation";
+import type { Access, DeclaredRoute } from "./operation";
 import { ADDRESS_ONLY, type Caller, type GatewayContext } from "./request-context";
-import type { Match, Route } from "./route-table";
+import type { Match } from "./route-table";
 import { findCurrentSession } from "./cookies";
 
 /** Path of the dashboard's sign-in. */
@@ -40,7 +40,11 @@ export interface CallerSources {
  * for routes that need a credential.
  */
 export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Authorisation {
-  function findCaller(context: GatewayContext, route: Route, now: number): Caller | Problem {
+  function findCaller(
+    context: GatewayContext,
+    route: DeclaredRoute,
+    now: number,
+  ): Caller | Problem {
     const { request, domain } = context;
     try {
       const { access } = route.operation;

@@ -2,7 +2,7 @@ import type { Problem } from "../base/errors";
 import { type ClientAddress, siteOf } from "../base/client-address";
 import type { Clock } from "../base/clock";
 import { IncomingBody, RUNTIME_BODY_MAX_BYTES, setIncomingBody } from "./body";
-import { BODY_MAX_BYTES, type DeclaredBody, isChunked } from "./declared-body";
+import { BODY_MAX_BYTES, type BodyLimits, isChunked } from "./declared-body";
 import { overloaded, tooManyBodies } from "./gateway-answers";
 import type { GatewayContext } from "./request-context";
 
@@ -32,7 +32,7 @@ export interface BodyBudget {
    * Reserves room for the body of a request and limits its time. Returns a Problem if the site of the
    * client, or all sites together, have no room left.
    */
-  reserve(context: GatewayContext, body: DeclaredBody): Problem | undefined;
+  reserve(context: GatewayContext, body: BodyLimits): Problem | undefined;
 }
 
 /**
@@ -67,8 +67,9 @@ export function createBodyBudget(clock: Clock): BodyBudget {
       const release = reserveRoom(context.address, bytes, isAnonymous);
       // A provider unsubscribes people from few addresses, and repeats a request only after a 503.
       if (!release) return caller.kind === "link" ? overloaded() : tooManyBodies();
-      context.body = new IncomingBody(clock, allowedMs(bytes, body, isAnonymous), release);
-      setIncomingBody(request, context.body);
+      const incoming = new IncomingBody(clock, allowedMs(bytes, body, isAnonymous), release);
+      context.body = incoming;
+      setIncomingBody(request, incoming);
       return undefined;
     },
   };
@@ -109,7 +110,7 @@ function createRoom(siteBytes: number) {
  * Returns the bytes for which room is reserved; 0 without a body. Without a declared length, a body counts
  * as the most that the runtime reads of one. A body that is read only in part is small.
  */
-function countedBytes(headers: Headers, { beginningBytes }: DeclaredBody): number {
+function countedBytes(headers: Headers, { beginningBytes }: BodyLimits): number {
   const max = beginningBytes === undefined ? RUNTIME_BODY_MAX_BYTES : SMALL_BODY_BYTES;
   if (isChunked(headers)) return max;
   const length = Number(headers.get("content-length") ?? 0);
@@ -117,7 +118,7 @@ function countedBytes(headers: Headers, { beginningBytes }: DeclaredBody): numbe
 }
 
 /** Returns the milliseconds that a body with `bytes` of reserved room may take. */
-function allowedMs(bytes: number, body: DeclaredBody, isAnonymous: boolean): number {
+function allowedMs(bytes: number, body: BodyLimits, isAnonymous: boolean): number {
   if (body.beginningBytes !== undefined) return BEGINNING_MS;
   const maxBytes = Math.min(bytes, body.maxBytes ?? BODY_MAX_BYTES);
   return (isAnonymous ? BASE_MS.anonymous : BASE_MS.identified) + Math.ceil(maxBytes * MS_PER_BYTE);

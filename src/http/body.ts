@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
 import type { Clock, Timer } from "../base/clock";
-import { BODY_MAX_BYTES, bodyTooLarge, hideSchema } from "./declared-body";
+import { BODY_MAX_BYTES, bodyTooLarge, declareBody } from "./declared-body";
 import { splitUrl } from "./request-url";
 
 /** Bytes of a body that the runtime reads before it answers 413 by itself. */
@@ -105,10 +105,11 @@ async function gather(request: Request, maxBytes: number): Promise<ArrayBuffer> 
  * parameter `instead`, if it is declared, none is read.
  */
 export function beginningOf(maxBytes: number, { instead }: { instead?: string } = {}) {
-  const schema = Type.Unsafe<Uint8Array>({ type: "string" });
-  return {
-    body: hideSchema({ schema, isOptional: true, beginningBytes: maxBytes }),
-    parse: async ({ request }: { request: Request }) => {
+  return declareBody<Uint8Array>({
+    schema: Type.Unsafe({ type: "string" }),
+    isOptional: true,
+    beginningBytes: maxBytes,
+    async read(request) {
       const { query = "" } = splitUrl(request.url) ?? {};
       const isReplaced = instead !== undefined && new URLSearchParams(query).has(instead);
       if (!isReplaced) return readBeginning(request, maxBytes);
@@ -116,7 +117,7 @@ export function beginningOf(maxBytes: number, { instead }: { instead?: string } 
       if (incoming) incoming.isUnread = true;
       return NO_BYTES;
     },
-  };
+  });
 }
 
 /**

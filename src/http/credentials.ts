@@ -6,7 +6,7 @@ import type { Scope } from "../features/keys/scopes";
 import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeats";
 import { toIso } from "../base/time";
 import { splitUrl } from "./request-url";
-import type { Route } from "./route-table";
+import type { DeclaredRoute } from "./operation";
 
 // RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
 const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
@@ -129,13 +129,13 @@ function rejectedKey(code: ErrorCode, detail: string): Problem {
 }
 
 /** Returns the token in a request's path, at the place of `:token` in the route's. */
-export function tokenInPath(request: Request, route: Route): string {
+export function tokenInPath(request: Request, route: DeclaredRoute): string {
   const { path } = splitUrl(request.url) ?? { path: "" };
   return path.split("/")[route.path.split("/").indexOf(TOKEN_SEGMENT)] ?? "";
 }
 
 /** Returns true if the caller of a route is identified by a token in the path. */
-export function hasTokenInPath({ path }: Pick<Route, "path">): boolean {
+export function hasTokenInPath({ path }: Pick<DeclaredRoute, "path">): boolean {
   return path.split("/").includes(TOKEN_SEGMENT);
 }
 
@@ -150,7 +150,7 @@ const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this s
 export function findHeartbeatMonitor(
   heartbeats: HeartbeatDirectory,
   request: Request,
-  route: Route,
+  route: DeclaredRoute,
 ): TokenOwner | Problem {
   const token = tokenOfRoute(request, route, "the monitor's token");
   if (token instanceof Problem) return token;
@@ -163,7 +163,7 @@ const UNKNOWN_REPORT_TOKEN = "The token for reports about mails is unknown, or w
 export function reporterProblem(
   isToken: (token: string) => boolean,
   request: Request,
-  route: Route,
+  route: DeclaredRoute,
 ): Problem | undefined {
   const token = tokenOfRoute(request, route, "the token for reports");
   if (token instanceof Problem) return token;
@@ -171,7 +171,7 @@ export function reporterProblem(
 }
 
 /** Returns the token in the path of a route, or else the bearer token; a Problem without one. */
-function tokenOfRoute(request: Request, route: Route, what: string): string | Problem {
+function tokenOfRoute(request: Request, route: DeclaredRoute, what: string): string | Problem {
   if (hasTokenInPath(route)) return tokenInPath(request, route);
   const header = request.headers.get("authorization");
   const token = header === null ? undefined : readBearerToken(header);
@@ -180,7 +180,7 @@ function tokenOfRoute(request: Request, route: Route, what: string): string | Pr
   );
 }
 
-function unknownToken(route: Route, detail: string): Problem {
+function unknownToken(route: DeclaredRoute, detail: string): Problem {
   if (hasTokenInPath(route)) return new Problem("not_found", detail);
   return challenge("invalid_key", detail, `, error="invalid_token"`);
 }

@@ -1,8 +1,6 @@
-import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
-
-/** The kind of the schema of a body that is a form. */
-export const FORM_KIND = "AllclearForm";
+import type { RequestContext } from "./request-context";
 
 /** Limit of a request body, in bytes. */
 export const BODY_MAX_BYTES = 256 * 1024;
@@ -16,46 +14,53 @@ const WHOLE_NUMBER = /^\d+$/;
 /** Characters of a Content-Encoding that an error repeats. */
 const ENCODING_SHOWN = 40;
 
-/** The body that a route declares. */
-export interface DeclaredBody<Schema extends TSchema = TSchema> {
-  /** Its schema; for a form, one of the kind `FORM_KIND`. */
-  schema: Schema;
-  /** Media type that is read as bytes, besides JSON. */
-  rawMediaType?: string;
-  /** True if a request may leave the body out. */
-  isOptional: boolean;
+/** Limits of a body. */
+export interface BodyLimits {
   /** Number of bytes that are read of it, where the rest is ignored; such a body may be of any media type. */
   beginningBytes?: number;
   /** Limit in bytes; `BODY_MAX_BYTES` if omitted. */
   maxBytes?: number;
 }
 
-/** Kind of the schema that Elysia gets in place of the declared one. */
-const DECLARED_KIND = "AllclearBody";
-const Declared = Symbol("declared");
-
-// Elysia's own check is quadratic in the length of a list, and composes a message of all errors.
-TypeRegistry.Set(DECLARED_KIND, () => true);
-
-/**
- * Returns the schema given to Elysia: accepts any value, has the static type of the declared schema, and
- * stores the declaration.
- */
-export function hideSchema<Schema extends TSchema>(declared: DeclaredBody<Schema>) {
-  return Type.Unsafe<Static<Schema>>({ [Kind]: DECLARED_KIND, [Declared]: declared });
+/** The body that a route declares. */
+export interface DeclaredBody extends BodyLimits {
+  /** Its schema. Fields of a form are declared by the operation. */
+  schema: TSchema;
+  /** Set for a form, whose screen shows each error at its field. */
+  form?: { takesFiles: boolean };
+  /** Media type that is read as bytes, besides JSON. */
+  rawMediaType?: string;
+  /** True if a request may leave the body out. */
+  isOptional: boolean;
+  /** Reads the body of a request. Rejects with a Problem for one that cannot be read. */
+  read(request: Request): Promise<unknown>;
+  /** Throws `validation_failed` for a body that was read and has invalid fields. */
+  validate?(body: unknown, call: BodyCall): void;
 }
 
-/** Returns the body that a route's options declare; undefined for a route that reads none. */
-export function declaredBodyOf({ body }: { body?: TSchema }): DeclaredBody | undefined {
-  if (!body) return undefined;
-  const declared = (body as { [Declared]?: DeclaredBody })[Declared];
-  if (declared) return declared;
-  const maxBytes: unknown = body["maxBytes"];
-  return {
-    schema: body,
-    isOptional: false,
-    ...(typeof maxBytes === "number" ? { maxBytes } : {}),
-  };
+/** Request whose body is validated. */
+interface BodyCall {
+  /** Parameters of the path. */
+  params: Readonly<Record<string, string>>;
+  requestContext: RequestContext;
+}
+
+const Declared = Symbol("declared");
+
+/** Returns the option of a route that declares a body, which handlers get as a `Value`. */
+export function declareBody<Value>(declared: DeclaredBody): { body: TUnsafe<Value> } {
+  return { body: Type.Unsafe<Value>({ [Declared]: declared }) };
+}
+
+/**
+ * Returns the body that a route's options declare; undefined for a route that reads none. Throws for a schema that
+ * nothing reads.
+ */
+export function declaredBodyOf(options: { body?: TSchema }): DeclaredBody | undefined {
+  if (!options.body) return undefined;
+  const declared = (options.body as { [Declared]?: DeclaredBody })[Declared];
+  if (!declared) throw new Error("declare bodies by jsonBody, formBody and the like");
+  return declared;
 }
 
 /** Returns true if a body comes without a declared length. */
@@ -76,14 +81,14 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") return unsupportedEncoding(encoding);
   if (!isWhole) return undefined;
-  const { schema, rawMediaType } = body;
+  const { form, rawMediaType } = body;
   if (rawMediaType !== undefined) {
     return isOfType(headers, rawMediaType) || mediaTypeProblem(headers) === undefined
       ? undefined
       : unsupportedMediaType(`${rawMediaType} or application/json`);
   }
-  if (schema[Kind] === FORM_KIND) {
-    const accepted = formMediaTypes(schema);
+  if (form) {
+    const accepted = formMediaTypes(form);
     return accepted.includes(mediaTypeOf(headers))
       ? undefined
       : unsupportedMediaType(accepted.join(" or "));
@@ -96,8 +101,8 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
 }
 
 /** Returns the media types in which a form may be sent. */
-export function formMediaTypes(schema: TSchema): string[] {
-  return schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
+export function formMediaTypes({ takesFiles }: { takesFiles: boolean }): string[] {
+  return takesFiles ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
 }
 
 /** Returns false if the headers say that there is no body. */
@@ -108,7 +113,7 @@ export function hasBody(headers: Headers): boolean {
 /** Returns 400 for a length that is not a whole number, 413 for a declared length over the limit. */
 export function bodyLengthProblem(
   headers: Headers,
-  { beginningBytes, maxBytes = BODY_MAX_BYTES }: DeclaredBody,
+  { beginningBytes, maxBytes = BODY_MAX_BYTES }: BodyLimits,
 ): Problem | undefined {
   const length = headers.get("content-length");
   if (length === null) return undefined;

@@ -1,70 +1,76 @@
 import type { TSchema } from "@sinclair/typebox";
-import { type AnyElysia, Elysia, ParseError, ValidationError } from "elysia";
-import { ERRORS, invalidFields, notFound, Problem } from "../base/errors";
+import { type AnyElysia, Elysia } from "elysia";
+import { Problem } from "../base/errors";
 import { examine } from "../base/validation";
-import { toProblem } from "./problems";
-import { type StoredContexts, storeContexts } from "./request-context";
+import { declaredBodyOf } from "./declared-body";
+import type { RequestContext } from "./request-context";
+import type { Call, Handle, NewRoute } from "./route-table";
 
-/** The contexts of the requests under way, for routes that Elysia runs. */
-export interface RequestContexts extends StoredContexts {
-  /**
-   * The plugin that gives handlers their `requestContext`. Throws if Elysia would run the handler of a
-   * route other than the authorised one.
-   */
+/** Gives the handlers of an application the type of `requestContext`. */
+export interface RequestContexts {
   plugin: ReturnType<typeof requestContextPlugin>;
 }
 
-export function createRequestContexts(stored: StoredContexts = storeContexts()): RequestContexts {
-  return { ...stored, plugin: requestContextPlugin(stored.find) };
+export function createRequestContexts(): RequestContexts {
+  return { plugin: requestContextPlugin() };
 }
 
-function requestContextPlugin(find: StoredContexts["find"]) {
-  return new Elysia({ name: "request-context" }).derive({ as: "scoped" }, ({ request, route }) => {
-    const requestContext = find(request);
-    if (requestContext?.route?.path !== route) {
-      throw new Error(`the gateway did not authorise this request to ${route}`);
+function requestContextPlugin() {
+  return new Elysia({ name: "request-context" }).decorate(
+    "requestContext",
+    undefined as unknown as RequestContext,
+  );
+}
+
+/** Options of a route that the gateway knows; `detail` holds the operation. */
+const OPTIONS = new Set(["detail", "query", "body"]);
+
+/**
+ * Returns the routes that an application declares. Elysia gives them their types; the gateway finds them and calls
+ * their handlers, with the fields of `Call` alone. Throws for an option that would have no effect.
+ */
+export function routesOf(elysia: AnyElysia): NewRoute[] {
+  return elysia.routes.map(({ method, path, handler, hooks }) => {
+    for (const [name, value] of Object.entries(hooks)) {
+      if (value === undefined || OPTIONS.has(name)) continue;
+      throw new Error(`the route ${method} ${path} declares ${name}, which has no effect`);
     }
-    if (requestContext.route.body) requestContext.confirm();
-    return { requestContext };
+    return { method, path, hooks, handle: createHandle(handler as never, hooks) };
   });
 }
 
-/** Creates an application without routes. It runs behind the gateway, which writes its errors. */
-export function createElysia({ find }: StoredContexts): AnyElysia {
-  return new Elysia({
-    // Unknown fields are rejected, since dropping them would hide a caller's typing errors.
-    normalize: false,
-    // The gateway decides about a slash at the end, and passes none. Loose paths would make the routes load 10 ms later.
-    strictPath: true,
-    // Otherwise Elysia reads the path from the URL's eleventh character on, even if the host is longer.
-    handler: { standardHostname: false },
-  }).onError({ as: "global" }, ({ error, code, request }) => {
-    const requestContext = find(request);
-    if (requestContext) requestContext.failure ??= problemOf(error, code);
-    return new Response(null, { status: 500 });
-  });
-}
-
-/** Converts an error that Elysia caught. */
-function problemOf(error: unknown, code: string | number): Problem {
-  if (error instanceof ValidationError) return fromValidation(error);
-  // Elysia wraps errors of body parsers.
-  if (error instanceof ParseError && error.cause instanceof Problem) return error.cause;
-  return code === "NOT_FOUND" ? notFound("path") : toProblem(error);
-}
-
-function fromValidation(error: ValidationError): Problem {
-  // The validator is the schema, or a compiled check with a schema that the types omit.
-  const { schema = error.validator } = error.validator as { schema?: TSchema };
-  const { all: fields, unlisted } = examine(schema as TSchema, error.value).errors;
-  if (error.type === "body") return invalidFields(fields, unlisted);
-  if (error.type === "query") {
-    const [first] = fields;
-    const name = first?.pointer.slice(2) ?? "";
-    return new Problem("invalid_request", `The query parameter ${name} ${first?.detail}.`, {
-      fields,
-      unlisted,
-    });
+/**
+ * Returns a handler with what happens before it: the body is read, the caller is checked again, since that may have
+ * taken time, and query and body are validated.
+ */
+function createHandle(handler: Handle, options: { query?: TSchema; body?: TSchema }): Handle {
+  const body = declaredBodyOf(options);
+  const { query } = options;
+  if (!body) {
+    if (!query) return handler;
+    return (call) => {
+      validateQuery(query, call);
+      return handler(call);
+    };
   }
-  return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
+  return async (call) => {
+    call.body = await body.read(call.request);
+    call.requestContext.confirm();
+    if (query) validateQuery(query, call);
+    body.validate?.(call.body, call);
+    return handler(call);
+  };
+}
+
+/** Throws `invalid_request` for a query that violates its schema. */
+function validateQuery(schema: TSchema, { query }: Call): void {
+  const { errors } = examine(schema, query);
+  if (errors.isEmpty) return;
+  const { all: fields, unlisted } = errors;
+  const [first] = fields;
+  const name = first?.pointer.slice(2) ?? "";
+  throw new Problem("invalid_request", `The query parameter ${name} ${first?.detail}.`, {
+    fields,
+    unlisted,
+  });
 }

@@ -1,8 +1,8 @@
-import { Kind, Type, TypeRegistry } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
 import { readBytes, readText } from "./body";
-import { type DeclaredBody, FORM_KIND, canSendFiles } from "./declared-body";
+import { canSendFiles, declareBody } from "./declared-body";
 
 /** A form as a browser sent it. */
 export interface Form {
@@ -29,25 +29,19 @@ interface SentFile {
   name: string;
 }
 
-// Accepts everything: the screen validates the fields and shows each error at its field.
-TypeRegistry.Set(FORM_KIND, () => true);
-const PlainForm = Type.Unsafe<Form>({ [Kind]: FORM_KIND });
-const FormWithFiles = Type.Unsafe<Form>({ [Kind]: FORM_KIND, takesFiles: true });
-
 /**
  * Declares that a route reads a form (`application/x-www-form-urlencoded`, and `multipart/form-data`
  * where it takes files): spread into its options. Files count towards the limit of a body, which `maxBytes`
  * raises for a form with files.
  */
 export function formBody({ files = false, maxBytes }: { files?: boolean; maxBytes?: number } = {}) {
-  const withFiles =
-    maxBytes === undefined
-      ? FormWithFiles
-      : Type.Unsafe<Form>({ [Kind]: FORM_KIND, takesFiles: true, maxBytes });
-  return {
-    body: files ? withFiles : PlainForm,
-    parse: ({ request }: { request: Request }) => readForm(request, files, maxBytes),
-  };
+  return declareBody<Form>({
+    schema: Type.Object({}),
+    form: { takesFiles: files },
+    isOptional: false,
+    ...(files && maxBytes !== undefined ? { maxBytes } : {}),
+    read: (request) => readForm(request, files, maxBytes),
+  });
 }
 
 // A property of the request, so that the answer to a refused form finds it.
@@ -57,11 +51,6 @@ type WithForm = Request & { [SENT_FORM]?: Form };
 /** Returns the form of a request; undefined unless it was read. */
 export function sentFormOf(request: WithForm): Form | undefined {
   return request[SENT_FORM];
-}
-
-/** Reads the form that a route declares. */
-export function readSentForm(request: Request, { schema, maxBytes }: DeclaredBody): Promise<Form> {
-  return readForm(request, schema["takesFiles"] === true, maxBytes);
 }
 
 async function readForm(

@@ -1,10 +1,11 @@
+import { parseQueryFromURL } from "elysia/parse-query";
 import type { Ctx } from "../context";
 import { Problem } from "../base/errors";
 import type { KeyUsage } from "../features/keys/usage";
 import type { Charge, Limiter } from "../features/limits/limiter";
 import type { Domains } from "../features/pages/custom-domains";
 import { type CallerSources, createAuthorisation } from "./authorisation";
-import { setIncomingBody, UnfinishedBody } from "./body";
+import { UnfinishedBody } from "./body";
 import { createBodyBudget } from "./body-budget";
 import { type Cdn, MISSING_CACHE } from "./cdn";
 import { chargeCaller } from "./charge";
@@ -22,7 +23,6 @@ import {
   createRequestIds,
   GatewayContext,
   type PeerOf,
-  type StoredContexts,
 } from "./request-context";
 import {
   asGet,
@@ -31,7 +31,6 @@ import {
   type SplitUrl,
   splitUrl,
   withoutSlash,
-  withPath,
 } from "./request-url";
 import { NO_STORE } from "./representation";
 import { answerUnread, closeUnread } from "./unread-body";
@@ -41,7 +40,6 @@ import {
   type Match,
   matchCustomDomain,
   NO_MATCH,
-  type Route,
   type RouteTable,
 } from "./route-table";
 
@@ -51,7 +49,6 @@ export type Gateway = (request: Request, peer: PeerOf) => Response | Promise<Res
 export interface GatewayDependencies {
   ctx: Ctx;
   routes: RouteTable;
-  requestContexts: StoredContexts;
   domains: Domains;
   /** Returns the sources of callers. Called only for routes that need a credential. */
   sources(): CallerSources;
@@ -68,6 +65,9 @@ export interface GatewayDependencies {
   elsewhere?: Elsewhere | undefined;
 }
 
+/** A match with a route. */
+type Found = Extract<Match, { params: unknown }>;
+
 /** Status counted for an unfinished body. A sender that is too slow receives 400. */
 const CLIENT_CLOSED = 499;
 
@@ -78,7 +78,7 @@ const CLIENT_CLOSED = 499;
  * room for the body; `beforeBody`; handler. Responses of this node leave through `finish` with the same headers.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
-  const { ctx, routes, requestContexts, usage, limiter, addresses, cdn, elsewhere } = deps;
+  const { ctx, routes, usage, limiter, addresses, cdn, elsewhere } = deps;
   const { clock, log } = ctx;
   const authorisation = createAuthorisation(ctx, deps.sources);
   const bodies = createBodyBudget(clock);
@@ -94,7 +94,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   /** Returns the error of a request, if any. A missing file is charged here. */
   function failureOf(context: GatewayContext, outcome: Response | Problem): Problem | undefined {
-    const failure = outcome instanceof Problem ? outcome : context.failure;
+    const failure = outcome instanceof Problem ? outcome : undefined;
     if (failure === undefined || context.charge) return failure;
     context.charge = limiter.chargeMissingFile(context.address);
     return context.charge.decision.isAllowed ? failure : rateLimited(context.charge);
@@ -174,7 +174,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   /** Runs the handler of a request, unless its body is refused. */
-  function pass(context: GatewayContext, url: SplitUrl, route: Route) {
+  function pass(context: GatewayContext, url: SplitUrl, { route, params }: Found) {
     const unread = answerUnread(context, url, route, bodies);
     if (unread) return finishUnread(context, unread);
     const end = route.body ? finish : finishUnread;
@@ -182,9 +182,13 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
         deps.sources().sessions.touch(context.caller.session, context.now, context.address.ip);
       }
-      const inner = innerRequest(context, url);
-      requestContexts.set(inner, context);
-      const answer = route.handle(inner);
+      const answer = route.handle({
+        request: requestOf(context, url),
+        params,
+        query: parseQueryFromURL(url.query),
+        body: undefined,
+        requestContext: context,
+      });
       return answer instanceof Promise
         ? answer
             .catch((error: unknown) => toProblem(error))
@@ -252,30 +256,23 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     // Without a route or a URL there is a problem; the types do not show it.
     if (problem || !match.route || !url) {
       const failure = problem ?? badHost();
-      const form = readRefusedForm(context, failure, bodies);
+      const form = readRefusedForm(context, match.route, failure, bodies);
       return form ? form.then(() => finish(context, failure)) : finishUnread(context, failure);
     }
-    const { route } = match;
     const behind = elsewhere?.catchUp({ context, match, url, bodies });
-    if (!behind) return pass(context, url, route);
+    if (!behind) return pass(context, url, match);
     return behind.then((outcome) =>
-      outcome ? finishElsewhere(context, outcome) : pass(context, url, route),
+      outcome ? finishElsewhere(context, outcome) : pass(context, url, match),
     );
   }
 
   return (request, peer) => answer(request, peer, false);
 }
 
-/** Returns the request that the handler gets: with the path of its route. */
-function innerRequest({ request, rightPath, body }: GatewayContext, url: SplitUrl): Request {
-  const { path, query } = url;
-  if (rightPath !== undefined || request.method === "HEAD") {
-    return asGet(request, withoutSlash(rightPath ?? path) || "/", query);
-  }
-  if (!path.endsWith("/") || path === "/") return request;
-  const inner = withPath(request, withoutSlash(path), query);
-  if (body) setIncomingBody(inner, body);
-  return inner;
+/** Returns the request that the handler gets: by GET for HEAD, and with the path for which the sent one is another spelling. */
+function requestOf({ request, rightPath }: GatewayContext, { path, query }: SplitUrl): Request {
+  if (rightPath === undefined && request.method !== "HEAD") return request;
+  return asGet(request, withoutSlash(rightPath ?? path) || "/", query);
 }
 
 /**

@@ -3,7 +3,7 @@ import { examine, type FieldErrors, type IsInvalidField } from "../base/validati
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
 import { decodeText, readBytes } from "./body";
-import { hideSchema, mediaTypeProblem } from "./declared-body";
+import { declareBody, mediaTypeProblem } from "./declared-body";
 import type { RequestContext } from "./request-context";
 
 /** Limit of nesting. No body of the API is that deep; recursive readers stay within the stack. */
@@ -34,20 +34,17 @@ type FurtherErrors<Schema extends TSchema> = (
   // oxlint-disable-next-line typescript/no-invalid-void-type
 ) => FieldErrors | void;
 
-/**
- * Declares a route's JSON body: spread into its options. Each route with a body has its own parser, since
- * one parser for all would make Elysia run the routes without a body asynchronously.
- */
+/** Declares a route's JSON body: spread into its options. */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
   furtherErrors?: FurtherErrors<Schema>,
 ) {
-  return declareBody(schema, false, furtherErrors);
+  return declareJson(schema, false, furtherErrors);
 }
 
 /** Declares a JSON body that may be left out or empty, which is the same as `{}`. */
 export function optionalJsonBody<Schema extends TSchema>(schema: Schema) {
-  return declareBody(schema, true);
+  return declareJson(schema, true);
 }
 
 /** Declares that a route takes no body but an empty one or `{}`. */
@@ -57,36 +54,28 @@ export function noBody() {
 
 const NoFields = Type.Object({}, { additionalProperties: false });
 
-function declareBody<Schema extends TSchema>(
+function declareJson<Schema extends TSchema>(
   schema: Schema,
   isOptional: boolean,
   furtherErrors?: FurtherErrors<Schema>,
 ) {
-  return {
-    body: hideSchema({ schema, isOptional }),
-    parse: ({ request }: { request: Request }) => readJsonBody(request, isOptional),
-    beforeHandle({ body, params = {}, requestContext }: BodyContext): void {
+  return declareBody<Static<Schema>>({
+    schema,
+    isOptional,
+    read: (request) => readJsonBody(request, isOptional),
+    validate(body, { params, requestContext }) {
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
       if (furtherErrors) {
         const isInvalid: IsInvalidField = (field) =>
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
-        const fields = (valid ?? {}) as Partial<Static<Schema>>;
-        const id = params["id"] ?? "";
-        const request = { errors, id, params, requestContext, isInvalid };
-        const further = furtherErrors(fields, request);
+        const invalid = { id: params["id"] ?? "", params, requestContext, errors, isInvalid };
+        const further = furtherErrors((valid ?? {}) as Partial<Static<Schema>>, invalid);
         if (further) errors.addMissing(further);
       }
       errors.throwIfAny();
     },
-  };
-}
-
-interface BodyContext {
-  body: unknown;
-  /** Undefined on a path without parameters. */
-  params?: Record<string, string>;
-  requestContext: RequestContext;
+  });
 }
 
 export const IDEMPOTENCY_KEY = "idempotency-key";

@@ -115,6 +115,17 @@ export interface Operation {
   isOfPrimary?: true;
 }
 
+/** A route as it is declared, apart from what it runs. */
+export interface DeclaredRoute {
+  /** Position among the declared routes. */
+  index: number;
+  method: string;
+  /** The pattern, such as `/api/v1/status/:slug`. */
+  path: string;
+  operation: Operation;
+  query: TSchema | undefined;
+}
+
 /** Declares a route: spread into the options of `.get(path, handler, {...operation({…})})`. */
 export function operation(declared: Operation): { detail: DocumentDecoration } {
   // Elysia keeps `detail` unchanged with the route; its type lists only the fields of OpenAPI.

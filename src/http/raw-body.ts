@@ -1,7 +1,7 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { examine } from "../base/validation";
 import { decodeText, readBytes } from "./body";
-import { hideSchema, isOfType } from "./declared-body";
+import { declareBody, isOfType } from "./declared-body";
 import { parseJson } from "./json-body";
 
 /**
@@ -12,15 +12,17 @@ export function jsonOrRawBody<Schema extends TSchema>(
   schema: Schema,
   { mediaType, maxBytes }: { mediaType: string; maxBytes: number },
 ) {
-  const declared = hideSchema({ schema, isOptional: false, maxBytes, rawMediaType: mediaType });
-  return {
-    body: Type.Unsafe<Static<Schema> | Uint8Array>(declared),
-    parse: async ({ request }: { request: Request }): Promise<unknown> => {
+  return declareBody<Static<Schema> | Uint8Array>({
+    schema,
+    isOptional: false,
+    maxBytes,
+    rawMediaType: mediaType,
+    async read(request) {
       const bytes = await readBytes(request, maxBytes);
       return isOfType(request.headers, mediaType) ? bytes : parseJson(decodeText(bytes));
     },
-    beforeHandle({ body }: { body: unknown }): void {
+    validate(body) {
       if (!(body instanceof Uint8Array)) examine(schema, body).errors.throwIfAny();
     },
-  };
+  });
 }

@@ -1,14 +1,14 @@
 import type { Problem } from "../base/errors";
-import { bodyHeadersProblem, type DeclaredBody, isChunked } from "./declared-body";
-import { type Form, readSentForm } from "./form-body";
+import { bodyHeadersProblem, type BodyLimits, isChunked } from "./declared-body";
 import type { GatewayContext } from "./request-context";
+import type { Route } from "./route-table";
 
 /** Limit of a form, in bytes, whose fields are kept while its user signs in again. */
 export const KEPT_FORM_MAX_BYTES = 64 * 1024;
 
 /** Reserves room for a body. Returns a Problem without room. */
 interface Room {
-  reserve(context: GatewayContext, body: DeclaredBody): Problem | undefined;
+  reserve(context: GatewayContext, body: BodyLimits): Problem | undefined;
 }
 
 /**
@@ -17,10 +17,11 @@ interface Room {
  */
 export function readRefusedForm(
   context: GatewayContext,
+  route: Route | undefined,
   { code }: Problem,
   bodies: Room,
-): Promise<Form | undefined> | undefined {
-  const { request, route } = context;
+): Promise<unknown> | undefined {
+  const { request } = context;
   if (code !== "sign_in_required" || !route?.body || !route.operation.keepsTyped) return undefined;
   const { headers } = request;
   const length = Number(headers.get("content-length") ?? 0);
@@ -29,9 +30,8 @@ export function readRefusedForm(
   if (bodyHeadersProblem(headers, route.body) || bodies.reserve(context, route.body)) {
     return undefined;
   }
-  return readSentForm(request, route.body).catch(() => {
+  return route.body.read(request).catch(() => {
     if (context.body) context.body.isUnread = true;
-    return undefined;
   });
 }
 

@@ -1,6 +1,5 @@
 import type { Ctx } from "../context";
 import { type Actor, userActor } from "../base/actor";
-import type { Problem } from "../base/errors";
 import type { LiveSession } from "../features/auth/sessions";
 import type { Credential } from "../features/keys/directory";
 import type { Charge } from "../features/limits/limiter";
@@ -8,9 +7,8 @@ import type { TokenOwner } from "../features/monitors/heartbeats";
 import type { DomainPage } from "../features/pages/custom-domains";
 import { outsideAddressOf } from "../egress/policy";
 import type { ClientAddress } from "../base/client-address";
-import type { IncomingBody } from "./body";
 import type { Cdn } from "./cdn";
-import type { Route } from "./route-table";
+import type { DeclaredRoute } from "./operation";
 
 /**
  * Caller of a request: the bearer of a live key, a signed-in user, a job with a heartbeat token, a
@@ -31,7 +29,7 @@ export interface RequestContext {
   /** Arrival of the request, in unix ms. Reading a body takes time: code that runs later reads the clock. */
   now: number;
   /** Undefined where no declared route matched. */
-  route: Route | undefined;
+  route: DeclaredRoute | undefined;
   caller: Caller;
   /** The page whose custom domain the request was sent to; undefined on every other host. */
   domain: DomainPage | undefined;
@@ -52,8 +50,6 @@ export interface RequestContext {
   readonly asOf: string | undefined;
   /** Value of Strict-Transport-Security; undefined if the answer has none. */
   readonly hsts: string | undefined;
-  /** Error of the handler, which the gateway writes. */
-  failure: Problem | undefined;
   /** True if the response already has the headers of every response. */
   hasRequestHeaders: boolean;
 }
@@ -72,6 +68,14 @@ export interface ContextDependencies {
 /** Returns the address of the socket that a request came from. Costs a system call. */
 export type PeerOf = (request: Request) => string;
 
+/** A request body for which room is reserved. */
+interface BodyUnderWay {
+  /** True if the answer is given before the whole body was read. */
+  isUnread: boolean;
+  /** Gives back the room; calling it again has no effect. */
+  release(): void;
+}
+
 /** Caller without a credential. */
 export const ADDRESS_ONLY: Caller = { kind: "address" };
 
@@ -80,17 +84,16 @@ export const ADDRESS_ONLY: Caller = { kind: "address" };
  * gateway's own work is a large part of the cost of a small answer.
  */
 export class GatewayContext implements RequestContext {
-  route: Route | undefined = undefined;
+  route: DeclaredRoute | undefined = undefined;
   caller: Caller = ADDRESS_ONLY;
   domain: DomainPage | undefined = undefined;
   charge: Charge | undefined = undefined;
   shownPageId: string | undefined = undefined;
-  failure: Problem | undefined = undefined;
   hasRequestHeaders = false;
   /** Path for which the sent one is another spelling; undefined if a route has the sent one. */
   rightPath: string | undefined = undefined;
   /** The body, once room was reserved for it; undefined for a request without one. */
-  body: IncomingBody | undefined = undefined;
+  body: BodyUnderWay | undefined = undefined;
   /** Arrival on the monotonic clock; set only if requests are logged. */
   since = 0;
   #address: ClientAddress | undefined = undefined;
@@ -153,20 +156,6 @@ export function createRequestIds(random: Ctx["random"]): () => string {
   const beginning = `req_${Buffer.from(random(8)).toString("hex")}`;
   let count = 0;
   return () => beginning + (++count).toString(36);
-}
-
-/** The contexts of the requests under way. */
-export interface StoredContexts {
-  set(request: Request, requestContext: RequestContext): void;
-  find(request: Request): RequestContext | undefined;
-}
-
-export function storeContexts(): StoredContexts {
-  const contexts = new WeakMap<Request, RequestContext>();
-  return {
-    set: (request, requestContext) => void contexts.set(request, requestContext),
-    find: (request) => contexts.get(request),
-  };
 }
 
 /** Returns the credential that a request to a key-protected route carries. Throws for other routes. */

@@ -46,17 +46,8 @@ export function hasOneHost(headers: Headers): boolean {
  * answer, and for another spelling of its path.
  */
 export function asGet({ headers }: Request, path: string, query: string): Request {
-  return new Request(innerUrl(path, query), { headers });
-}
-
-/** Returns a request with its body and another path. */
-export function withPath(request: Request, path: string, query: string): Request {
-  return new Request(innerUrl(path, query), request);
-}
-
-/** Returns a URL for the router. The host is replaced, since the original one may not be valid in a URL. */
-function innerUrl(path: string, query: string): string {
-  return `http://localhost${path}${query === "" ? "" : `?${query}`}`;
+  // The original host may not be valid in a URL.
+  return new Request(`http://localhost${path}${query === "" ? "" : `?${query}`}`, { headers });
 }
 
 /** Returns 400 for a query that contains an API key or an access token, since queries are logged. */

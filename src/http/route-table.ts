@@ -2,30 +2,38 @@ import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
 import type { DomainPage } from "../features/pages/custom-domains";
 import { type DeclaredBody, declaredBodyOf } from "./declared-body";
-import { type Operation, operationOf } from "./operation";
+import { type DeclaredRoute, operation, operationOf } from "./operation";
+import type { RequestContext } from "./request-context";
 import { RequestCounts } from "./request-counts";
 import { withoutSlash } from "./request-url";
 
 /** A declared route, as the gateway sees it. */
-export interface Route {
-  /** Position among the declared routes. */
-  index: number;
-  method: string;
-  /** The pattern, such as `/api/v1/status/:slug`. */
-  path: string;
-  operation: Operation;
+export interface Route extends DeclaredRoute {
   /** The body that it reads; undefined if it reads none. */
   body: DeclaredBody | undefined;
-  query: TSchema | undefined;
-  /** Runs the application that declares the route; it calls the handler that the request matches. */
   handle: Handle;
 }
 
-/** Answers a request whose route is known. */
-export type Handle = (request: Request) => Response | Promise<Response>;
+/** Answers a request to its route. Throws a Problem for a rejected one. */
+export type Handle = (call: Call) => Response | Promise<Response>;
+
+/** A request to a route, as its handler gets it. */
+export interface Call {
+  /** The request by GET if it is a HEAD. */
+  request: Request;
+  /** Decoded parameters of the path. */
+  params: Record<string, string>;
+  /** Parameters of the query, of repeated ones the last. */
+  query: Record<string, string>;
+  /** Undefined for a route that reads none. */
+  body: unknown;
+  requestContext: RequestContext;
+}
 
 /** The route of a request, or else the methods of its path; none if the path is unknown. */
-export type Match = { route: Route } | { route: undefined; allowed: readonly string[] };
+export type Match =
+  | { route: Route; params: Record<string, string> }
+  | { route: undefined; allowed: readonly string[] };
 
 export const NO_MATCH: Match = { route: undefined, allowed: [] };
 
@@ -34,63 +42,60 @@ export interface RouteTable {
   /** Number of responses by route and status. */
   counts: RequestCounts;
   match(method: string, path: string): Match;
-  /** Adds what an application declares. Throws for a route that does not declare an operation. */
-  add(declared: readonly DeclaredRoute[], handle: Handle): void;
+  /** Adds routes. Throws for one that does not declare an operation. */
+  add(routes: readonly NewRoute[]): void;
 }
 
-interface DeclaredRoute {
+/** A route with its options, which hold its operation and its schemas. */
+export interface NewRoute {
   method: string;
   path: string;
-  hooks: unknown;
+  hooks: object;
+  handle: Handle;
 }
 
-/** A route without parameters, schemas and request context, which runs without Elysia. */
+/** A route of GET without parameters and schemas, for which Elysia is not loaded. */
 export interface PlainRoute {
   path: string;
-  hooks: { detail: unknown };
-  /** Answers GET. Errors are thrown. */
-  handle: Handle;
+  hooks: ReturnType<typeof operation>;
+  handle: () => Response | Promise<Response>;
 }
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
- * A table of declared routes, in the same router that Elysia uses, so that both read a path in the same way.
- * HEAD is answered wherever GET is.
+ * A table of declared routes, in the router that Elysia uses too. HEAD is answered wherever GET is.
  */
 export function createRouteTable(): RouteTable {
-  // Holds the results of `match`, so that a match makes no object.
-  const router = new Memoirist<{ route: Route }>();
+  const router = new Memoirist<Route>({ onParam: decodeParameter });
   const routes: Route[] = [];
   const counts = new RequestCounts();
 
   return {
     routes,
     counts,
-    add(declared, handle) {
-      const added = declared.map(({ method, path, hooks }, offset): Route => {
+    add(declared) {
+      const added = declared.map(({ method, path, hooks, handle }, offset): Route => {
         const operation = operationOf({ hooks });
         if (!operation) throw new Error(`the route ${method} ${path} declares no operation`);
-        const { query } = hooks as { query?: TSchema };
-        const body = declaredBodyOf(hooks as { body?: TSchema });
+        const { query }: { query?: TSchema } = hooks;
+        const body = declaredBodyOf(hooks);
         return { index: routes.length + offset, method, path, operation, body, query, handle };
       });
       for (const route of added) {
         const { method, path } = route;
         const paths = takesSlash(route) ? [path, `${path}/`] : [path];
         // The router's history would be searched for each further route.
-        for (const spelling of paths)
-          router.add(method, spelling, { route }, { ignoreHistory: true });
+        for (const spelling of paths) router.add(method, spelling, route, { ignoreHistory: true });
       }
       routes.push(...added);
       counts.add(added);
     },
     match(method, path) {
-      // Elysia would pass a parameter that cannot be decoded to the handler as null.
       if (path.includes("%") && !isDecodable(path)) return NO_MATCH;
-      const found = router.find(method === "HEAD" ? "GET" : method, path)?.store;
-      if (found) return found;
-      const matches = METHODS.map((candidate) => router.find(candidate, path)?.store.route).filter(
+      const found = router.find(method === "HEAD" ? "GET" : method, path);
+      if (found) return { route: found.store, params: found.params };
+      const matches = METHODS.map((candidate) => router.find(candidate, path)?.store).filter(
         (route) => route !== undefined,
       );
       return { route: undefined, allowed: allowedMethods(matches) };
@@ -131,6 +136,10 @@ export function findRightPath(
     .map((segment, at) => (at === slugAt ? segment.toLowerCase() : segment))
     .join("/");
   return right === path ? undefined : right;
+}
+
+function decodeParameter(value: string): string {
+  return value.includes("%") ? decodeURIComponent(value) : value;
 }
 
 function isDecodable(path: string): boolean {

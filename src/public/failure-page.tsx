@@ -1,8 +1,7 @@
 import { type ErrorCode, ERRORS, type Problem } from "../base/errors";
-import { answersPrograms } from "../http/operation";
+import { answersPrograms, type DeclaredRoute } from "../http/operation";
 import type { GatewayContext } from "../http/request-context";
 import { readTheme, type Theme } from "../http/cookies";
-import type { Route } from "../http/route-table";
 import { seeOther, sendHtml } from "../http/answers";
 import { SIGN_IN_PATH } from "../http/authorisation";
 import { containsKeyShape } from "../base/ids";
@@ -30,9 +29,9 @@ export function createFailurePage(): (
 ) => Response | undefined {
   const loadPages = createPageCache(renderFailure);
   /** Results of `answersPrograms`, cached since answers under load must stay cheap. */
-  const routesOfPrograms = new Map<Route, boolean>();
+  const routesOfPrograms = new Map<DeclaredRoute, boolean>();
 
-  function isForPrograms(route: Route): boolean {
+  function isForPrograms(route: DeclaredRoute): boolean {
     let isIt = routesOfPrograms.get(route);
     if (isIt === undefined) {
       isIt = answersPrograms(route.operation);

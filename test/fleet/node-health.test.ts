@@ -69,7 +69,7 @@ describe("health checks of a primary", () => {
       apiProblem: undefined,
     }));
     for (const { handle } of routes) {
-      const answer = await handle(new Request("http://x/"));
+      const answer = await handle();
       expect(await answer.json()).toMatchObject({ status: "ok", role: "primary", term: 4 });
     }
     expect(readiness.nodeFields?.()).not.toHaveProperty("writable");

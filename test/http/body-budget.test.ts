@@ -3,7 +3,7 @@ import { createBodyBudget } from "../../src/http/body-budget";
 import { GatewayContext } from "../../src/http/request-context";
 import { createTestClock } from "../support/clock";
 
-const BODY = { schema: {} as never, isOptional: false };
+const BODY = {};
 
 function contextOf(headers: Record<string, string>): GatewayContext {
   const request = new Request("http://status.test/", { method: "POST", headers });

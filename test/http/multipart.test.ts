@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../src/base/errors";
-import { formBody } from "../../src/http/form-body";
+import { declaredBodyOf } from "../../src/http/declared-body";
+import { type Form, formBody } from "../../src/http/form-body";
 import { createTestApp, expectProblem } from "../support/app";
 import { asUpload, multipart, type Part } from "../support/multipart";
 import { rejectionOf } from "../support/rejection";
@@ -16,7 +17,7 @@ function read(
 ) {
   const headers = { "content-type": sent.type };
   const request = new Request(url, { method: "POST", body: sent.body, headers });
-  return formBody({ files: takesFiles }).parse({ request });
+  return declaredBodyOf(formBody({ files: takesFiles }))?.read(request) as Promise<Form>;
 }
 
 const readParts = (parts: readonly Part[], boundary?: string) => read(multipart(parts, boundary));

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { asc } from "drizzle-orm";
-import { type Acknowledge, type App, createApp } from "../../src/app";
+import { type App, type AppOptions, createApp } from "../../src/app";
 import type { Config } from "../../src/base/config/options";
 import { loadConfig } from "../../src/base/config/load";
 import type { Ctx } from "../../src/context";
@@ -156,8 +156,8 @@ export async function createTestApp(
     egress?: (ctx: Ctx) => Egress;
     /** Parts for more than one machine; by default none. */
     fleet?: (ctx: Ctx) => Fleet;
-    /** Completes the answers of handlers, as on the primary of a fleet. */
-    acknowledge?: (ctx: Ctx) => Acknowledge;
+    /** Returns what runs in place of handlers, as on the primary of a fleet. */
+    wrap?: (ctx: Ctx) => AppOptions["wrap"];
     /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
@@ -178,8 +178,8 @@ export async function createTestApp(
   const ownImports = createTestImports(ctx);
   const imports = options.imports?.(ctx) ?? ownImports.imports;
   const background = async () => ({ monitoring, backups, imports, egress, fleet });
-  const acknowledge = options.acknowledge?.(ctx);
-  const app = createApp(ctx, { background, passwords: options.passwords, acknowledge });
+  const wrap = options.wrap?.(ctx);
+  const app = createApp(ctx, { background, passwords: options.passwords, wrap });
   if (options.dashboard) await app.loadRoutes();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {

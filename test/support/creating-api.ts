@@ -9,7 +9,7 @@ import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeats
 import { createDomains } from "../../src/features/pages/custom-domains";
 import { createBearerReader } from "../../src/http/bearer";
 import { createCredentials } from "../../src/http/credentials";
-import { createElysia, createRequestContexts } from "../../src/http/elysia";
+import { createRequestContexts, routesOf } from "../../src/http/elysia";
 import { createClientAddresses } from "../../src/http/client-address";
 import { createGateway, type GatewayDependencies } from "../../src/http/gateway";
 import { createOnce } from "../../src/http/create-once";
@@ -82,7 +82,7 @@ export async function createCreatingApi({
  * Returns routes that create a thing. A thing is an API key, since it has a secret and an audit
  * entry.
  */
-function routesOf(ctx: Ctx, requestContexts: ReturnType<typeof createRequestContexts>) {
+function thingRoutes(ctx: Ctx, requestContexts: ReturnType<typeof createRequestContexts>) {
   const make = (tx: Parameters<typeof createKey>[1], name: string) =>
     createKey(ctx, tx, { name, scopes: ["read:analytics"] }, CLI_ACTOR);
   const declared = { summary: "Make one", tag: "Things", access: scope("write:incidents") };
@@ -144,10 +144,8 @@ function routesOf(ctx: Ctx, requestContexts: ReturnType<typeof createRequestCont
 /** Replaces the application's routes by these. */
 function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRoutes"]): void {
   const { ctx } = app;
-  const requestContexts = createRequestContexts();
-  const elysia = createElysia(requestContexts).use(routesOf(ctx, requestContexts));
   app.app.routes = createRouteTable();
-  app.app.routes.add(elysia.routes, elysia.fetch);
+  app.app.routes.add(routesOf(thingRoutes(ctx, createRequestContexts())));
   const sources = {
     credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
     sessions: createSessions(ctx),
@@ -156,7 +154,6 @@ function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRou
   app.app.handle = createGateway({
     ctx,
     routes: app.app.routes,
-    requestContexts,
     domains: createDomains(ctx),
     sources: () => sources,
     usage: app.app.usage,

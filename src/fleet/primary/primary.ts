@@ -2,6 +2,8 @@ import { existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import type { PrimaryParts } from "../fleet";
 import type { Acknowledge, AppOptions } from "../../app";
+import type { PrimaryParts } from "..";
+import type { AppOptions } from "../../app";
 import type { Config } from "../../base/config/options";
 import type { RandomBytes } from "../../base/hash";
 import { describeStore } from "../../base/store-address";
@@ -18,6 +20,7 @@ import { type FleetState, readUndismissed } from "../../features/alarms/fleet";
 import { createReadiness } from "../../features/health/readiness";
 import type { MetricFamily } from "../../features/metrics/metrics";
 import type { RequestContext } from "../../http/request-context";
+import type { Handle } from "../../http/route-table";
 import { type Installation, openForServer } from "../../installation";
 import { type RunningServer, startServer } from "../../server";
 import { VERSION } from "../../version";
@@ -110,7 +113,7 @@ export async function startPrimary(
       installation: { ...installation, close() {} },
       app: {
         ...appOptionsOf(ctx, primary),
-        acknowledge: acknowledgeWith(primary, config, installation, memory),
+        wrap: acknowledgeWith(primary, config, installation, memory),
         shareLimits: memory?.shareLimits,
       },
       metrics: [...primaryMetrics(primary), ...parts.metrics, ...(memory?.metrics ?? [])],
@@ -167,7 +170,7 @@ function acknowledgeWith(
   { ack }: Config,
   { ctx }: Installation,
   memory: PrimaryMemory | undefined,
-): Acknowledge {
+): (handle: Handle) => Handle {
   const isLocal = ack === "local";
   return createAcknowledge(ctx.db, async () => {
     if (!primaryship.isHeld()) throw notPrimary();
@@ -336,23 +339,22 @@ const TXID_HEADER = "Allclear-Txid";
 const SESSION_PATHS: ReadonlySet<string> = new Set(["/admin/sign-in", "/admin/sign-out"]);
 
 /**
- * Creates the function that holds an answer back until `wait` resolves, if its request has changed something, or
+ * Creates what runs in place of a handler: it holds an answer back until `wait` resolves, if its request has changed something, or
  * repeats the answer to a change, which is read in a transaction. Other answers, refused requests and the results of
  * checks do not wait.
  */
 export function createAcknowledge(
   db: Pick<Db, "changes">,
   wait: () => Promise<Uploaded>,
-): Acknowledge {
-  return (requestContext, { method }, answer) => {
+): (handle: Handle) => Handle {
+  return (handle) => (call) => {
+    const { method } = call.request;
     const isRead = method === "GET" || method === "HEAD";
-    if (isRead || !requestContext || neverWaits(requestContext)) return answer;
-    // The handler has begun, but no change is committed before the next turn of the event loop.
-    const before = db.changes;
+    if (isRead || neverWaits(call.requestContext)) return handle(call);
     return (async () => {
-      const response = await answer;
-      const isRefused = response.status >= 400 || requestContext.failure !== undefined;
-      if (isRefused || db.changes === before) return response;
+      const before = db.changes;
+      const response = await handle(call);
+      if (response.status >= 400 || db.changes === before) return response;
       const txid = await wait();
       if (txid === undefined) response.headers.set(DURABILITY_HEADER, "local");
       else response.headers.set(TXID_HEADER, formatTxid(txid));

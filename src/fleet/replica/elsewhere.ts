@@ -1,4 +1,3 @@
-import { Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
 import type { IncomingMessage } from "node:http";
 import type { Clock, Timer } from "../../base/clock";
@@ -14,7 +13,7 @@ import { hasSessionCookie } from "../../http/cookies";
 import {
   BODY_MAX_BYTES,
   bodyLengthProblem,
-  type DeclaredBody,
+  type BodyLimits,
   hasBody,
 } from "../../http/declared-body";
 import type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "../../http/elsewhere";
@@ -392,7 +391,7 @@ function onceOnly(run: () => void): () => void {
 }
 
 /** The primary may have a route that this version lacks. */
-const UNKNOWN_BODY: DeclaredBody = { schema: Type.Unknown(), isOptional: true };
+const UNKNOWN_BODY: BodyLimits = {};
 
 /**
  * Reads the part of a body that the route reads; undefined without one. Returns a Problem for more than
@@ -404,7 +403,7 @@ async function readForwardedBody({
   bodies,
 }: MatchedRequest): Promise<Uint8Array<ArrayBuffer> | Problem | undefined> {
   const { request } = context;
-  const declared = match.route ? match.route.body : UNKNOWN_BODY;
+  const declared: BodyLimits | undefined = match.route ? match.route.body : UNKNOWN_BODY;
   if (request.method === "GET" || request.method === "HEAD" || !declared) return undefined;
   if (!hasBody(request.headers)) return undefined;
   const problem = bodyLengthProblem(request.headers, declared);

@@ -11,14 +11,13 @@ import type { Signal } from "../../base/signal";
 import { SECOND_MS } from "../../base/time";
 import { type DataDirectory, hasInstallation, openDataDirectory } from "../../db/data-directory";
 import { OperatorError } from "../../db/errors";
-import { type FollowedDb, isNotReadable } from "../../db/followed-database";
+import type { FollowedDb } from "../../db/followed-database";
 import { guardSchema } from "../../db/schema-guard";
 import { guardDescriptors } from "../../descriptor-guard";
 import { createReadiness, drain } from "../../features/health/readiness";
 import { createKeyUsage } from "../../features/keys/usage";
 import type { MetricFamily } from "../../features/metrics/metrics";
 import { followSettings } from "../../features/settings/settings";
-import type { StoredContexts } from "../../http/request-context";
 import type { Handle } from "../../http/route-table";
 import { createContext } from "../../installation";
 import { listen } from "../../listening";
@@ -153,7 +152,7 @@ async function serveReplica(parts: Parts) {
     usage,
     readiness,
     plainRoutes: nodeHealthRoutes(ctx, readiness, state),
-    wrap: (contexts, handle) => readingAgain(db, contexts, handle),
+    wrap: (handle) => readingAgain(db, handle),
     shareLimits: memory?.shareLimits,
     elsewhere: (limiter) =>
       createElsewhere(ctx, {
@@ -323,27 +322,9 @@ function requireNoDatabase(directory: DataDirectory, config: Config): void {
 }
 
 /** Runs a handler again, for a quarter of a second at most, while a transaction is being applied. */
-function readingAgain(
-  db: Pick<FollowedDb, "read">,
-  contexts: StoredContexts,
-  handle: Handle,
-): Handle {
-  return (request) => {
-    // A body can be read once. The replica's own handlers of such requests do not need the database.
-    if (request.body) return handle(request);
-    return db.read(() => {
-      const context = contexts.find(request);
-      if (context) context.failure = undefined;
-      const answer = handle(request);
-      return answer instanceof Promise ? answer.then(settled) : settled(answer);
-
-      /** Throws the error that the handler left in the context. */
-      function settled(response: Response): Response {
-        if (isNotReadable(context?.failure)) throw context?.failure;
-        return response;
-      }
-    });
-  };
+export function readingAgain(db: Pick<FollowedDb, "read">, handle: Handle): Handle {
+  // A body can be read once. The replica's own handlers of such requests do not need the database.
+  return (call) => (call.request.body ? handle(call) : db.read(() => handle(call)));
 }
 
 /** Time for which the port of a replica without data stays closed after its start. */

@@ -1,4 +1,4 @@
-import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { ERROR_CODES, type ErrorCode, ERRORS } from "../../base/errors";
 import { WHOLE_TURN } from "../../base/in-slices";
 import { Instant } from "../../base/schema";
@@ -6,7 +6,7 @@ import { capitalised } from "../../base/text";
 import { EVENTS, type EventType } from "../../events/outbox";
 import { SCOPES } from "../../features/keys/scopes";
 import { hasTokenInPath } from "../credentials";
-import { FORM_KIND, formMediaTypes } from "../declared-body";
+import { formMediaTypes } from "../declared-body";
 import { answersPrograms } from "../operation";
 import type { Route, RouteTable } from "../route-table";
 import {
@@ -184,12 +184,9 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
 
 function bodyOf({ body, operation }: Route, schemas: NamedSchemas): Json {
   if (!body) return {};
-  const { schema, isOptional, beginningBytes, rawMediaType } = body;
-  const isForm = schema[Kind] === FORM_KIND;
-  const described = schemas.refer(isForm ? (operation.form ?? Type.Object({})) : schema);
-  const types = isForm
-    ? formMediaTypes(schema)
-    : [beginningBytes === undefined ? JSON_TYPE : "*/*"];
+  const { schema, form, isOptional, beginningBytes, rawMediaType } = body;
+  const described = schemas.refer(form ? (operation.form ?? Type.Object({})) : schema);
+  const types = form ? formMediaTypes(form) : [beginningBytes === undefined ? JSON_TYPE : "*/*"];
   const content = {
     ...Object.fromEntries(types.map((type) => [type, { schema: described }])),
     ...(rawMediaType === undefined ? {} : { [rawMediaType]: { schema: TEXT } }),

@@ -259,15 +259,14 @@ describe("a row that is to be sent", () => {
 
 describe("an answer of the primary", () => {
   const context = (facts: object = {}) =>
-    ({ caller: { kind: "key" }, failure: undefined, route: { path: "/" }, ...facts }) as never as
-      RequestContext | undefined;
+    ({ caller: { kind: "key" }, route: { path: "/" }, ...facts }) as RequestContext;
   const post = new Request("https://status.test/", { method: "POST" });
 
   /** Answers a request whose handler commits a change, and counts the waits. */
   async function answer(
     request: Request,
-    requestContext: RequestContext | undefined,
-    { status = 200, commits = true, isUploaded = true } = {},
+    requestContext: RequestContext,
+    { status = 200, commits = true, isUploaded = true, isFailing = false } = {},
   ) {
     const db = { changes: 5 };
     let waits = 0;
@@ -275,12 +274,16 @@ describe("an answer of the primary", () => {
       waits += 1;
       return isUploaded ? 0x2a : undefined;
     });
-    const handled = Promise.resolve().then(() => {
+    const handle = acknowledge(async () => {
       if (commits) db.changes += 1;
+      if (isFailing) throw new Error("failed");
       return new Response(null, { status });
     });
-    const response = await acknowledge(requestContext, request, handled);
-    const { headers } = response;
+    const answered = handle({ request, requestContext, params: {}, query: {}, body: undefined });
+    const headers = await Promise.resolve(answered).then(
+      (response) => response.headers,
+      () => new Headers(),
+    );
     return {
       waits,
       durability: headers.get("allclear-durability"),
@@ -299,7 +302,7 @@ describe("an answer of the primary", () => {
     ["a read", new Request("https://status.test/"), context(), {}],
     ["a request without a change", post, context(), { commits: false }],
     ["a refused request", post, context(), { status: 422 }],
-    ["a failed request", post, context({ failure: {} }), {}],
+    ["a failed request", post, context(), { isFailing: true }],
     ["a heartbeat", post, context({ caller: { kind: "job" } }), {}],
     ["a sign-in", post, context({ route: { path: "/admin/sign-in" } }), {}],
   ])("does not wait for %s", async (_, request, requestContext, options) => {

@@ -10,7 +10,7 @@ const INCIDENT = { page: "acme", name: "Down", body: "We look into it." };
 test("an answer that is repeated for an Idempotency-Key waits for the upload like the first one", async () => {
   const uploads: PromiseWithResolvers<number | undefined>[] = [];
   await using app = await createTestApp({
-    acknowledge: (ctx) =>
+    wrap: (ctx) =>
       createAcknowledge(ctx.db, () => {
         const upload = Promise.withResolvers<number | undefined>();
         uploads.push(upload);
@@ -49,7 +49,7 @@ test("an answer that is repeated for an Idempotency-Key waits for the upload lik
 test("an answer that is repeated for an Idempotency-Key is refused if another node is the primary", async () => {
   let isPrimary = true;
   await using app = await createTestApp({
-    acknowledge: (ctx) =>
+    wrap: (ctx) =>
       createAcknowledge(ctx.db, async () => {
         if (!isPrimary) throw notPrimary();
         return 7;

@@ -262,8 +262,8 @@ describe("what a key wrote through a replica", () => {
     await using pair = await createReplicaPair();
     await pair.primary.page();
     const key = await pair.primary.keyWith("write:incidents");
-    const acknowledge = createAcknowledge(pair.primary.ctx.db, async () => 0x2a);
-    pair.state.gateway = createApp(pair.primary.ctx, { acknowledge }).handle;
+    const wrap = createAcknowledge(pair.primary.ctx.db, async () => 0x2a);
+    pair.state.gateway = createApp(pair.primary.ctx, { wrap }).handle;
     const made = await pair.call("/api/v1/incidents", { method: "POST", key, json: INCIDENT });
     expect([made.status, made.headers.get("allclear-txid")]).toEqual([201, "000000000000002a"]);
   });
