@@ -223,8 +223,6 @@ interface QueryIntegerOptions {
 }
 
 defineKind("AllclearQueryInteger", (schema: QueryIntegerOptions, value) => {
-  // Elysia replaces an absent parameter by the default, which is a number.
-  if (typeof value === "number" && value === schema.default) return undefined;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   const { minimum, maximum } = schema;
   return number >= minimum && number <= maximum
@@ -232,7 +230,7 @@ defineKind("AllclearQueryInteger", (schema: QueryIntegerOptions, value) => {
     : `must be a whole number from ${minimum} to ${maximum}`;
 });
 
-/** Schema of a whole number in a query. The handler gets it as text, or the default as a number. */
+/** Schema of a whole number in a query. The handler gets it as text. */
 export function QueryInteger(options: QueryIntegerOptions) {
   return Type.Unsafe<string>({ [Kind]: "AllclearQueryInteger", type: "integer", ...options });
 }
