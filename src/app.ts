@@ -9,7 +9,12 @@ import { createMetrics, type Metrics } from "./features/metrics/metrics";
 import { createDomains } from "./features/pages/custom-domains";
 import { type ClientAddresses, createClientAddresses } from "./http/client-address";
 import { createCdn } from "./http/cdn";
-import { createGateway, type Gateway, type GatewayDependencies } from "./http/gateway";
+import {
+  createGateway,
+  type Elsewhere,
+  type Gateway,
+  type GatewayDependencies,
+} from "./http/gateway";
 import {
   createRouteTable,
   type Handle,
@@ -17,7 +22,6 @@ import {
   type PlainRoute,
   type RouteTable,
 } from "./http/route-table";
-import type { Elsewhere } from "./http/elsewhere";
 import { once } from "./base/lazy";
 import type { Pages } from "./pages";
 

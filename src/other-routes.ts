@@ -28,7 +28,7 @@ import type { MailOf } from "./features/timeline/updates";
 import { webhookRoutes } from "./features/webhooks/api";
 import { type RequestContexts, routesOf } from "./http/elysia";
 import type { NewRoute, RouteTable } from "./http/route-table";
-import { openApiSteps } from "./http/openapi/document";
+import { openApiSteps } from "./http/openapi";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
 import { alertRoutes, mailRoutes } from "./public/mail";

@@ -5,9 +5,8 @@ import { createKeyDirectory } from "./features/keys/directory";
 import { createHeartbeatDirectory } from "./features/monitors/heartbeats";
 import { createSnapshots } from "./features/status/snapshots";
 import { statusRoutes } from "./features/status/api";
-import { createBearerReader } from "./http/bearer";
-import { createCredentials } from "./http/credentials";
-import { createRequestContexts, routesOf } from "./http/elysia";
+import { createBearerReader, createRequestContexts, routesOf } from "./http/elysia";
+import { createCredentials } from "./http/caller";
 import { createFailurePage } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
 

@@ -1,5 +1,5 @@
 import type { Gateway } from "../http/gateway";
-import { toProblem } from "../http/problems";
+import { toProblem } from "../http/answers";
 import type { Config } from "../base/config/options";
 import type { ListenAddress } from "../base/config/parse";
 import type { Ctx } from "../context";

@@ -1,13 +1,19 @@
+import { ERRORS, Problem, unavailable } from "../base/errors";
+import { sha256Hex } from "../base/hash";
+import { isResourceFailure } from "../db/errors";
+import type { Page } from "./pagination";
 import {
+  acceptsGzip,
   contentTag,
   matchesIfNoneMatch,
+  NO_STORE,
+  Representation,
   type TagKind,
   type VersionedResource,
   versionTag,
-} from "./entity-tags";
-import type { Page } from "./pagination";
-import { acceptsGzip, NO_STORE, Representation } from "./representation";
-import type { RequestContext } from "./request-context";
+} from "./representation";
+import type { GatewayContext, RequestContext } from "./request-context";
+import { splitUrl } from "./request-url";
 
 const JSON_TYPE = "application/json";
 
@@ -137,4 +143,93 @@ export function sendPlainText(
 ): Response {
   const fixed = { "Content-Type": "text/plain;charset=utf-8", "Cache-Control": NO_STORE };
   return new Response(text, { status, headers: { ...fixed, ...headers } });
+}
+
+/** Returns true if a request comes from a browser that shows pages. */
+export function acceptsHtml({ headers }: Request): boolean {
+  return headers.get("accept")?.includes("text/html") ?? false;
+}
+
+/** Converts an error to the Problem that the caller gets. Details for the operator's log stay in `cause`. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isResourceFailure(error)) {
+    return unavailable("The database cannot answer now; try again.", 5, error);
+  }
+  return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
+}
+
+/**
+ * Returns the result of a write, or the Problem `unavailable` if the database takes no writes now, so that a form
+ * can be shown again with what was typed. Throws for other failures.
+ */
+export async function unlessUnavailable<T>(
+  write: Promise<T>,
+): Promise<{ result: T } | { unavailable: Problem }> {
+  try {
+    return { result: await write };
+  } catch (error) {
+    const failure = toProblem(error);
+    if (failure.code !== "unavailable") throw error;
+    return { unavailable: failure };
+  }
+}
+
+/** Returns the listed errors of a problem, and an entry without a pointer that counts the unlisted ones. */
+function errorsIn({ fields, unlisted }: Problem): readonly { pointer?: string; detail: string }[] {
+  if (unlisted === 0) return fields;
+  const more = unlisted.toLocaleString("en");
+  const detail = unlisted === 1 ? "1 more field is wrong" : `${more} more fields are wrong`;
+  return [...fields, { detail }];
+}
+
+/**
+ * Returns the answer for a problem (RFC 9457), without the headers of every answer. It names the request by its id,
+ * or by its path if a CDN may store the answer.
+ */
+export function problemResponse(problem: Problem, context: GatewayContext): Response {
+  const requestId = context.shownRequestId(problem.status);
+  const body = {
+    type: `/docs/errors#${problem.code}`,
+    title: ERRORS[problem.code].title,
+    status: problem.status,
+    code: problem.code,
+    detail: problem.message,
+    instance:
+      requestId === undefined ? splitUrl(context.request.url)?.path : `urn:request:${requestId}`,
+    ...(problem.fields.length > 0 ? { errors: errorsIn(problem) } : {}),
+  };
+  return new Response(JSON.stringify(body), {
+    status: problem.status,
+    headers: {
+      ...problem.headers,
+      "Content-Type": "application/problem+json",
+      "Cache-Control": "no-store",
+    },
+  });
+}
+
+/** Header of requests with which the dashboard's script refreshes the open screen. */
+const LIVE_HEADER = "allclear-live";
+const TAG_LENGTH = 32;
+
+/** Parts that differ in every answer: the bar with the clock, and hidden fields such as form tokens. */
+const VOLATILE = /<div class="bar"[^>]*>[\s\S]*?<\/div>|<input type="hidden"[^>]*>/g;
+
+/**
+ * Returns true for a request that a script sends without an action of a person. It does not count as a use
+ * of the session and does not take pending messages.
+ */
+export function isLiveRefresh({ method, headers }: Request): boolean {
+  return method === "GET" && headers.has(LIVE_HEADER);
+}
+
+/** Sends an open screen again, or 304 if only its clock and its hidden fields have changed. */
+export function sendLive(request: Request, document: SentPage & { html: string }): Response {
+  const etag = `"${sha256Hex(document.html.replace(VOLATILE, "")).slice(0, TAG_LENGTH)}"`;
+  const ifNoneMatch = request.headers.get("if-none-match");
+  if (ifNoneMatch !== null && matchesIfNoneMatch(ifNoneMatch, etag)) {
+    return new Response(null, { status: 304, headers: { "Cache-Control": NO_STORE, ETag: etag } });
+  }
+  return sendHtml(request, document, { headers: { ETag: etag } });
 }

@@ -1,28 +1,43 @@
-import type { Problem } from "../base/errors";
 import { type ClientAddress, siteOf } from "../base/client-address";
 import type { Clock } from "../base/clock";
-import { IncomingBody, RUNTIME_BODY_MAX_BYTES, setIncomingBody } from "./body";
-import { BODY_MAX_BYTES, type BodyLimits, isChunked } from "./declared-body";
-import { overloaded, tooManyBodies } from "./gateway-answers";
+import { Problem, unavailable } from "../base/errors";
+import {
+  BODY_MAX_BYTES,
+  type BodyLimits,
+  IncomingBody,
+  isChunked,
+  RUNTIME_BODY_MAX_BYTES,
+  setIncomingBody,
+} from "./body";
 import type { GatewayContext } from "./request-context";
 
 const MEBIBYTE = 1024 * 1024;
+
 const SITE_BYTES = 8 * MEBIBYTE;
+
 const SITE_SMALL_BYTES = 4 * MEBIBYTE;
+
 const ANONYMOUS_BYTES = 2 * MEBIBYTE;
+
 const ANONYMOUS_SMALL_BYTES = MEBIBYTE;
+
 const ALL_SITES_BYTES = 128 * MEBIBYTE;
+
 /** Part of `ALL_SITES_BYTES` for bodies without credentials. */
 const ALL_ANONYMOUS_BYTES = 32 * MEBIBYTE;
+
 /** Largest declared size of a small body. */
 const SMALL_BODY_BYTES = 16 * 1024;
+
 /** Least bytes of a body, since its request takes memory too. */
 const MIN_COUNTED_BYTES = 4 * 1024;
 
 /** Milliseconds that any body may take, however small it is. */
 const BASE_MS = { anonymous: 10_000, identified: 30_000 };
+
 /** Milliseconds after which the beginning of a body is taken as far as it has arrived. */
 const BEGINNING_MS = 10_000;
+
 /** Additional milliseconds per byte: 16 KiB a second. */
 const MS_PER_BYTE = 1_000 / (16 * 1024);
 
@@ -122,4 +137,16 @@ function allowedMs(bytes: number, body: BodyLimits, isAnonymous: boolean): numbe
   if (body.beginningBytes !== undefined) return BEGINNING_MS;
   const maxBytes = Math.min(bytes, body.maxBytes ?? BODY_MAX_BYTES);
   return (isAnonymous ? BASE_MS.anonymous : BASE_MS.identified) + Math.ceil(maxBytes * MS_PER_BYTE);
+}
+
+export function tooManyBodies(): Problem {
+  return new Problem(
+    "rate_limited",
+    "The server is receiving too many request bodies. Try again in 1 second.",
+    { headers: { "Retry-After": "1" } },
+  );
+}
+
+export function overloaded(): Problem {
+  return unavailable("The server is receiving too many request bodies; try again.", 1);
 }

@@ -1,8 +1,175 @@
-import { Type } from "@sinclair/typebox";
-import { Problem } from "../base/errors";
+import { type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import type { Clock, Timer } from "../base/clock";
-import { BODY_MAX_BYTES, bodyTooLarge, declareBody } from "./declared-body";
+import { Problem } from "../base/errors";
+import type { RequestContext } from "./request-context";
 import { splitUrl } from "./request-url";
+
+/** Limit of a request body, in bytes. */
+export const BODY_MAX_BYTES = 256 * 1024;
+
+const PLAIN_FORM = "application/x-www-form-urlencoded";
+const FORM_WITH_FILES = "multipart/form-data";
+
+/** Length of a body as a single header gives it: the runtime joins repeated headers by commas. */
+const WHOLE_NUMBER = /^\d+$/;
+
+/** Characters of a Content-Encoding that an error repeats. */
+const ENCODING_SHOWN = 40;
+
+/** Limits of a body. */
+export interface BodyLimits {
+  /** Number of bytes that are read of it, where the rest is ignored; such a body may be of any media type. */
+  beginningBytes?: number;
+  /** Limit in bytes; `BODY_MAX_BYTES` if omitted. */
+  maxBytes?: number;
+}
+
+/** The body that a route declares. */
+export interface DeclaredBody extends BodyLimits {
+  /** Its schema. Fields of a form are declared by the operation. */
+  schema: TSchema;
+  /** Set for a form, whose screen shows each error at its field. */
+  form?: { takesFiles: boolean };
+  /** Media type that is read as bytes, besides JSON. */
+  rawMediaType?: string;
+  /** True if a request may leave the body out. */
+  isOptional: boolean;
+  /** Reads the body of a request. Rejects with a Problem for one that cannot be read. */
+  read(request: Request): Promise<unknown>;
+  /** Throws `validation_failed` for a body that was read and has invalid fields. */
+  validate?(body: unknown, call: BodyCall): void;
+}
+
+/** Request whose body is validated. */
+interface BodyCall {
+  /** Parameters of the path. */
+  params: Readonly<Record<string, string>>;
+  requestContext: RequestContext;
+}
+
+const Declared = Symbol("declared");
+
+/** Returns the option of a route that declares a body, which handlers get as a `Value`. */
+export function declareBody<Value>(declared: DeclaredBody): { body: TUnsafe<Value> } {
+  return { body: Type.Unsafe<Value>({ [Declared]: declared }) };
+}
+
+/**
+ * Returns the body that a route's options declare; undefined for a route that reads none. Throws for a schema that
+ * nothing reads.
+ */
+export function declaredBodyOf(options: { body?: TSchema }): DeclaredBody | undefined {
+  if (!options.body) return undefined;
+  const declared = (options.body as { [Declared]?: DeclaredBody })[Declared];
+  if (!declared) throw new Error("declare bodies by jsonBody, formBody and the like");
+  return declared;
+}
+
+/** Returns true if a body comes without a declared length. */
+export function isChunked(headers: Headers): boolean {
+  return headers.get("transfer-encoding") !== null;
+}
+
+/**
+ * Returns the problem of a body by its headers alone: 400 for a length that is not a whole number, 413
+ * for a declared length over the limit, 415 for a body that is compressed or of a media type that the
+ * route does not read. A body that is read only in part may be of any length and media type.
+ * A missing body is left to the schema.
+ */
+export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Problem | undefined {
+  const problem = bodyLengthProblem(headers, body);
+  if (problem || !hasBody(headers)) return problem;
+  const isWhole = body.beginningBytes === undefined;
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding !== "" && encoding !== "identity") return unsupportedEncoding(encoding);
+  if (!isWhole) return undefined;
+  const { form, rawMediaType } = body;
+  if (rawMediaType !== undefined) {
+    return isOfType(headers, rawMediaType) || mediaTypeProblem(headers) === undefined
+      ? undefined
+      : unsupportedMediaType(`${rawMediaType} or application/json`);
+  }
+  if (form) {
+    const accepted = formMediaTypes(form);
+    return accepted.includes(mediaTypeOf(headers))
+      ? undefined
+      : unsupportedMediaType(accepted.join(" or "));
+  }
+  // A chunked body may turn out to be empty. If it may be left out, it then needs no media type.
+  if (isChunked(headers) && body.isOptional && headers.get("content-type") === null) {
+    return undefined;
+  }
+  return mediaTypeProblem(headers);
+}
+
+/** Returns the media types in which a form may be sent. */
+export function formMediaTypes({ takesFiles }: { takesFiles: boolean }): string[] {
+  return takesFiles ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
+}
+
+/** Returns false if the headers say that there is no body. */
+export function hasBody(headers: Headers): boolean {
+  return isChunked(headers) || (headers.get("content-length") ?? "0") !== "0";
+}
+
+/** Returns 400 for a length that is not a whole number, 413 for a declared length over the limit. */
+export function bodyLengthProblem(
+  headers: Headers,
+  { beginningBytes, maxBytes = BODY_MAX_BYTES }: BodyLimits,
+): Problem | undefined {
+  const length = headers.get("content-length");
+  if (length === null) return undefined;
+  if (!WHOLE_NUMBER.test(length)) return unreadableLength();
+  const isOver = beginningBytes === undefined && Number(length) > maxBytes;
+  return isOver ? bodyTooLarge(maxBytes) : undefined;
+}
+
+/** Returns 415 for a body that is not declared as JSON; undefined for one that is. */
+export function mediaTypeProblem(headers: Headers): Problem | undefined {
+  const mediaType = mediaTypeOf(headers);
+  const isJson = mediaType === "application/json" || /^application\/[^/]+\+json$/.test(mediaType);
+  return isJson ? undefined : unsupportedMediaType("application/json");
+}
+
+/** Returns true if a form's headers allow files. */
+export function canSendFiles(headers: Headers): boolean {
+  return mediaTypeOf(headers) === FORM_WITH_FILES;
+}
+
+/** Returns true if a body is declared to be of a media type. */
+export function isOfType(headers: Headers, mediaType: string): boolean {
+  return mediaTypeOf(headers) === mediaType;
+}
+
+function mediaTypeOf(headers: Headers): string {
+  return (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Returns 400 for a Content-Length from which the length is not certain (RFC 9112). */
+function unreadableLength(): Problem {
+  return new Problem(
+    "invalid_request",
+    "The Content-Length header is not a whole number, or was sent twice.",
+    { headers: { Connection: "close" } },
+  );
+}
+
+/** Returns 413 for a body over the limit. */
+function bodyTooLarge(maxBytes: number = BODY_MAX_BYTES): Problem {
+  return new Problem("payload_too_large", `The body is larger than ${maxBytes} bytes.`);
+}
+
+/** Returns 415 for a compressed body. The header names the accepted encoding (RFC 7694). */
+function unsupportedEncoding(encoding: string): Problem {
+  const detail = `The body is sent with the Content-Encoding ${encoding.slice(0, ENCODING_SHOWN)}. Send it without one: compressed bodies are not read.`;
+  return new Problem("unsupported_media_type", detail, {
+    headers: { "Accept-Encoding": "identity" },
+  });
+}
+
+function unsupportedMediaType(accepted: string): Problem {
+  return new Problem("unsupported_media_type", `Send the body as ${accepted}.`);
+}
 
 /** Bytes of a body that the runtime reads before it answers 413 by itself. */
 export const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;

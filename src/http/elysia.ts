@@ -1,8 +1,9 @@
+import { bearer } from "@elysiajs/bearer";
 import type { TSchema } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../base/errors";
 import { examine } from "../base/validation";
-import { declaredBodyOf } from "./declared-body";
+import { declaredBodyOf } from "./body";
 import type { RequestContext } from "./request-context";
 import type { Call, Handle, NewRoute } from "./route-table";
 
@@ -73,4 +74,25 @@ function validateQuery(schema: TSchema, { query }: Call): void {
     fields,
     unlisted,
   });
+}
+
+/** Returns the token of an `Authorization` header that is `Bearer <token>`. */
+export type BearerReader = (authorization: string) => string | undefined;
+
+type PluginReader = (context: {
+  query: Record<string, never>;
+  headers: { authorization: string };
+}) => { bearer: string | undefined };
+
+const NO_QUERY = {};
+
+/**
+ * Returns the function with which the bearer plugin reads a request. Used as a plugin, it would run after
+ * the body is parsed, and would accept `Bearerabc` and `?access_token=`. Here it gets only a header that
+ * was checked before, and no query.
+ */
+export function createBearerReader(): BearerReader {
+  const derive = bearer().event.transform?.[0]?.fn as unknown as PluginReader | undefined;
+  if (!derive) throw new Error("the bearer plugin has changed its shape");
+  return (authorization) => derive({ query: NO_QUERY, headers: { authorization } }).bearer;
 }

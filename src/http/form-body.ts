@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
-import { readBytes, readText } from "./body";
-import { canSendFiles, declareBody } from "./declared-body";
+import { canSendFiles, declareBody, readBytes, readText } from "./body";
 
 /** A form as a browser sent it. */
 export interface Form {
@@ -46,6 +45,7 @@ export function formBody({ files = false, maxBytes }: { files?: boolean; maxByte
 
 // A property of the request, so that the answer to a refused form finds it.
 const SENT_FORM = Symbol("sent form");
+
 type WithForm = Request & { [SENT_FORM]?: Form };
 
 /** Returns the form of a request; undefined unless it was read. */
@@ -124,3 +124,6 @@ function toForm(
     digest: sha256Hex(`${url}\n${content}`),
   };
 }
+
+/** Limit of a form, in bytes, whose fields are kept while its user signs in again. */
+export const KEPT_FORM_MAX_BYTES = 64 * 1024;

@@ -1,45 +1,41 @@
+import type { TSchema } from "@sinclair/typebox";
 import { parseQueryFromURL } from "elysia/parse-query";
+import { invalidParameter, Problem } from "../base/errors";
+import { containsKeyShape } from "../base/ids";
+import type { Log } from "../base/log";
+import { redactUrl } from "../base/redaction";
+import { plural } from "../base/text";
 import type { Ctx } from "../context";
-import { Problem } from "../base/errors";
 import type { KeyUsage } from "../features/keys/usage";
-import type { Charge, Limiter } from "../features/limits/limiter";
+import { type Charge, type Limiter, POLICIES } from "../features/limits/limiter";
 import type { Domains } from "../features/pages/custom-domains";
-import { type CallerSources, createAuthorisation } from "./authorisation";
-import { UnfinishedBody } from "./body";
-import { createBodyBudget } from "./body-budget";
+import { acceptsHtml, isLiveRefresh, movedTo, problemResponse, toProblem } from "./answers";
+import { bodyHeadersProblem, type BodyLimits, isChunked, UnfinishedBody } from "./body";
+import { type BodyBudget, createBodyBudget } from "./body-budget";
+import { type CallerSources, chargeCaller, createAuthorisation } from "./caller";
 import { type Cdn, MISSING_CACHE } from "./cdn";
-import { chargeCaller } from "./charge";
 import type { ClientAddresses } from "./client-address";
-import { isChunked } from "./declared-body";
-import type { Elsewhere } from "./elsewhere";
-import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
-import { movedTo } from "./answers";
-import { readRefusedForm } from "./refused-form";
-import { isLiveRefresh } from "./live-refresh";
-import { problemResponse, toProblem } from "./problems";
-import { logRequest } from "./request-log";
+import { KEPT_FORM_MAX_BYTES } from "./form-body";
+import {
+  createHsts,
+  NO_STORE,
+  setDateOfHead,
+  setFixedHeaders,
+  setRequestHeaders,
+} from "./representation";
 import {
   type ContextDependencies,
   createRequestIds,
   GatewayContext,
   type PeerOf,
 } from "./request-context";
-import {
-  asGet,
-  hasOneHost,
-  queryProblem,
-  type SplitUrl,
-  splitUrl,
-  withoutSlash,
-} from "./request-url";
-import { NO_STORE } from "./representation";
-import { answerUnread, closeUnread } from "./unread-body";
-import { createHsts, setDateOfHead, setFixedHeaders, setRequestHeaders } from "./response-headers";
+import { type SplitUrl, splitUrl, withoutSlash } from "./request-url";
 import {
   findRightPath,
   type Match,
   matchCustomDomain,
   NO_MATCH,
+  type Route,
   type RouteTable,
 } from "./route-table";
 
@@ -286,4 +282,198 @@ function toRightPath(context: GatewayContext, path: string, answer: Response): R
   context.hasRequestHeaders = false;
   const cacheControl = answer.headers.get("Cache-Control") ?? NO_STORE;
   return movedTo(query ? `${path}?${query}` : path, cacheControl);
+}
+
+/** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
+function hasOneHost(headers: Headers): boolean {
+  return headers.get("host")?.includes(",") !== true;
+}
+
+/**
+ * Returns the request that GET's handler gets for HEAD, of which the server sends only the headers of its
+ * answer, and for another spelling of its path.
+ */
+function asGet({ headers }: Request, path: string, query: string): Request {
+  // The original host may not be valid in a URL.
+  return new Request(`http://localhost${path}${query === "" ? "" : `?${query}`}`, { headers });
+}
+
+/** Returns 400 for a query that contains an API key or an access token, since queries are logged. */
+function queryProblem(query: string): Problem | undefined {
+  if (query === "") return undefined;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {
+      return new Problem(
+        "invalid_request",
+        "An API key must not be in the query string, because logs keep it. Send it in the Authorization header, and rotate this key.",
+      );
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Returns the problem of a query that contains a declared parameter more than once: readers would differ
+ * in which value counts. Undeclared parameters are ignored.
+ */
+function repeatedParameterProblem(
+  declared: TSchema | undefined,
+  query: string,
+): Problem | undefined {
+  if (query === "" || declared === undefined) return undefined;
+  const names = declared["properties"] as Record<string, unknown>;
+  const seen = new Set<string>();
+  for (const name of new URLSearchParams(query).keys()) {
+    if (!Object.hasOwn(names, name)) continue;
+    if (seen.has(name)) return invalidParameter(name, "is given more than once");
+    seen.add(name);
+  }
+  return undefined;
+}
+
+/** Request whose route is known and whose caller is not. */
+export interface MatchedRequest {
+  context: GatewayContext;
+  match: Match;
+  url: SplitUrl;
+  /** Reserves room for a body that is read before the request is sent on. */
+  bodies: BodyBudget;
+}
+
+/**
+ * Outcome of a request that is not answered at once: the answer of another node, an error, or the request that
+ * this node answers, which differs from the original one if the body was read.
+ */
+export type ElsewhereOutcome = Response | Problem | Request;
+
+/** Requests that another node answers. A process that is the only node has none. */
+export interface Elsewhere {
+  /** Returns an error, or the outcome to wait for; undefined for a request that this node answers at once. */
+  answer(request: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined;
+  /**
+   * Waits, once the caller is charged, until this node has what the request must show. Resolves to undefined then, else
+   * to an error or the answer of another node. Returns undefined for a request that need not wait.
+   */
+  catchUp(request: MatchedRequest): Promise<Response | Problem | undefined> | undefined;
+  /** Returns the time of the data that answers of this node show, as text; undefined if that is the newest or not known. */
+  asOf?(): string | undefined;
+}
+
+/* Answers that the gateway gives by itself, before any handler runs. */
+
+function badHost(): Problem {
+  return new Problem(
+    "invalid_request",
+    "The Host header is empty, is not a host, or was sent twice.",
+  );
+}
+
+export function rateLimited({ policy, decision }: Charge): Problem {
+  const seconds = decision.refillInSeconds;
+  return new Problem(
+    "rate_limited",
+    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].subject} is used up. Try again in ${plural(seconds, "second")}.`,
+    { headers: { "Retry-After": String(seconds) } },
+  );
+}
+
+/** Returns true for OPTIONS on a path that other origins may read. Elsewhere the method is not allowed. */
+function isPreflight(
+  request: Request,
+  match: Match,
+): match is { route: undefined; allowed: readonly string[] } {
+  return !match.route && request.method === "OPTIONS" && match.allowed.includes("OPTIONS");
+}
+
+function preflight(allowed: readonly string[]): Response {
+  const list = allowed.join(", ");
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: list,
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Allow-Methods": list,
+      "Access-Control-Allow-Headers": "If-None-Match",
+      "Access-Control-Max-Age": "86400",
+    },
+  });
+}
+
+/**
+ * Checks query and body headers, reserves room for the body, and runs `beforeBody`. Returns the answer
+ * to a request whose body is not read; undefined if it is to be handled.
+ */
+function answerUnread(
+  context: GatewayContext,
+  url: SplitUrl,
+  { body, operation, query }: Route,
+  bodies: BodyBudget,
+): Response | Problem | undefined {
+  try {
+    return (
+      repeatedParameterProblem(query, url.query) ??
+      (body
+        ? (bodyHeadersProblem(context.request.headers, body) ?? bodies.reserve(context, body))
+        : undefined) ??
+      operation.beforeBody?.(context.request, context.address)
+    );
+  } catch (error) {
+    return toProblem(error);
+  }
+}
+
+/** Closes the connection after an answer to a request whose body was not read to its end. */
+function closeUnread({ body, request }: GatewayContext, response: Response): Response {
+  if (body ? body.isUnread : isChunked(request.headers)) {
+    response.headers.set("Connection", "close");
+  }
+  return response;
+}
+
+/** Reserves room for a body. Returns a Problem without room. */
+interface Room {
+  reserve(context: GatewayContext, body: BodyLimits): Problem | undefined;
+}
+
+/**
+ * Reads a form that is refused because its session has ended, so that the answer can keep its fields.
+ * Undefined for other requests, and for forms that are too large or cannot be read.
+ */
+function readRefusedForm(
+  context: GatewayContext,
+  route: Route | undefined,
+  { code }: Problem,
+  bodies: Room,
+): Promise<unknown> | undefined {
+  const { request } = context;
+  if (code !== "sign_in_required" || !route?.body || !route.operation.keepsTyped) return undefined;
+  const { headers } = request;
+  const length = Number(headers.get("content-length") ?? 0);
+  if (!acceptsHtml(request) || isChunked(headers)) return undefined;
+  if (!(length > 0 && length <= KEPT_FORM_MAX_BYTES)) return undefined;
+  if (bodyHeadersProblem(headers, route.body) || bodies.reserve(context, route.body)) {
+    return undefined;
+  }
+  return route.body.read(request).catch(() => {
+    if (context.body) context.body.isUnread = true;
+  });
+}
+
+/** Logs an answered request. `now` is monotonic, in ms. */
+function logRequest(log: Log, context: GatewayContext, status: number, now: number): void {
+  const { request, caller } = context;
+  log.debug(
+    {
+      request: context.requestId,
+      method: request.method,
+      url: redactUrl(request.url),
+      status,
+      ms: Math.round((now - context.since) * 100) / 100,
+      ip: context.address.ip,
+      ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
+      ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
+      ...(caller.kind === "job" ? { monitor: caller.owner.monitorId } : {}),
+    },
+    "request",
+  );
 }

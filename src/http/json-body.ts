@@ -1,9 +1,8 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { examine, type FieldErrors, type IsInvalidField } from "../base/validation";
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
-import { decodeText, readBytes } from "./body";
-import { declareBody, mediaTypeProblem } from "./declared-body";
+import { examine, type FieldErrors, type IsInvalidField } from "../base/validation";
+import { declareBody, decodeText, isOfType, mediaTypeProblem, readBytes } from "./body";
 import type { RequestContext } from "./request-context";
 
 /** Limit of nesting. No body of the API is that deep; recursive readers stay within the stack. */
@@ -103,7 +102,7 @@ async function readJsonBody(request: HashedRequest, isOptional: boolean): Promis
 }
 
 /** Parses JSON. Throws a Problem for other text, and for more than can be parsed in a few milliseconds. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   requireReadable(text);
   try {
     return JSON.parse(text);
@@ -137,4 +136,27 @@ function requireReadable(text: string): void {
     const detail = `has more than ${FIELDS_MAX.toLocaleString("en")} fields in all`;
     throw invalidFields([{ pointer: "#", detail }]);
   }
+}
+
+/**
+ * Declares a body of at most `maxBytes` that is JSON, or bytes of another media type: spread into the options of
+ * a route.
+ */
+export function jsonOrRawBody<Schema extends TSchema>(
+  schema: Schema,
+  { mediaType, maxBytes }: { mediaType: string; maxBytes: number },
+) {
+  return declareBody<Static<Schema> | Uint8Array>({
+    schema,
+    isOptional: false,
+    maxBytes,
+    rawMediaType: mediaType,
+    async read(request) {
+      const bytes = await readBytes(request, maxBytes);
+      return isOfType(request.headers, mediaType) ? bytes : parseJson(decodeText(bytes));
+    },
+    validate(body) {
+      if (!(body instanceof Uint8Array)) examine(schema, body).errors.throwIfAny();
+    },
+  });
 }

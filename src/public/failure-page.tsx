@@ -3,7 +3,7 @@ import { answersPrograms, type DeclaredRoute } from "../http/operation";
 import type { GatewayContext } from "../http/request-context";
 import { readTheme, type Theme } from "../http/cookies";
 import { seeOther, sendHtml } from "../http/answers";
-import { SIGN_IN_PATH } from "../http/authorisation";
+import { SIGN_IN_PATH } from "../http/caller";
 import { containsKeyShape } from "../base/ids";
 import { Actions } from "../ui/form";
 import { ButtonLink } from "../ui/buttons";

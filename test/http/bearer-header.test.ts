@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../src/base/errors";
-import { createBearerReader } from "../../src/http/bearer";
-import { createCredentials } from "../../src/http/credentials";
+import { createBearerReader } from "../../src/http/elysia";
+import { createCredentials } from "../../src/http/caller";
 import { createTestApp, expectProblem } from "../support/app";
 
 /** `Authorization` as sent, with KEY for the value of a live key, and the result of the gateway. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ERROR_CODES, type ErrorCode, ERRORS } from "../../src/base/errors";
 import { revokeKey } from "../../src/features/keys/keys";
-import { errorsOf } from "../../src/http/openapi/document";
+import { errorsOf } from "../../src/http/openapi";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { anotherProcess } from "../support/second-connection";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";

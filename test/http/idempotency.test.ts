@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys/keys";
-import { openApiSteps } from "../../src/http/openapi/document";
+import { openApiSteps } from "../../src/http/openapi";
 import { runInSlices } from "../../src/base/in-slices";
 import { EVENT_DATA } from "../../src/public/event-data";
 import { CLI_ACTOR } from "../../src/base/actor";

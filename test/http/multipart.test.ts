@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../src/base/errors";
-import { declaredBodyOf } from "../../src/http/declared-body";
+import { declaredBodyOf } from "../../src/http/body";
 import { type Form, formBody } from "../../src/http/form-body";
 import { createTestApp, expectProblem } from "../support/app";
 import { asUpload, multipart, type Part } from "../support/multipart";

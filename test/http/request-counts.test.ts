@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RequestCounts } from "../../src/http/request-counts";
+import { RequestCounts } from "../../src/http/route-table";
 
 test("requests are counted by route and status, and statuses after the 31st as other", () => {
   const counts = new RequestCounts();

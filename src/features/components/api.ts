@@ -6,7 +6,7 @@ import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
 import { sendList, sendResource, sendUntagged } from "../../http/answers";
-import { createChanges } from "../../http/change";
+import { createChanges } from "../../http/changes";
 import type { RequestContexts } from "../../http/elysia";
 import { jsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";

@@ -7,7 +7,7 @@ import { parseInstant } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { RequestContexts } from "../../http/elysia";
 import { operation } from "../../http/operation";
-import { jsonOrRawBody } from "../../http/raw-body";
+import { jsonOrRawBody } from "../../http/json-body";
 import { NO_STORE } from "../../http/representation";
 import { type Finding, isReportToken, takeReport } from "./reports";
 import { cleanReply } from "./reply";

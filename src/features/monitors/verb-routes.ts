@@ -4,7 +4,7 @@ import type { Ctx } from "../../context";
 import { StepRecorder } from "../../egress/steps";
 import { conflict } from "../../base/errors";
 import type { RequestContexts } from "../../http/elysia";
-import { createChanges } from "../../http/change";
+import { createChanges } from "../../http/changes";
 import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { noBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";

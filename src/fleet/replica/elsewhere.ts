@@ -8,17 +8,22 @@ import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Limiter } from "../../features/limits/limiter";
 import { findPageBySlug } from "../../features/pages/store";
-import { readBeginning, readBytes } from "../../http/body";
-import { hasSessionCookie } from "../../http/cookies";
 import {
   BODY_MAX_BYTES,
   bodyLengthProblem,
   type BodyLimits,
   hasBody,
-} from "../../http/declared-body";
-import type { Elsewhere, ElsewhereOutcome, MatchedRequest } from "../../http/elsewhere";
-import { rateLimited } from "../../http/gateway-answers";
-import { toProblem } from "../../http/problems";
+  readBeginning,
+  readBytes,
+} from "../../http/body";
+import { hasSessionCookie } from "../../http/cookies";
+import {
+  type Elsewhere,
+  type ElsewhereOutcome,
+  type MatchedRequest,
+  rateLimited,
+} from "../../http/gateway";
+import { toProblem } from "../../http/answers";
 import { segmentsOf } from "../../http/request-url";
 import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";
 import {

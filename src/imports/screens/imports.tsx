@@ -14,7 +14,7 @@ import { capitalised } from "../../base/text";
 import { toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import { linksOf } from "../../features/activity/screens/target-links";
-import { isLiveRefresh } from "../../http/live-refresh";
+import { isLiveRefresh } from "../../http/answers";
 import { NO_STORE } from "../../http/representation";
 import { actorOf, sessionOf } from "../../http/request-context";
 import { EmptyState } from "../../ui/blocks";

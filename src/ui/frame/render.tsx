@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { sendHtml } from "../../http/answers";
+import { isLiveRefresh, sendHtml, sendLive } from "../../http/answers";
 import type { ClientAddresses } from "../../http/client-address";
 import { readTheme } from "../../http/cookies";
-import { isLiveRefresh, sendLive } from "../../http/live-refresh";
 import { type RequestContext, sessionOf } from "../../http/request-context";
 import { linkedAssets } from "../assets";
 import type { Flashes } from "./flashes";

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { SECOND_MS } from "../../base/time";
 import type { Db } from "../../db/database";
 import { countChanges } from "../../db/statements";
-import { isLiveRefresh } from "../../http/live-refresh";
+import { isLiveRefresh } from "../../http/answers";
 
 /**
  * Returns a function whose callers share one result of `read` for a second, or until a change is stored.

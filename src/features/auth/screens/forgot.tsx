@@ -1,10 +1,9 @@
 import { Elysia } from "elysia";
 import { plural } from "../../../base/text";
 import { MINUTE_MS, SECOND_MS } from "../../../base/time";
-import { seeOther } from "../../../http/answers";
-import { SIGN_IN_PATH } from "../../../http/authorisation";
+import { seeOther, unlessUnavailable } from "../../../http/answers";
+import { SIGN_IN_PATH } from "../../../http/caller";
 import { formBody } from "../../../http/form-body";
-import { unlessUnavailable } from "../../../http/problems";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form } from "../../../ui/form";
 import { FormFields, textField } from "../../../ui/forms/fields";

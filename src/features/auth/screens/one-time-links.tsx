@@ -4,7 +4,7 @@ import type { FieldError } from "../../../base/errors";
 import { NAME_MAX } from "../../../base/texts";
 import type { Reader } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
-import { SIGN_IN_PATH } from "../../../http/authorisation";
+import { SIGN_IN_PATH } from "../../../http/caller";
 import { findCurrentSession, sessionCookie } from "../../../http/cookies";
 import { formBody } from "../../../http/form-body";
 import { Button, ButtonLink } from "../../../ui/buttons";

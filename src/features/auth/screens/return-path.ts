@@ -1,4 +1,4 @@
-import { hostOf } from "../../../http/authorisation";
+import { hostOf } from "../../../http/caller";
 import type { RouteTable } from "../../../http/route-table";
 import { HOME_PATH } from "../../../ui/frame/paths";
 

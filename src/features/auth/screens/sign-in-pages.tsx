@@ -1,9 +1,8 @@
 import type { Problem } from "../../../base/errors";
 import type { Ctx } from "../../../context";
-import { sendHtml } from "../../../http/answers";
+import { acceptsHtml, sendHtml } from "../../../http/answers";
 import { findSessionOwner, readTheme, type Theme } from "../../../http/cookies";
 import { sentFormOf } from "../../../http/form-body";
-import { acceptsHtml } from "../../../http/refused-form";
 import type { GatewayContext } from "../../../http/request-context";
 import type { RouteTable } from "../../../http/route-table";
 import { linkedAssets } from "../../../ui/assets";

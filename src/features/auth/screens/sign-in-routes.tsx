@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { userActor } from "../../../base/actor";
 import type { ClientAddress } from "../../../base/client-address";
 import { seeOther, sendHtml } from "../../../http/answers";
-import { SIGN_IN_PATH } from "../../../http/authorisation";
+import { SIGN_IN_PATH } from "../../../http/caller";
 import {
   endedSessionCookie,
   findCurrentSession,

@@ -1,5 +1,5 @@
 import { plural } from "../../../base/text";
-import { SIGN_IN_PATH } from "../../../http/authorisation";
+import { SIGN_IN_PATH } from "../../../http/caller";
 import { Notice } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { Actions, Form, TextField } from "../../../ui/form";

@@ -14,7 +14,7 @@ import { SCHEMA_VERSION } from "../../../db/migrations";
 import type { DiskSpace } from "../../../db/storage-watch";
 import { seeOther } from "../../../http/answers";
 import { readTheme, sessionCookie, type Theme } from "../../../http/cookies";
-import { BODY_MAX_BYTES } from "../../../http/declared-body";
+import { BODY_MAX_BYTES } from "../../../http/body";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { NO_STORE } from "../../../http/representation";

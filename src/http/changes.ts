@@ -1,13 +1,65 @@
+import type { Actor } from "../base/actor";
+import { Problem } from "../base/errors";
+import { sha256 } from "../base/hash";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import { Problem } from "../base/errors";
 import { type Answer, answerOnce } from "../features/idempotency/store";
-import { sha256 } from "../base/hash";
-import { type RequestContext, bearerOf } from "./request-context";
-import { sendCreated } from "./answers";
+import { sendCreated, sendResource, sendWithVersionTag } from "./answers";
 import { bodyHashOf, IDEMPOTENCY_KEY } from "./json-body";
-import type { TagKind } from "./entity-tags";
+import { NO_STORE, requireIfMatch, type TagKind, type VersionedResource } from "./representation";
+import { actorOf, bearerOf, type RequestContext } from "./request-context";
 import { splitUrl } from "./request-url";
+
+/** Request for a change of the object with the id of the path. */
+interface ChangeRequest {
+  params: { id: string };
+  request: Request;
+  requestContext: RequestContext;
+  /** Kind of entity tag with which the resource is read; content if omitted. */
+  tag?: TagKind;
+}
+
+/**
+ * Returns functions that change and delete objects in transactions of their own. `find` returns the object
+ * and throws `not_found`. If-Match is compared before the change. For routes that declare
+ * `conditional: "if-match"`.
+ */
+export function createChanges<Current extends { version: number }>(
+  { db }: Ctx,
+  find: (tx: Tx, id: string, requestContext: RequestContext) => Current,
+) {
+  const write = <Result>(
+    { params, request, requestContext }: ChangeRequest,
+    apply: (tx: Tx, current: Current, actor: Actor) => Result,
+  ): Promise<Result> =>
+    db.write((tx) => {
+      const current = find(tx, params.id, requestContext);
+      requireIfMatch(request.headers.get("if-match"), current.version);
+      return apply(tx, current, actorOf(requestContext));
+    });
+
+  return {
+    /** Changes the object and sends the resource that `apply` returns. */
+    async change(
+      sent: ChangeRequest,
+      apply: (tx: Tx, current: Current, actor: Actor) => VersionedResource,
+    ): Promise<Response> {
+      const resource = await write(sent, apply);
+      return sent.tag === "version"
+        ? sendWithVersionTag(sent.request, resource)
+        : sendResource(sent.request, resource);
+    },
+
+    /** Deletes the object and answers 204. */
+    async remove(
+      sent: ChangeRequest,
+      apply: (tx: Tx, current: Current, actor: Actor) => void,
+    ): Promise<Response> {
+      await write(sent, apply);
+      return new Response(null, { status: 204, headers: { "Cache-Control": NO_STORE } });
+    },
+  };
+}
 
 const KEY_SHAPE = /^[\x20-\x7e]{1,128}$/;
 

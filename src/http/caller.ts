@@ -1,0 +1,373 @@
+import { type Role, roleAllows } from "../base/actor";
+import { type ErrorCode, notFound, Problem } from "../base/errors";
+import { toIso } from "../base/time";
+import type { Ctx } from "../context";
+import type { Sessions } from "../features/auth/sessions";
+import { type Credential, isKeyValue, type KeyDirectory } from "../features/keys/directory";
+import { keyState, missingScope } from "../features/keys/rules";
+import type { Scope } from "../features/keys/scopes";
+import type { Charge, Limiter } from "../features/limits/limiter";
+import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeats";
+import { toProblem } from "./answers";
+import { findCurrentSession } from "./cookies";
+import type { BearerReader } from "./elysia";
+import type { Access, DeclaredRoute } from "./operation";
+import { ADDRESS_ONLY, type Caller, type GatewayContext } from "./request-context";
+import { splitUrl } from "./request-url";
+import type { Match } from "./route-table";
+
+/** Path of the dashboard's sign-in. */
+export const SIGN_IN_PATH = "/admin/sign-in";
+
+interface Authorisation {
+  /** Finds the caller of a request. Returns a Problem if the request is rejected. */
+  authorise(context: GatewayContext, match: Match): Problem | undefined;
+  /** Checks the caller again, as of now. Throws a Problem if the caller's rights have ended. */
+  confirm(context: GatewayContext): void;
+}
+
+/** Sources of callers, found by the credential that they present. */
+export interface CallerSources {
+  credentials: Credentials;
+  sessions: Sessions;
+  heartbeats: HeartbeatDirectory;
+}
+
+/**
+ * Authorises requests by the declarations of their routes, without reading a body. `sources` is called only
+ * for routes that need a credential.
+ */
+export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Authorisation {
+  function findCaller(
+    context: GatewayContext,
+    route: DeclaredRoute,
+    now: number,
+  ): Caller | Problem {
+    const { request, domain } = context;
+    try {
+      const { access } = route.operation;
+      switch (access.kind) {
+        case "key": {
+          const header = request.headers.get("authorization");
+          const { credentials } = sources();
+          const credential = access.takesBasic
+            ? authenticateBasic(credentials, header, now)
+            : credentials.authenticate(header, now);
+          return credential instanceof Problem ? credential : { kind: "key", credential };
+        }
+        case "session": {
+          const session = findCurrentSession(ctx, sources().sessions, request, now);
+          return session ? { kind: "session", session } : signInRequired();
+        }
+        case "heartbeat": {
+          const owner = findHeartbeatMonitor(sources().heartbeats, request, route);
+          return owner instanceof Problem ? owner : { kind: "job", owner };
+        }
+        case "imported-heartbeat": {
+          const { heartbeats } = sources();
+          for (const token of access.tokensOf(request)) {
+            const owner = heartbeats.findImported(token);
+            if (owner) return { kind: "job", owner };
+          }
+          return ADDRESS_ONLY;
+        }
+        case "link": {
+          const bucket = access.find(tokenInPath(request, route), { domain, now });
+          return bucket instanceof Problem ? bucket : { kind: "link", bucket };
+        }
+        case "reporter":
+          return reporterProblem(access.isToken, request, route) ?? { kind: "reporter" };
+        default:
+          return ADDRESS_ONLY;
+      }
+    } catch (error) {
+      // After a change, the next look-up reads keys and tokens from the database, which may fail.
+      return toProblem(error);
+    }
+  }
+
+  return {
+    authorise(context, match) {
+      const { request } = context;
+      const { route } = match;
+      if (!route) return noRoute(request.method, match.allowed);
+      const { access } = route.operation;
+      const caller = findCaller(context, route, context.now);
+      const takesForms = access.kind === "session" || access.kind === "public";
+      const crossSite = takesForms ? crossSiteProblem(ctx, request) : undefined;
+      if (caller instanceof Problem) return crossSite ?? caller;
+      context.caller = caller;
+      return crossSite ?? permissionProblem(access, caller);
+    },
+
+    confirm(context) {
+      const { route } = context;
+      if (!route) return;
+      const caller = findCaller(context, route, ctx.clock.now());
+      const problem =
+        caller instanceof Problem ? caller : permissionProblem(route.operation.access, caller);
+      if (problem) throw problem;
+      // The token may have been ended.
+      if (route.operation.access.kind === "imported-heartbeat") context.caller = caller as Caller;
+    },
+  };
+}
+
+/** Returns the problem of a caller without a scope or role of the route. */
+function permissionProblem(access: Access, caller: Caller): Problem | undefined {
+  if (access.kind === "key" && caller.kind === "key") {
+    return scopeProblem(caller.credential, access.scopes);
+  }
+  return access.kind === "session" && caller.kind === "session"
+    ? roleProblem(caller.session.user.role, access.role)
+    : undefined;
+}
+
+function roleProblem(held: Role, needed: Role): Problem | undefined {
+  if (roleAllows(held, needed)) return undefined;
+  return new Problem(
+    "insufficient_role",
+    `This page needs the ${needed} role, and your role is ${held}. Ask an owner to change your role.`,
+  );
+}
+
+function signInRequired(): Problem {
+  return new Problem("sign_in_required", "Sign in to the dashboard. Nothing was changed.", {
+    headers: { "WWW-Authenticate": `Cookie realm="allclear", form-action="${SIGN_IN_PATH}"` },
+  });
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Returns 403 for a form that a page of another site sent: browsers add the session cookie to it. */
+function crossSiteProblem({ baseUrl }: Ctx, request: Request): Problem | undefined {
+  if (SAFE_METHODS.has(request.method) || isFromOwnPage(request, baseUrl)) return undefined;
+  return new Problem(
+    "cross_site_request",
+    "This form was not sent from a page of this server, so nothing was changed. Open the dashboard and send it from there.",
+  );
+}
+
+/**
+ * Browsers name the sending site in `Sec-Fetch-Site`, except over plain HTTP. There the `Origin` must be
+ * the host of the request or the public address. Returns false without either header.
+ */
+function isFromOwnPage({ headers, url }: Request, baseUrl: string): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin" || site === "none";
+  const origin = hostOf(headers.get("origin"));
+  return origin !== undefined && (origin === hostOf(url) || origin === hostOf(baseUrl));
+}
+
+/** Returns host and port of an http URL; undefined for other text, such as `null`. A dot that ends the host is left out. */
+export function hostOf(url: string | null): string | undefined {
+  if (url === null || !/^https?:\/\//i.test(url)) return undefined;
+  try {
+    return new URL(url).host.replace(/\.(?=:|$)/, "");
+  } catch {
+    return undefined;
+  }
+}
+
+function noRoute(method: string, allowed: readonly string[]): Problem {
+  if (allowed.length === 0) return notFound("path");
+  const list = allowed.join(", ");
+  return new Problem(
+    "method_not_allowed",
+    `${method} is not a method of this path. Its methods are ${list}.`,
+    { headers: { Allow: list } },
+  );
+}
+
+// RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
+const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
+/** Start of nearly every header, for a check without a regular expression. */
+const USUAL_START = "Bearer allclear_";
+const BEARER_SCHEME = /^bearer +\S/i;
+
+interface Credentials {
+  /** Returns the live credential of an `Authorization` header at `now`, in unix ms; else a Problem. */
+  authenticate(authorization: string | null, now: number): Credential | Problem;
+}
+
+/** Reads and checks `Authorization` headers, in memory only. */
+export function createCredentials(directory: KeyDirectory, readBearer: BearerReader): Credentials {
+  return {
+    authenticate(authorization, now) {
+      if (authorization === null) return missingKey();
+      const credentials = canonicalCredentials(authorization);
+      if (credentials === undefined) {
+        return BEARER_SCHEME.test(authorization) ? invalidKey() : missingKey();
+      }
+      const value = readBearer(credentials);
+      if (value === undefined || !isKeyValue(value)) return invalidKey();
+      const credential = directory.find(value);
+      if (!credential) return invalidKey();
+      const state = keyState(credential, now);
+      return state.live ? credential : deadKey(state);
+    },
+  };
+}
+
+const BASIC_CREDENTIALS = /^basic +([A-Za-z0-9+/]+=*)$/i;
+
+/**
+ * Authenticates a key that is sent as bearer token or as the password of Basic authentication, whatever the
+ * user name. Rejections ask for Basic authentication.
+ */
+function authenticateBasic(
+  credentials: Credentials,
+  authorization: string | null,
+  now: number,
+): Credential | Problem {
+  const encoded = BASIC_CREDENTIALS.exec(authorization ?? "")?.[1];
+  const [, password] = /^[^:]*:(.*)$/s.exec(atobOrEmpty(encoded)) ?? [];
+  const found = credentials.authenticate(
+    password === undefined ? authorization : `Bearer ${password}`,
+    now,
+  );
+  if (!(found instanceof Problem)) return found;
+  const headers = { "WWW-Authenticate": 'Basic realm="allclear", charset="UTF-8"' };
+  return new Problem(found.code, found.message, { headers });
+}
+
+/** Decodes Base64; empty for no text. */
+function atobOrEmpty(encoded = ""): string {
+  return Buffer.from(encoded, "base64").toString("utf8");
+}
+
+/** Returns the header as `Bearer <token>`; undefined unless it holds exactly one well-formed token. */
+function canonicalCredentials(authorization: string): string | undefined {
+  // The usual header already has this form. `isKeyValue` checks the rest of it.
+  if (authorization.startsWith(USUAL_START)) return authorization;
+  const token = readBearerToken(authorization);
+  return token === undefined ? undefined : `Bearer ${token}`;
+}
+
+/** Returns the token of bearer credentials; undefined unless there is exactly one well-formed token. */
+function readBearerToken(authorization: string): string | undefined {
+  return BEARER_CREDENTIALS.exec(authorization)?.[1];
+}
+
+/** Returns 403 if the credential lacks one of the scopes. */
+function scopeProblem(credential: Credential, needed: readonly Scope[]): Problem | undefined {
+  const missing = missingScope(credential.key.scopes, needed);
+  if (missing === undefined) return undefined;
+  return challenge(
+    "insufficient_scope",
+    `This endpoint needs the scope ${missing}, which the API key does not have.`,
+    `, error="insufficient_scope", scope="${missing}"`,
+  );
+}
+
+/** Returns a problem with RFC 6750's challenge, to which `parameters` are added. */
+function challenge(code: ErrorCode, detail: string, parameters = ""): Problem {
+  return new Problem(code, detail, {
+    headers: { "WWW-Authenticate": `Bearer realm="allclear"${parameters}` },
+  });
+}
+
+function missingKey(): Problem {
+  return challenge("missing_key", "Send an API key in the header Authorization: Bearer <API_KEY>.");
+}
+
+function invalidKey(): Problem {
+  return rejectedKey("invalid_key", "The API key is not one of this server's.");
+}
+
+function deadKey(state: {
+  code: "expired_key" | "revoked_key";
+  since: number;
+  isValueOnly: boolean;
+}): Problem {
+  const at = toIso(state.since);
+  if (state.code === "revoked_key") {
+    return rejectedKey("revoked_key", `The API key was revoked at ${at}.`);
+  }
+  return rejectedKey(
+    "expired_key",
+    state.isValueOnly
+      ? `This value of the API key was replaced and ended at ${at}. Use the newest value.`
+      : `The API key expired at ${at}.`,
+  );
+}
+
+function rejectedKey(code: ErrorCode, detail: string): Problem {
+  return challenge(code, detail, `, error="invalid_token", error_description="${detail}"`);
+}
+
+/** Returns the token in a request's path, at the place of `:token` in the route's. */
+function tokenInPath(request: Request, route: DeclaredRoute): string {
+  const { path } = splitUrl(request.url) ?? { path: "" };
+  return path.split("/")[route.path.split("/").indexOf(TOKEN_SEGMENT)] ?? "";
+}
+
+/** Returns true if the caller of a route is identified by a token in the path. */
+export function hasTokenInPath({ path }: Pick<DeclaredRoute, "path">): boolean {
+  return path.split("/").includes(TOKEN_SEGMENT);
+}
+
+const TOKEN_SEGMENT = ":token";
+
+const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
+
+/**
+ * Returns the monitor whose token a heartbeat carries; for an unknown token a Problem: 404 if the
+ * token is in the path, 401 if it is a bearer token.
+ */
+function findHeartbeatMonitor(
+  heartbeats: HeartbeatDirectory,
+  request: Request,
+  route: DeclaredRoute,
+): TokenOwner | Problem {
+  const token = tokenOfRoute(request, route, "the monitor's token");
+  if (token instanceof Problem) return token;
+  return heartbeats.find(token) ?? unknownToken(route, UNKNOWN_TOKEN);
+}
+
+const UNKNOWN_REPORT_TOKEN = "The token for reports about mails is unknown, or was replaced.";
+
+/** Returns the problem of a request without the token for reports about mails, like that of a heartbeat. */
+function reporterProblem(
+  isToken: (token: string) => boolean,
+  request: Request,
+  route: DeclaredRoute,
+): Problem | undefined {
+  const token = tokenOfRoute(request, route, "the token for reports");
+  if (token instanceof Problem) return token;
+  return isToken(token) ? undefined : unknownToken(route, UNKNOWN_REPORT_TOKEN);
+}
+
+/** Returns the token in the path of a route, or else the bearer token; a Problem without one. */
+function tokenOfRoute(request: Request, route: DeclaredRoute, what: string): string | Problem {
+  if (hasTokenInPath(route)) return tokenInPath(request, route);
+  const header = request.headers.get("authorization");
+  const token = header === null ? undefined : readBearerToken(header);
+  return (
+    token ?? challenge("missing_key", `Send ${what} in the header Authorization: Bearer <TOKEN>.`)
+  );
+}
+
+function unknownToken(route: DeclaredRoute, detail: string): Problem {
+  if (hasTokenInPath(route)) return new Problem("not_found", detail);
+  return challenge("invalid_key", detail, `, error="invalid_token"`);
+}
+
+/** Charges the caller of a request, whose credential was looked up. Files are charged only if they are missing. */
+export function chargeCaller(
+  limiter: Limiter,
+  context: GatewayContext,
+): Charge | Promise<Charge> | undefined {
+  const { caller } = context;
+  const key = caller.kind === "key" ? caller.credential.key : undefined;
+  if (key) return limiter.chargeKey(key.id, key.rateLimit);
+  if (caller.kind === "session") return limiter.chargeSession(caller.session.id);
+  if (caller.kind === "job") return limiter.chargeHeartbeat(caller.owner.bucket);
+  if (caller.kind === "link") return limiter.chargeLink(caller.bucket);
+  if (caller.kind === "reporter") return limiter.chargeReporter();
+  const kind = context.route?.operation.access.kind;
+  if (kind === "file") return undefined;
+  return kind === "health"
+    ? limiter.chargeHealthCheck(context.address)
+    : limiter.chargeAddress(context.address);
+}
