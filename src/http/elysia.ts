@@ -1,11 +1,12 @@
 import { bearer } from "@elysiajs/bearer";
 import type { TSchema } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
+import { parseQueryFromURL } from "elysia/parse-query";
 import { Problem } from "../base/errors";
 import { examine } from "../base/validation";
 import { declaredBodyOf } from "./body";
 import type { RequestContext } from "./request-context";
-import type { Call, Handle, NewRoute } from "./route-table";
+import type { Handle, NewRoute } from "./route-table";
 
 /** Gives the handlers of an application the type of `requestContext`. */
 export interface RequestContexts {
@@ -23,12 +24,12 @@ function requestContextPlugin() {
   );
 }
 
-/** Options of a route that the gateway knows; `detail` holds the operation. */
+/** Options of a route that have an effect; `detail` holds the operation. */
 const OPTIONS = new Set(["detail", "query", "body"]);
 
 /**
  * Returns the routes that an application declares. Elysia gives them their types; the gateway finds them and calls
- * their handlers, with the fields of `Call` alone. Throws for an option that would have no effect.
+ * their handlers. Throws for an option that would have no effect.
  */
 export function routesOf(elysia: AnyElysia): NewRoute[] {
   return elysia.routes.map(({ method, path, handler, hooks }) => {
@@ -40,33 +41,52 @@ export function routesOf(elysia: AnyElysia): NewRoute[] {
   });
 }
 
+/** A request as handlers get it: only these of the fields that Elysia's types offer. */
+interface HandlerContext {
+  request: Request;
+  params: Record<string, string>;
+  /** Of a repeated parameter, the last value. */
+  query: Record<string, string>;
+  /** Undefined for a route that reads none. */
+  body: unknown;
+  requestContext: RequestContext;
+}
+
 /**
  * Returns a handler with what happens before it: the body is read, the caller is checked again, since that may have
  * taken time, and query and body are validated.
  */
-function createHandle(handler: Handle, options: { query?: TSchema; body?: TSchema }): Handle {
-  const body = declaredBodyOf(options);
-  const { query } = options;
-  if (!body) {
-    if (!query) return handler;
-    return (call) => {
-      validateQuery(query, call);
-      return handler(call);
-    };
+function createHandle(
+  handler: (context: HandlerContext) => Response | Promise<Response>,
+  options: { query?: TSchema; body?: TSchema },
+): Handle {
+  const declared = declaredBodyOf(options);
+  const { query: schema } = options;
+  if (!declared) {
+    return ({ request, params, query, requestContext }) =>
+      handler({
+        request,
+        params,
+        query: readQuery(schema, query),
+        body: undefined,
+        requestContext,
+      });
   }
-  return async (call) => {
-    call.body = await body.read(call.request);
-    call.requestContext.confirm();
-    if (query) validateQuery(query, call);
-    body.validate?.(call.body, call);
-    return handler(call);
+  return async ({ request, params, query, requestContext }) => {
+    const body = await declared.read(request);
+    requestContext.confirm();
+    const context = { request, params, query: readQuery(schema, query), body, requestContext };
+    declared.validate?.(body, context);
+    return handler(context);
   };
 }
 
 /** Throws `invalid_request` for a query that violates its schema. */
-function validateQuery(schema: TSchema, { query }: Call): void {
+function readQuery(schema: TSchema | undefined, text: string): Record<string, string> {
+  const query = parseQueryFromURL(text);
+  if (!schema) return query;
   const { errors } = examine(schema, query);
-  if (errors.isEmpty) return;
+  if (errors.isEmpty) return query;
   const { all: fields, unlisted } = errors;
   const [first] = fields;
   const name = first?.pointer.slice(2) ?? "";

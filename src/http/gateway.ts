@@ -1,5 +1,4 @@
 import type { TSchema } from "@sinclair/typebox";
-import { parseQueryFromURL } from "elysia/parse-query";
 import { invalidParameter, Problem } from "../base/errors";
 import { containsKeyShape } from "../base/ids";
 import type { Log } from "../base/log";
@@ -10,7 +9,7 @@ import type { KeyUsage } from "../features/keys/usage";
 import { type Charge, type Limiter, POLICIES } from "../features/limits/limiter";
 import type { Domains } from "../features/pages/custom-domains";
 import { acceptsHtml, isLiveRefresh, movedTo, problemResponse, toProblem } from "./answers";
-import { bodyHeadersProblem, type BodyLimits, isChunked, UnfinishedBody } from "./body";
+import { bodyHeadersProblem, isChunked, UnfinishedBody } from "./body";
 import { type BodyBudget, createBodyBudget } from "./body-budget";
 import { type CallerSources, chargeCaller, createAuthorisation } from "./caller";
 import { type Cdn, MISSING_CACHE } from "./cdn";
@@ -61,6 +60,34 @@ export interface GatewayDependencies {
   elsewhere?: Elsewhere | undefined;
 }
 
+/** Request whose route is known and whose caller is not. */
+export interface MatchedRequest {
+  context: GatewayContext;
+  match: Match;
+  url: SplitUrl;
+  /** Reserves room for a body that is read before the request is sent on. */
+  bodies: BodyBudget;
+}
+
+/**
+ * Outcome of a request that is not answered at once: the answer of another node, an error, or the request that
+ * this node answers, which differs from the original one if the body was read.
+ */
+export type ElsewhereOutcome = Response | Problem | Request;
+
+/** Requests that another node answers. A process that is the only node has none. */
+export interface Elsewhere {
+  /** Returns an error, or the outcome to wait for; undefined for a request that this node answers at once. */
+  answer(request: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined;
+  /**
+   * Waits, once the caller is charged, until this node has what the request must show. Resolves to undefined then, else
+   * to an error or the answer of another node. Returns undefined for a request that need not wait.
+   */
+  catchUp(request: MatchedRequest): Promise<Response | Problem | undefined> | undefined;
+  /** Returns the time of the data that answers of this node show, as text; undefined if that is the newest or not known. */
+  asOf?(): string | undefined;
+}
+
 /** A match with a route. */
 type Found = Extract<Match, { params: unknown }>;
 
@@ -88,119 +115,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     asOf: elsewhere?.asOf,
   };
 
-  /** Returns the error of a request, if any. A missing file is charged here. */
-  function failureOf(context: GatewayContext, outcome: Response | Problem): Problem | undefined {
-    const failure = outcome instanceof Problem ? outcome : undefined;
-    if (failure === undefined || context.charge) return failure;
-    context.charge = limiter.chargeMissingFile(context.address);
-    return context.charge.decision.isAllowed ? failure : rateLimited(context.charge);
-  }
-
-  /** Completes and records an answer. `answeredAt` (unix ms) is the arrival if the answer is synchronous. */
-  function finish(
-    context: GatewayContext,
-    outcome: Response | Problem,
-    answeredAt = context.now,
-  ): Response {
-    context.body?.release();
-    const failure = failureOf(context, outcome);
-    const response = failure
-      ? (deps.failurePage(failure, context) ?? problemResponse(failure, context))
-      : context.rightPath === undefined
-        ? (outcome as Response)
-        : toRightPath(context, context.rightPath, outcome as Response);
-    if (failure && failure.status >= 500 && failure.cause !== undefined) {
-      log.error({ err: failure.cause, request: context.requestId }, "a request failed");
-    }
-    const isUnfinished = failure instanceof UnfinishedBody;
-    // Read once: each read of a property of a response is a call into the runtime.
-    const status = isUnfinished ? CLIENT_CLOSED : response.status;
-    if (failure || !context.hasRequestHeaders) {
-      if (context.isMissingPart(status)) response.headers.set("Cache-Control", MISSING_CACHE);
-      setFixedHeaders(response.headers, context.route?.operation);
-      const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
-      setRequestHeaders(response.headers, context, isShared);
-    }
-    setDateOfHead(context.request, response.headers, answeredAt);
-    // The sender may never stop sending.
-    if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
-    routes.counts.record(context.route?.index, status);
-    if (context.caller.kind === "key") {
-      usage.record(context.caller.credential, status, answeredAt, context);
-    }
-    if (logsRequests) logRequest(log, context, status, clock.monotonic());
-    return response;
-  }
-
-  /** Completes a request that another node has answered or should have. Headers and charge of its answer are its own. */
-  function finishElsewhere(context: GatewayContext, outcome: Response | Problem): Response {
-    context.body?.release();
-    if (outcome instanceof Problem) return finishUnread(context, outcome, clock.now());
-    routes.counts.record(context.route?.index, outcome.status);
-    setDateOfHead(context.request, outcome.headers, clock.now());
-    if (logsRequests) logRequest(log, context, outcome.status, clock.monotonic());
-    return closeUnread(context, outcome);
-  }
-
-  /** Answers a request whose body is in memory, for which room is reserved again. */
-  async function answerAgain(context: GatewayContext, request: Request, peer: PeerOf) {
-    context.body?.release();
-    // The runtime knows the peer of the original request alone.
-    return closeUnread(context, await answer(request, () => peer(context.request), true));
-  }
-
-  /** Answers without the body. A chunked one may have no end, so the connection is closed too. */
-  function finishUnread(
-    context: GatewayContext,
-    outcome: Response | Problem,
-    answeredAt = context.now,
-  ): Response {
-    const response = finish(context, outcome, answeredAt);
-    if (isChunked(context.request.headers)) response.headers.set("Connection", "close");
-    return response;
-  }
-
-  /** Matches a request to a route that the host serves, also if its path is another spelling. */
-  function matchOf(context: GatewayContext, address: string, sentPath: string): Match {
-    const { method } = context.request;
-    context.rightPath = findRightPath(routes, context.request, sentPath);
-    const path = context.rightPath ?? sentPath;
-    const domain = (context.domain = deps.domains.find(address));
-    return domain ? matchCustomDomain(domain, routes, method, path) : routes.match(method, path);
-  }
-
-  /** Runs the handler of a request, unless its body is refused. */
-  function pass(context: GatewayContext, url: SplitUrl, { route, params }: Found) {
-    const unread = answerUnread(context, url, route, bodies);
-    if (unread) return finishUnread(context, unread);
-    const end = route.body ? finish : finishUnread;
-    try {
-      if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
-        deps.sources().sessions.touch(context.caller.session, context.now, context.address.ip);
-      }
-      const answer = route.handle({
-        request: requestOf(context, url),
-        params,
-        query: parseQueryFromURL(url.query),
-        body: undefined,
-        requestContext: context,
-      });
-      return answer instanceof Promise
-        ? answer
-            .catch((error: unknown) => toProblem(error))
-            .then((outcome) => end(context, outcome, clock.now()))
-        : end(context, answer);
-    } catch (error) {
-      return end(context, toProblem(error));
-    }
-  }
-
-  function createContext(request: Request, peer: PeerOf): GatewayContext {
-    const context = new GatewayContext(request, requestIds(), clock.now(), peer, contextDeps);
-    if (logsRequests) context.since = clock.monotonic();
-    if (ctx.outside.isLookDue(context.now)) ctx.outside.answered(context.address.ip);
-    return context;
-  }
+  return (request, peer) => answer(request, peer, false);
 
   /** Answers a request. `isHere` is true if no other node answers it. */
   function answer(request: Request, peer: PeerOf, isHere: boolean): Response | Promise<Response> {
@@ -236,6 +151,29 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return answerCharged(context, match, url, problem, charged);
   }
 
+  function createContext(request: Request, peer: PeerOf): GatewayContext {
+    const context = new GatewayContext(request, requestIds(), clock.now(), peer, contextDeps);
+    if (logsRequests) context.since = clock.monotonic();
+    if (ctx.outside.isLookDue(context.now)) ctx.outside.answered(context.address.ip);
+    return context;
+  }
+
+  /** Matches a request to a route that the host serves, also if its path is another spelling. */
+  function matchOf(context: GatewayContext, address: string, sentPath: string): Match {
+    const { method } = context.request;
+    context.rightPath = findRightPath(routes, context.request, sentPath);
+    const path = context.rightPath ?? sentPath;
+    const domain = (context.domain = deps.domains.find(address));
+    return domain ? matchCustomDomain(domain, routes, method, path) : routes.match(method, path);
+  }
+
+  /** Answers a request whose body is in memory, for which room is reserved again. */
+  async function answerAgain(context: GatewayContext, request: Request, peer: PeerOf) {
+    context.body?.release();
+    // The runtime knows the peer of the original request alone.
+    return closeUnread(context, await answer(request, () => peer(context.request), true));
+  }
+
   /** Answers a request whose caller was charged. `problem` is the reason for which it is rejected. */
   function answerCharged(
     context: GatewayContext,
@@ -262,40 +200,117 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     );
   }
 
-  return (request, peer) => answer(request, peer, false);
-}
+  /** Runs the handler of a request, unless its body is refused. */
+  function pass(context: GatewayContext, url: SplitUrl, { route, params }: Found) {
+    const refused = answerUnread(context, url, route);
+    if (refused) return finishUnread(context, refused);
+    const end = route.body ? finish : finishUnread;
+    try {
+      if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
+        deps.sources().sessions.touch(context.caller.session, context.now, context.address.ip);
+      }
+      const answer = route.handle({
+        request: requestOf(context, url),
+        params,
+        query: url.query,
+        requestContext: context,
+      });
+      return answer instanceof Promise
+        ? answer
+            .catch((error: unknown) => toProblem(error))
+            .then((outcome) => end(context, outcome, clock.now()))
+        : end(context, answer);
+    } catch (error) {
+      return end(context, toProblem(error));
+    }
+  }
 
-/** Returns the request that the handler gets: by GET for HEAD, and with the path for which the sent one is another spelling. */
-function requestOf({ request, rightPath }: GatewayContext, { path, query }: SplitUrl): Request {
-  if (rightPath === undefined && request.method !== "HEAD") return request;
-  return asGet(request, withoutSlash(rightPath ?? path) || "/", query);
-}
+  /**
+   * Checks query and body headers, reserves room for the body, and runs `beforeBody`. Returns the answer to a request
+   * whose body is not read; undefined if it is to be handled.
+   */
+  function answerUnread(context: GatewayContext, url: SplitUrl, route: Route) {
+    const { body, operation, query } = route;
+    try {
+      return (
+        repeatedParameterProblem(query, url.query) ??
+        (body && bodyHeadersProblem(context.request.headers, body)) ??
+        (body && bodies.reserve(context, body)) ??
+        operation.beforeBody?.(context.request, context.address)
+      );
+    } catch (error) {
+      return toProblem(error);
+    }
+  }
 
-/**
- * Returns the redirect to the path that was meant, if that path has an answer. Any other answer is the same for
- * both paths, so a redirect reveals no page that the caller cannot see.
- */
-function toRightPath(context: GatewayContext, path: string, answer: Response): Response {
-  if (!answer.ok && answer.status !== 304) return answer;
-  const query = splitUrl(context.request.url)?.query;
-  // The headers of this request were set on the answer, which is dropped.
-  context.hasRequestHeaders = false;
-  const cacheControl = answer.headers.get("Cache-Control") ?? NO_STORE;
-  return movedTo(query ? `${path}?${query}` : path, cacheControl);
+  /** Completes and records an answer. `answeredAt` (unix ms) is the arrival if the answer is synchronous. */
+  function finish(
+    context: GatewayContext,
+    outcome: Response | Problem,
+    answeredAt = context.now,
+  ): Response {
+    context.body?.release();
+    const failure = outcome instanceof Problem ? chargedFailure(context, outcome) : undefined;
+    const response = failure
+      ? (deps.failurePage(failure, context) ?? problemResponse(failure, context))
+      : context.rightPath === undefined
+        ? (outcome as Response)
+        : toRightPath(context, context.rightPath, outcome as Response);
+    if (failure && failure.status >= 500 && failure.cause !== undefined) {
+      log.error({ err: failure.cause, request: context.requestId }, "a request failed");
+    }
+    const isUnfinished = failure instanceof UnfinishedBody;
+    // Read once: each read of a property of a response is a call into the runtime.
+    const status = isUnfinished ? CLIENT_CLOSED : response.status;
+    if (failure || !context.hasRequestHeaders) {
+      if (context.isMissingPart(status)) response.headers.set("Cache-Control", MISSING_CACHE);
+      setFixedHeaders(response.headers, context.route?.operation);
+      const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
+      setRequestHeaders(response.headers, context, isShared);
+    }
+    setDateOfHead(context.request, response.headers, answeredAt);
+    // The sender may never stop sending.
+    if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
+    routes.counts.record(context.route?.index, status);
+    if (context.caller.kind === "key") {
+      usage.record(context.caller.credential, status, answeredAt, context);
+    }
+    if (logsRequests) logRequest(log, context, status, clock.monotonic());
+    return response;
+  }
+
+  /** Charges a missing file, which is not charged before. Returns the error to answer with. */
+  function chargedFailure(context: GatewayContext, failure: Problem): Problem {
+    if (context.charge) return failure;
+    context.charge = limiter.chargeMissingFile(context.address);
+    return context.charge.decision.isAllowed ? failure : rateLimited(context.charge);
+  }
+
+  /** Answers without the body. A chunked one may have no end, so the connection is closed too. */
+  function finishUnread(
+    context: GatewayContext,
+    outcome: Response | Problem,
+    answeredAt = context.now,
+  ): Response {
+    const response = finish(context, outcome, answeredAt);
+    if (isChunked(context.request.headers)) response.headers.set("Connection", "close");
+    return response;
+  }
+
+  /** Completes a request that another node has answered or should have. Headers and charge of its answer are its own. */
+  function finishElsewhere(context: GatewayContext, outcome: Response | Problem): Response {
+    context.body?.release();
+    if (outcome instanceof Problem) return finishUnread(context, outcome, clock.now());
+    routes.counts.record(context.route?.index, outcome.status);
+    setDateOfHead(context.request, outcome.headers, clock.now());
+    if (logsRequests) logRequest(log, context, outcome.status, clock.monotonic());
+    return closeUnread(context, outcome);
+  }
 }
 
 /** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
 function hasOneHost(headers: Headers): boolean {
   return headers.get("host")?.includes(",") !== true;
-}
-
-/**
- * Returns the request that GET's handler gets for HEAD, of which the server sends only the headers of its
- * answer, and for another spelling of its path.
- */
-function asGet({ headers }: Request, path: string, query: string): Request {
-  // The original host may not be valid in a URL.
-  return new Request(`http://localhost${path}${query === "" ? "" : `?${query}`}`, { headers });
 }
 
 /** Returns 400 for a query that contains an API key or an access token, since queries are logged. */
@@ -312,68 +327,10 @@ function queryProblem(query: string): Problem | undefined {
   return undefined;
 }
 
-/**
- * Returns the problem of a query that contains a declared parameter more than once: readers would differ
- * in which value counts. Undeclared parameters are ignored.
- */
-function repeatedParameterProblem(
-  declared: TSchema | undefined,
-  query: string,
-): Problem | undefined {
-  if (query === "" || declared === undefined) return undefined;
-  const names = declared["properties"] as Record<string, unknown>;
-  const seen = new Set<string>();
-  for (const name of new URLSearchParams(query).keys()) {
-    if (!Object.hasOwn(names, name)) continue;
-    if (seen.has(name)) return invalidParameter(name, "is given more than once");
-    seen.add(name);
-  }
-  return undefined;
-}
-
-/** Request whose route is known and whose caller is not. */
-export interface MatchedRequest {
-  context: GatewayContext;
-  match: Match;
-  url: SplitUrl;
-  /** Reserves room for a body that is read before the request is sent on. */
-  bodies: BodyBudget;
-}
-
-/**
- * Outcome of a request that is not answered at once: the answer of another node, an error, or the request that
- * this node answers, which differs from the original one if the body was read.
- */
-export type ElsewhereOutcome = Response | Problem | Request;
-
-/** Requests that another node answers. A process that is the only node has none. */
-export interface Elsewhere {
-  /** Returns an error, or the outcome to wait for; undefined for a request that this node answers at once. */
-  answer(request: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined;
-  /**
-   * Waits, once the caller is charged, until this node has what the request must show. Resolves to undefined then, else
-   * to an error or the answer of another node. Returns undefined for a request that need not wait.
-   */
-  catchUp(request: MatchedRequest): Promise<Response | Problem | undefined> | undefined;
-  /** Returns the time of the data that answers of this node show, as text; undefined if that is the newest or not known. */
-  asOf?(): string | undefined;
-}
-
-/* Answers that the gateway gives by itself, before any handler runs. */
-
 function badHost(): Problem {
   return new Problem(
     "invalid_request",
     "The Host header is empty, is not a host, or was sent twice.",
-  );
-}
-
-export function rateLimited({ policy, decision }: Charge): Problem {
-  const seconds = decision.refillInSeconds;
-  return new Problem(
-    "rate_limited",
-    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].subject} is used up. Try again in ${plural(seconds, "second")}.`,
-    { headers: { "Retry-After": String(seconds) } },
   );
 }
 
@@ -399,40 +356,13 @@ function preflight(allowed: readonly string[]): Response {
   });
 }
 
-/**
- * Checks query and body headers, reserves room for the body, and runs `beforeBody`. Returns the answer
- * to a request whose body is not read; undefined if it is to be handled.
- */
-function answerUnread(
-  context: GatewayContext,
-  url: SplitUrl,
-  { body, operation, query }: Route,
-  bodies: BodyBudget,
-): Response | Problem | undefined {
-  try {
-    return (
-      repeatedParameterProblem(query, url.query) ??
-      (body
-        ? (bodyHeadersProblem(context.request.headers, body) ?? bodies.reserve(context, body))
-        : undefined) ??
-      operation.beforeBody?.(context.request, context.address)
-    );
-  } catch (error) {
-    return toProblem(error);
-  }
-}
-
-/** Closes the connection after an answer to a request whose body was not read to its end. */
-function closeUnread({ body, request }: GatewayContext, response: Response): Response {
-  if (body ? body.isUnread : isChunked(request.headers)) {
-    response.headers.set("Connection", "close");
-  }
-  return response;
-}
-
-/** Reserves room for a body. Returns a Problem without room. */
-interface Room {
-  reserve(context: GatewayContext, body: BodyLimits): Problem | undefined;
+export function rateLimited({ policy, decision }: Charge): Problem {
+  const seconds = decision.refillInSeconds;
+  return new Problem(
+    "rate_limited",
+    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].subject} is used up. Try again in ${plural(seconds, "second")}.`,
+    { headers: { "Retry-After": String(seconds) } },
+  );
 }
 
 /**
@@ -443,7 +373,7 @@ function readRefusedForm(
   context: GatewayContext,
   route: Route | undefined,
   { code }: Problem,
-  bodies: Room,
+  bodies: BodyBudget,
 ): Promise<unknown> | undefined {
   const { request } = context;
   if (code !== "sign_in_required" || !route?.body || !route.operation.keepsTyped) return undefined;
@@ -457,6 +387,47 @@ function readRefusedForm(
   return route.body.read(request).catch(() => {
     if (context.body) context.body.isUnread = true;
   });
+}
+
+/**
+ * Returns the problem of a query that contains a declared parameter more than once: readers would differ
+ * in which value counts. Undeclared parameters are ignored.
+ */
+function repeatedParameterProblem(
+  declared: TSchema | undefined,
+  query: string,
+): Problem | undefined {
+  if (query === "" || declared === undefined) return undefined;
+  const names = declared["properties"] as Record<string, unknown>;
+  const seen = new Set<string>();
+  for (const name of new URLSearchParams(query).keys()) {
+    if (!Object.hasOwn(names, name)) continue;
+    if (seen.has(name)) return invalidParameter(name, "is given more than once");
+    seen.add(name);
+  }
+  return undefined;
+}
+
+/** Returns the request that the handler gets: by GET for HEAD, and with the right path in place of another spelling. */
+function requestOf({ request, rightPath }: GatewayContext, { path, query }: SplitUrl): Request {
+  if (rightPath === undefined && request.method !== "HEAD") return request;
+  const right = withoutSlash(rightPath ?? path) || "/";
+  // The original host may not be valid in a URL.
+  const url = `http://localhost${right}${query === "" ? "" : `?${query}`}`;
+  return new Request(url, { headers: request.headers });
+}
+
+/**
+ * Returns the redirect to the path that was meant, if that path has an answer. Any other answer is the same for
+ * both paths, so a redirect reveals no page that the caller cannot see.
+ */
+function toRightPath(context: GatewayContext, path: string, answer: Response): Response {
+  if (!answer.ok && answer.status !== 304) return answer;
+  const query = splitUrl(context.request.url)?.query;
+  // The headers of this request were set on the answer, which is dropped.
+  context.hasRequestHeaders = false;
+  const cacheControl = answer.headers.get("Cache-Control") ?? NO_STORE;
+  return movedTo(query ? `${path}?${query}` : path, cacheControl);
 }
 
 /** Logs an answered request. `now` is monotonic, in ms. */
@@ -476,4 +447,12 @@ function logRequest(log: Log, context: GatewayContext, status: number, now: numb
     },
     "request",
   );
+}
+
+/** Closes the connection after an answer to a request whose body was not read to its end. */
+function closeUnread({ body, request }: GatewayContext, response: Response): Response {
+  if (body ? body.isUnread : isChunked(request.headers)) {
+    response.headers.set("Connection", "close");
+  }
+  return response;
 }

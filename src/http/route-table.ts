@@ -17,16 +17,14 @@ export interface Route extends DeclaredRoute {
 /** Answers a request to its route. Throws a Problem for a rejected one. */
 export type Handle = (call: Call) => Response | Promise<Response>;
 
-/** A request to a route, as its handler gets it. */
-export interface Call {
+/** A request whose route is known. */
+interface Call {
   /** The request by GET if it is a HEAD. */
   request: Request;
   /** Decoded parameters of the path. */
   params: Record<string, string>;
-  /** Parameters of the query, of repeated ones the last. */
-  query: Record<string, string>;
-  /** Undefined for a route that reads none. */
-  body: unknown;
+  /** The query as it was sent, without the question mark. */
+  query: string;
   requestContext: RequestContext;
 }
 

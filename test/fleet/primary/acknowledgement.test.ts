@@ -279,7 +279,7 @@ describe("an answer of the primary", () => {
       if (isFailing) throw new Error("failed");
       return new Response(null, { status });
     });
-    const answered = handle({ request, requestContext, params: {}, query: {}, body: undefined });
+    const answered = handle({ request, requestContext, params: {}, query: "" });
     const headers = await Promise.resolve(answered).then(
       (response) => response.headers,
       () => new Headers(),
