@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { Ctx } from "./context";
 import type { Egress } from "./egress/egress";
 import { activityAdminRoutes } from "./features/activity/screens/activity";
@@ -35,7 +34,7 @@ import { userAdminRoutes } from "./features/users/screens/routes";
 import { webhookAdminRoutes } from "./features/webhooks/screens/routes";
 import { seeOther } from "./http/answers";
 import type { ClientAddresses } from "./http/client-address";
-import { type RequestContexts, routesOf } from "./http/elysia";
+import { declareRoutes, routesOf } from "./http/elysia";
 import { session } from "./http/operation";
 import type { NewRoute, RouteTable } from "./http/route-table";
 import type { ImportJobs } from "./imports/jobs";
@@ -52,7 +51,6 @@ import { screenOperation } from "./ui/screens/routes";
 /** Dependencies that the dashboard shares with the rest of the application. */
 interface DashboardDependencies {
   ctx: Ctx;
-  requestContexts: RequestContexts;
   addresses: ClientAddresses;
   sessions: Sessions;
   /** Verifies passwords; with real hashes if omitted. */
@@ -100,7 +98,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
  * `/admin/settings` redirect, since people reach them by shortening another path.
  */
 function adminRoutes(deps: AdminDependencies): NewRoute[] {
-  const settings = new Elysia().get(
+  const settings = declareRoutes().get(
     "/admin/settings",
     async () => seeOther(ACCOUNT_PATH),
     screenOperation(ANY_ROLE),

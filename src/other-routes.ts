@@ -26,7 +26,7 @@ import { monitorRoutes } from "./features/monitors/api";
 import type { Snapshots } from "./features/status/snapshots";
 import type { MailOf } from "./features/timeline/updates";
 import { webhookRoutes } from "./features/webhooks/api";
-import { type RequestContexts, routesOf } from "./http/elysia";
+import { routesOf } from "./http/elysia";
 import type { NewRoute, RouteTable } from "./http/route-table";
 import { openApiSteps } from "./http/openapi";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
@@ -46,7 +46,6 @@ import { VERSION } from "./version";
 /** Dependencies that these routes share with the rest of the application. */
 interface Dependencies {
   ctx: Ctx;
-  requestContexts: RequestContexts;
   sessions: Sessions;
   usage: KeyUsage;
   limiter: Limiter;
@@ -64,7 +63,7 @@ interface Dependencies {
  * feeds, badges and files.
  */
 export function otherRoutes(deps: Dependencies): NewRoute[] {
-  const { ctx, requestContexts, sessions, limiter, usage, snapshots, readIncidents } = deps;
+  const { ctx, sessions, limiter, usage, snapshots, readIncidents } = deps;
   const assets = createAllAssets();
   const mailOf: MailOf = (tx, subject) => mailOfChange(ctx, tx, subject);
   deps.metrics.add(
@@ -76,31 +75,31 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     ...deps.counts.families(),
   );
   return [
-    componentRoutes(ctx, requestContexts),
-    incidentRoutes(ctx, requestContexts, mailOf),
-    incidentTemplateRoutes(ctx, requestContexts),
-    maintenanceRoutes(ctx, requestContexts, mailOf),
-    webhookRoutes(ctx, requestContexts),
-    monitorRoutes(ctx, requestContexts, deps.monitoring),
-    importedHeartbeatRoutes(ctx, requestContexts, deps.monitoring),
-    analyticsRoutes(ctx, requestContexts),
-    metricsRoutes(deps.metrics, requestContexts),
-    keyRoutes(ctx, requestContexts, limiter, usage),
-    docsRoutes(ctx, requestContexts, deps.openApi, assets),
-    assetRoutes(requestContexts, assets),
-    rootFileRoutes(requestContexts),
-    feedRoutes(ctx, requestContexts, snapshots, readIncidents),
-    badgeRoutes(ctx, requestContexts, snapshots),
-    summaryRoutes(ctx, requestContexts, snapshots),
-    v2Routes(ctx, requestContexts, snapshots, readIncidents),
-    gatusRoutes(ctx, requestContexts, snapshots),
-    kumaMetricsRoutes(ctx, requestContexts),
-    kumaRoutes(ctx, requestContexts, snapshots, readIncidents),
-    subscribeRoutes(ctx, requestContexts, snapshots, sessions),
-    mailRoutes(ctx, requestContexts),
-    mailReportRoutes(ctx, requestContexts),
-    alertRoutes(ctx, requestContexts),
-    logoRoutes(ctx, requestContexts, snapshots, sessions),
+    componentRoutes(ctx),
+    incidentRoutes(ctx, mailOf),
+    incidentTemplateRoutes(ctx),
+    maintenanceRoutes(ctx, mailOf),
+    webhookRoutes(ctx),
+    monitorRoutes(ctx, deps.monitoring),
+    importedHeartbeatRoutes(ctx, deps.monitoring),
+    analyticsRoutes(ctx),
+    metricsRoutes(deps.metrics),
+    keyRoutes(ctx, limiter, usage),
+    docsRoutes(ctx, deps.openApi, assets),
+    assetRoutes(assets),
+    rootFileRoutes(),
+    feedRoutes(ctx, snapshots, readIncidents),
+    badgeRoutes(ctx, snapshots),
+    summaryRoutes(ctx, snapshots),
+    v2Routes(ctx, snapshots, readIncidents),
+    gatusRoutes(ctx, snapshots),
+    kumaMetricsRoutes(ctx),
+    kumaRoutes(ctx, snapshots, readIncidents),
+    subscribeRoutes(ctx, snapshots, sessions),
+    mailRoutes(ctx),
+    mailReportRoutes(ctx),
+    alertRoutes(ctx),
+    logoRoutes(ctx, snapshots, sessions),
   ].flatMap(routesOf);
 }
 

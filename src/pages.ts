@@ -5,7 +5,7 @@ import { createKeyDirectory } from "./features/keys/directory";
 import { createHeartbeatDirectory } from "./features/monitors/heartbeats";
 import { createSnapshots } from "./features/status/snapshots";
 import { statusRoutes } from "./features/status/api";
-import { createBearerReader, createRequestContexts, routesOf } from "./http/elysia";
+import { createBearerReader, routesOf } from "./http/elysia";
 import { createCredentials } from "./http/caller";
 import { createFailurePage } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
@@ -17,21 +17,19 @@ export type Pages = ReturnType<typeof createPages>;
  * checks share, such as the sources of callers.
  */
 export function createPages(ctx: Ctx) {
-  const requestContexts = createRequestContexts();
   const sessions = createSessions(ctx);
   const readIncidents = createIncidentCache();
   const snapshots = createSnapshots(ctx, readIncidents);
   return {
-    routes: [
-      statusRoutes(ctx, requestContexts, snapshots),
-      publicRoutes(ctx, requestContexts, snapshots, sessions),
-    ].flatMap(routesOf),
+    routes: [statusRoutes(ctx, snapshots), publicRoutes(ctx, snapshots, sessions)].flatMap(
+      routesOf,
+    ),
     failurePage: createFailurePage(),
     sources: {
       credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
       sessions,
       heartbeats: createHeartbeatDirectory(ctx),
     },
-    shared: { requestContexts, sessions, readIncidents, snapshots },
+    shared: { sessions, readIncidents, snapshots },
   };
 }

@@ -8,20 +8,10 @@ import { declaredBodyOf } from "./body";
 import type { RequestContext } from "./request-context";
 import type { Handle, NewRoute } from "./route-table";
 
-/** Gives the handlers of an application the type of `requestContext`. */
-export interface RequestContexts {
-  plugin: ReturnType<typeof requestContextPlugin>;
-}
-
-export function createRequestContexts(): RequestContexts {
-  return { plugin: requestContextPlugin() };
-}
-
-function requestContextPlugin() {
-  return new Elysia({ name: "request-context" }).decorate(
-    "requestContext",
-    undefined as unknown as RequestContext,
-  );
+/** Begins to declare routes: an application of Elysia, whose handlers get the `requestContext` too. */
+export function declareRoutes<const Prefix extends string = "">(prefix?: Prefix) {
+  const typed = undefined as unknown as RequestContext;
+  return new Elysia<Prefix>({ prefix }).decorate("requestContext", typed);
 }
 
 /** Options of a route that have an effect; `detail` holds the operation. */

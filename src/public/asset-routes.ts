@@ -1,6 +1,5 @@
-import { Elysia } from "elysia";
 import { notFound } from "../base/errors";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";
 import { DOCS_ASSETS } from "./docs";
@@ -16,8 +15,8 @@ export function createAllAssets(): Assets {
 }
 
 /** `/assets/{name}`: assets of all pages, by names that contain a hash. */
-export function assetRoutes(requestContexts: RequestContexts, assets: Assets) {
-  return new Elysia().use(requestContexts.plugin).get(
+export function assetRoutes(assets: Assets) {
+  return declareRoutes().get(
     "/assets/:name",
     async ({ params, request, requestContext }) => {
       const asset = await assets.find(params.name);

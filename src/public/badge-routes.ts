@@ -1,12 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Ctx } from "../context";
 import { notFound } from "../base/errors";
 import { resolveComponentId } from "../features/components/references";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { operation } from "../http/operation";
 import { Representation, representOnce } from "../http/representation";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { WIDGET_CACHE } from "../http/cdn";
 import {
   createFileServer,
@@ -36,7 +35,7 @@ const EndpointBadge = Type.Object(
 );
 
 /** Routes of pictures and scripts of public pages for other sites. */
-export function badgeRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshots: Snapshots) {
+export function badgeRoutes(ctx: Ctx, snapshots: Snapshots) {
   const serve = createFileServer(snapshots);
   const badgeOf = representOnce((snapshot: Snapshot) => picture(pageBadge(snapshot.document)));
   const endpointOf = publicJson((snapshot) => endpointBadge(pageBadge(snapshot.document)));
@@ -52,8 +51,7 @@ export function badgeRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshot
     picture(componentBadge(component)),
   );
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       "/status/:slug/badge.svg",
       serve("badge.svg", badgeOf),

@@ -1,6 +1,5 @@
 import interLicence from "@fontsource-variable/inter/LICENSE" with { type: "text" };
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
@@ -11,7 +10,7 @@ import { yamlSteps } from "../base/yaml";
 import type { Ctx } from "../context";
 import { readComingFrom } from "../imports/coming-from";
 import { PUBLIC_CACHE } from "../http/cdn";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { Representation } from "../http/representation";
 import type { Assets, AssetSource } from "../ui/assets";
@@ -59,12 +58,7 @@ function isReadByKey(described: OpenApi["paths"][string][string] | undefined): b
  * `/openapi.json` and `/openapi.yaml`, `/api/v1`, `/schema/config.json`, and `/docs` with what is below it.
  * `openApi` makes the document of all routes. It is called at the first request, when all routes are known.
  */
-export function docsRoutes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  openApi: () => Generator<number, unknown>,
-  assets: Assets,
-) {
+export function docsRoutes(ctx: Ctx, openApi: () => Generator<number, unknown>, assets: Assets) {
   const made = new Map<string, Representation>();
   /** Key of the current documents, which contain the public address. */
   let edition = {};
@@ -138,8 +132,7 @@ export function docsRoutes(
     return representation;
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       "/openapi.json",
       async ({ request, requestContext }) => {

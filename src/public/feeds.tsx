@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { Feed } from "feed";
 import ical, { ICalEventStatus, ICalEventTransparency } from "ical-generator";
 import type { ComponentChildren } from "preact";
@@ -16,7 +15,7 @@ import { listMaintenance, listPendingMaintenance } from "../features/maintenance
 import { type Maintenance, presentMaintenance } from "../features/maintenance/wire";
 import type { Page } from "../features/pages/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { representOnce } from "../http/representation";
 import { STATUS_WORDS } from "../ui/blocks";
 import { exactTime } from "../ui/times";
@@ -174,12 +173,7 @@ function urnOf(id: string): string {
 const CALENDAR = "text/calendar";
 
 /** Routes of feeds and calendars of public pages. */
-export function feedRoutes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-  readIncidents: ReadRecords,
-) {
+export function feedRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRecords) {
   const renderText = createMarkdownCache();
   /** Reads the snapshot of the same page again. Throws `not_found` if the page is no longer public. */
   const currentOf = ({ document }: Snapshot) =>
@@ -217,7 +211,7 @@ export function feedRoutes(
     };
   }
 
-  const routes = new Elysia().use(requestContexts.plugin);
+  const routes = declareRoutes();
   for (const { name, ending, mediaType, representationOf } of feeds) {
     const summary = `Read the ${name} feed of the default page`;
     routes.get(

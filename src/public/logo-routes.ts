@@ -1,11 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Ctx } from "../context";
 import { notFound } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
 import { readLogo } from "../features/pages/logo";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { findCurrentSession } from "../http/cookies";
 import { IMMUTABLE } from "../http/cdn";
 import { NO_STORE, Representation, representOnce } from "../http/representation";
@@ -15,12 +14,7 @@ import { operation } from "../http/operation";
  * `/status/{slug}/logo/{file}`: the logo of a page, by a name that contains its hash. The logo of a private
  * page is sent only to signed-in users, and must not be cached.
  */
-export function logoRoutes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-  sessions: Sessions,
-) {
+export function logoRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions) {
   const logoOf = representOnce((snapshot: Snapshot) => {
     const { id, visibility } = snapshot.document.page;
     // Another process may have changed the logo. Its name must not be used for other bytes.
@@ -34,7 +28,7 @@ export function logoRoutes(
     });
   });
 
-  return new Elysia().use(requestContexts.plugin).get(
+  return declareRoutes().get(
     "/status/:slug/logo/:file",
     ({ params, request, requestContext }) =>
       snapshots.whenReady(params.slug, requestContext.now, () => {

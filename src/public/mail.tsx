@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { ComponentChildren } from "preact";
 import { invalidFields, Problem } from "../base/errors";
 import { lazy } from "../base/lazy";
@@ -43,7 +42,7 @@ import {
   openAlertLink,
 } from "../features/webhooks/alerts/confirmation";
 import { seeOther, sendHtml } from "../http/answers";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { type Form, formBody } from "../http/form-body";
 import { type FindLink, type Operation, operation } from "../http/operation";
 import { NO_STORE } from "../http/representation";
@@ -86,7 +85,7 @@ interface Call {
  * `/mail/…`: the links in mails. The token is the only authority. Reading changes nothing, since programs that
  * check mails follow all links; only a button does.
  */
-export function mailRoutes(ctx: Ctx, requestContexts: RequestContexts) {
+export function mailRoutes(ctx: Ctx) {
   const { db } = ctx;
   const now = () => ctx.clock.now();
   const useOf = ({ requestContext: { domain } }: Call): LinkUse => ({ domain, now: now() });
@@ -168,8 +167,7 @@ export function mailRoutes(ctx: Ctx, requestContexts: RequestContexts) {
     });
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       "/mail/confirm/:token",
       (call) => {
@@ -624,13 +622,12 @@ const ENDS = {
 };
 
 /** `/mail/alerts/…`: the link by which an address confirms alerts for the team. Only its buttons change anything. */
-export function alertRoutes(ctx: Ctx, requestContexts: RequestContexts) {
+export function alertRoutes(ctx: Ctx) {
   const { db } = ctx;
   const declared = (id: string, summary: string, more?: Parameters<typeof linkOperation>[3]) =>
     linkOperation(db, { id, summary }, openAlertLink, more);
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       "/mail/alerts/:token",
       ({ params: { token }, request, requestContext: { domain } }) => {

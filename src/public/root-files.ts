@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Elysia } from "elysia";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { Representation } from "../http/representation";
 import { lazy } from "../base/lazy";
@@ -54,8 +53,8 @@ export const ROOT_FILES: readonly RootFile[] = [
 ];
 
 /** Routes of the root files, on every host. */
-export function rootFileRoutes(requestContexts: RequestContexts) {
-  const routes = new Elysia().use(requestContexts.plugin);
+export function rootFileRoutes() {
+  const routes = declareRoutes();
   for (const file of ROOT_FILES) {
     const representation = lazy(() => represent(file));
     routes.get(

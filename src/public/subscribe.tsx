@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { ComponentChildren } from "preact";
 import { type FieldError, notFound } from "../base/errors";
 import { lazy } from "../base/lazy";
@@ -15,7 +14,7 @@ import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { type Choosable, parseChoices, readChoosable } from "../features/subscribers/subscribers";
 import { requestSubscription } from "../features/subscribers/sign-up";
 import { seeOther, sendHtml, toProblem } from "../http/answers";
-import type { RequestContexts } from "../http/elysia";
+import { declareRoutes } from "../http/elysia";
 import { type Form, formBody } from "../http/form-body";
 import { operation } from "../http/operation";
 import type { RequestContext } from "../http/request-context";
@@ -48,12 +47,7 @@ const PAGE = {
 const SHOWN = { 200: HTML_ANSWER, 308: MOVED };
 
 /** `/status/{slug}/subscribe`: all ways to subscribe to a page, and the form for e-mail. */
-export function subscribeRoutes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-  sessions: Sessions,
-) {
+export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions) {
   const site = createSite(ctx, snapshots, sessions);
 
   const isMailReady = () => mailReadiness(ctx).ready;
@@ -123,8 +117,7 @@ export function subscribeRoutes(
       : undefined;
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       "/status/:slug/subscribe",
       ({ params: { slug }, request, requestContext }) => {

@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Ctx } from "../../src/context";
 import { conflict } from "../../src/base/errors";
 import { createSessions } from "../../src/features/auth/sessions";
@@ -7,7 +6,7 @@ import { createKey, listAllKeys } from "../../src/features/keys/keys";
 import { createKeyDirectory } from "../../src/features/keys/directory";
 import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeats";
 import { createDomains } from "../../src/features/pages/custom-domains";
-import { createBearerReader, createRequestContexts, routesOf } from "../../src/http/elysia";
+import { declareRoutes, createBearerReader, routesOf } from "../../src/http/elysia";
 import { createCredentials } from "../../src/http/caller";
 import { createClientAddresses } from "../../src/http/client-address";
 import { createGateway, type GatewayDependencies } from "../../src/http/gateway";
@@ -81,12 +80,11 @@ export async function createCreatingApi({
  * Returns routes that create a thing. A thing is an API key, since it has a secret and an audit
  * entry.
  */
-function thingRoutes(ctx: Ctx, requestContexts: ReturnType<typeof createRequestContexts>) {
+function thingRoutes(ctx: Ctx) {
   const make = (tx: Parameters<typeof createKey>[1], name: string) =>
     createKey(ctx, tx, { name, scopes: ["read:analytics"] }, CLI_ACTOR);
   const declared = { summary: "Make one", tag: "Things", access: scope("write:incidents") };
-  return new Elysia({ prefix: "/api/v1" })
-    .use(requestContexts.plugin)
+  return declareRoutes("/api/v1")
     .post(
       "/things",
       ({ body, request, requestContext }) =>
@@ -144,7 +142,7 @@ function thingRoutes(ctx: Ctx, requestContexts: ReturnType<typeof createRequestC
 function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRoutes"]): void {
   const { ctx } = app;
   app.app.routes = createRouteTable();
-  app.app.routes.add(routesOf(thingRoutes(ctx, createRequestContexts())));
+  app.app.routes.add(routesOf(thingRoutes(ctx)));
   const sources = {
     credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
     sessions: createSessions(ctx),

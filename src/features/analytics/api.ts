@@ -1,8 +1,7 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { InstantText, OneOf, Text } from "../../base/schema";
 import type { Ctx } from "../../context";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { operation, scope } from "../../http/operation";
 import { NO_STORE, Representation } from "../../http/representation";
 import type { RequestContext } from "../../http/request-context";
@@ -69,9 +68,8 @@ function declare(id: string, summary: string, more: string, schema: TSchema) {
 }
 
 /** `/api/v1/analytics/…`: figures, as JSON or as CSV. */
-export function analyticsRoutes(ctx: Ctx, requestContexts: RequestContexts) {
-  return new Elysia({ prefix: "/api/v1/analytics" })
-    .use(requestContexts.plugin)
+export function analyticsRoutes(ctx: Ctx) {
+  return declareRoutes("/api/v1/analytics")
     .get(
       "/uptime",
       ({ query, request, requestContext }) => {

@@ -1,11 +1,10 @@
 import { type TProperties, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { readGoDuration } from "../../base/go-duration";
 import { OneOf } from "../../base/schema";
 import type { Ctx } from "../../context";
 import { sendPlainText } from "../../http/answers";
 import { beginningOf } from "../../http/body";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import { NO_STORE } from "../../http/representation";
 import { findTokenOwner, isFromOutside, type RequestContext } from "../../http/request-context";
@@ -43,14 +42,8 @@ interface Call {
  * Calls of jobs that were set up for Uptime Kuma, Healthchecks or Gatus, with the tokens that an import kept.
  * The answers are those of the other product.
  */
-export function importedHeartbeatRoutes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  monitoring: Monitoring,
-) {
-  const routes = new Elysia()
-    .use(requestContexts.plugin)
-    .use(gatusResultRoutes(ctx, requestContexts, monitoring));
+export function importedHeartbeatRoutes(ctx: Ctx, monitoring: Monitoring) {
+  const routes = declareRoutes().use(gatusResultRoutes(ctx, monitoring));
 
   async function push({ request, requestContext }: Call): Promise<Response> {
     const query = queryOf(request);
@@ -274,7 +267,7 @@ const SCHEME = "Bearer ";
  * `POST …/endpoints/{key}/external` of Gatus, for jobs that report the results of external endpoints. Its
  * checks have the order of Gatus.
  */
-function gatusResultRoutes(ctx: Ctx, requestContexts: RequestContexts, monitoring: Monitoring) {
+function gatusResultRoutes(ctx: Ctx, monitoring: Monitoring) {
   async function take({
     request,
     requestContext,
@@ -312,7 +305,7 @@ function gatusResultRoutes(ctx: Ctx, requestContexts: RequestContexts, monitorin
     return sendPlainText(200, "");
   }
 
-  const routes = new Elysia().use(requestContexts.plugin);
+  const routes = declareRoutes();
   routes.post(PATH, take, declare("postGatusResult"));
   routes.post(`/compat/gatus${PATH}`, take, declare(undefined));
   routes.post(`/compat/gatus/:slug${PATH}`, take, declare(undefined));

@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { Problem } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
 import { FieldErrors } from "../../base/validation";
@@ -7,7 +6,7 @@ import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
 import { sendList, sendResource, sendUntagged } from "../../http/answers";
 import { createChanges } from "../../http/changes";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { jsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
@@ -35,10 +34,9 @@ import {
 const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalProperties: false });
 
 /** `/api/v1/components`: components, their history, and their statuses. */
-export function componentRoutes(ctx: Ctx, requestContexts: RequestContexts) {
+export function componentRoutes(ctx: Ctx) {
   const { change } = createChanges(ctx, getNamedComponent);
-  return new Elysia({ prefix: "/api/v1" })
-    .use(requestContexts.plugin)
+  return declareRoutes("/api/v1")
     .get(
       "/components",
       ({ query, request, requestContext }) => {

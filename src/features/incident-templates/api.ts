@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
 import { NEWEST } from "../../base/ids";
 import { sendList } from "../../http/answers";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { PageFilter, readPageFilter } from "../pages/filter";
@@ -11,8 +10,8 @@ import { listTemplates } from "./templates";
 import { IncidentTemplate, presentTemplate } from "./wire";
 
 /** `/api/v1/incident-templates`: for programs that open incidents. The dashboard and `apply` write them. */
-export function incidentTemplateRoutes(ctx: Ctx, requestContexts: RequestContexts) {
-  return new Elysia({ prefix: "/api/v1" }).use(requestContexts.plugin).get(
+export function incidentTemplateRoutes(ctx: Ctx) {
+  return declareRoutes("/api/v1").get(
     "/incident-templates",
     ({ query, request, requestContext }) => {
       const { limit, after: before = NEWEST } = readPageRequest(query, "string");

@@ -1,11 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { NEWEST } from "../../base/ids";
 import { sendList, sendResource, sendWithVersionTag } from "../../http/answers";
 import { createChanges, createOnce } from "../../http/changes";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { jsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
@@ -73,13 +72,12 @@ const ListQuery = Type.Object(
 type ListQuery = Static<typeof ListQuery>;
 
 /** Routes of `/api/v1/incidents`. */
-export function incidentRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf) {
+export function incidentRoutes(ctx: Ctx, mailOf: MailOf) {
   const { change } = createChanges(ctx, getVisibleIncident);
   const mailOfRecord = (tx: Tx, { row }: IncidentRecord) =>
     mailOf(tx, { ...row, isDraft: row.draft });
-  return new Elysia({ prefix: "/api/v1" })
-    .use(requestContexts.plugin)
-    .use(updateRoutes(ctx, requestContexts, mailOf))
+  return declareRoutes("/api/v1")
+    .use(updateRoutes(ctx, mailOf))
     .get(
       "/incidents",
       ({ query, request, requestContext }) => {
@@ -233,11 +231,10 @@ function filtersOf({ db }: Ctx, query: ListQuery) {
 }
 
 /** Routes of `/api/v1/incidents/{id}/updates`. */
-function updateRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf) {
+function updateRoutes(ctx: Ctx, mailOf: MailOf) {
   const { change } = createChanges(ctx, getVisibleIncident);
   const mailOfRow = (tx: Tx, row: IncidentRow) => mailOf(tx, { ...row, isDraft: row.draft });
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .post(
       "/incidents/:id/updates",
       ({ params, body, request, requestContext }) =>

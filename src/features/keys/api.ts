@@ -1,7 +1,6 @@
-import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
 import { sendUntagged } from "../../http/answers";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { ANY_KEY, operation } from "../../http/operation";
 import { bearerOf } from "../../http/request-context";
 import type { Limiter } from "../limits/limiter";
@@ -10,13 +9,8 @@ import type { KeyUsage } from "./usage";
 import { OwnKey } from "./wire";
 
 /** `GET /api/v1/key`: the record of the key that calls. */
-export function keyRoutes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  limiter: Limiter,
-  usage: KeyUsage,
-) {
-  return new Elysia({ prefix: "/api/v1" }).use(requestContexts.plugin).get(
+export function keyRoutes(ctx: Ctx, limiter: Limiter, usage: KeyUsage) {
+  return declareRoutes("/api/v1").get(
     "/key",
     ({ requestContext }) => {
       const stored = getKey(ctx.db, bearerOf(requestContext).key.id, usage.pendingLastUse);

@@ -1,11 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { invalidFields } from "../../base/errors";
 import { parseStoredAddress } from "../../base/mail-address";
 import { InstantText, Nullable, OneOf, Text } from "../../base/schema";
 import { parseInstant } from "../../base/time";
 import type { Ctx } from "../../context";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import { jsonOrRawBody } from "../../http/json-body";
 import { NO_STORE } from "../../http/representation";
@@ -82,7 +81,7 @@ const DESCRIPTION =
   "Takes a report as it came by mail (`message/rfc822`): a delivery status (RFC 3464) or a complaint (RFC 5965). The mail is found by its envelope sender, by the envelope id, or by the `Message-ID` of the returned message; an address in it changes nothing. A service sends up to 500 reports as JSON, by mail or by address. Delays, receipts and automatic replies are ignored. Sending a report again changes nothing.";
 
 /** `/api/v1/mail/bounces`: reports about mails that came back, with the token in the path or as bearer. */
-export function mailReportRoutes(ctx: Ctx, requestContexts: RequestContexts) {
+export function mailReportRoutes(ctx: Ctx) {
   async function take(body: Reports | Uint8Array): Promise<Response> {
     const findings = body instanceof Uint8Array ? await readRaw(body) : readJson(body);
     for (let from = 0; from < findings.length; from += REPORTS_PER_BATCH) {
@@ -105,8 +104,7 @@ export function mailReportRoutes(ctx: Ctx, requestContexts: RequestContexts) {
       answers: { 204: { description: "The reports were taken." } },
     }),
   });
-  return new Elysia({ prefix: "/api/v1/mail" })
-    .use(requestContexts.plugin)
+  return declareRoutes("/api/v1/mail")
     .post(
       "/bounces/:token",
       ({ body }) => take(body),

@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { OneOf } from "../../base/schema";
 import { MAINTENANCE_STATUSES } from "../../base/status";
 import { FieldErrors, type IsInvalidField } from "../../base/validation";
@@ -7,7 +6,7 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { sendList, sendResource, sendWithVersionTag } from "../../http/answers";
 import { createChanges, createOnce } from "../../http/changes";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { jsonBody, optionalJsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
@@ -76,13 +75,12 @@ const ListQuery = Type.Object(
 );
 
 /** Routes of `/api/v1/maintenance`. */
-export function maintenanceRoutes(ctx: Ctx, requestContexts: RequestContexts, mailOf: MailOf) {
+export function maintenanceRoutes(ctx: Ctx, mailOf: MailOf) {
   const { change } = createChanges(ctx, (tx, id) => getMaintenanceRecord(tx, id).row);
   const mailOfResource = (tx: Tx, { id, page_id: pageId }: Maintenance) =>
     mailOf(tx, { id, pageId });
-  return new Elysia({ prefix: "/api/v1" })
-    .use(requestContexts.plugin)
-    .use(scheduleRoutes(ctx, requestContexts))
+  return declareRoutes("/api/v1")
+    .use(scheduleRoutes(ctx))
     .get(
       "/maintenance",
       ({ query, request, requestContext }) => {
@@ -264,10 +262,9 @@ const READ = { tag: "Maintenance", access: scope("read:status") };
 const WRITE = { tag: "Maintenance", access: scope("write:maintenance") };
 
 /** Routes of `/api/v1/maintenance-schedules`, within those of `/api/v1`. */
-function scheduleRoutes(ctx: Ctx, requestContexts: RequestContexts) {
+function scheduleRoutes(ctx: Ctx) {
   const { change, remove } = createChanges(ctx, (tx, id) => getSchedule(tx, id).row);
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       "/maintenance-schedules",
       ({ query, request, requestContext }) => {

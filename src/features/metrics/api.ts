@@ -1,13 +1,12 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { operation, scope } from "../../http/operation";
 import { NO_STORE } from "../../http/representation";
 import type { Metrics } from "./metrics";
 
 /** `GET /metrics`, in Prometheus's text format. */
-export function metricsRoutes(metrics: Metrics, requestContexts: RequestContexts) {
-  return new Elysia().use(requestContexts.plugin).get(
+export function metricsRoutes(metrics: Metrics) {
+  return declareRoutes().get(
     "/metrics",
     async () => {
       const { contentType, text } = await metrics.expose();

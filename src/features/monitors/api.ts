@@ -1,10 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { MonitorGroupFilter, TagFilter } from "../../base/tags";
 import type { Ctx } from "../../context";
 import { sendList, sendResource } from "../../http/answers";
 import { createChanges, createOnce } from "../../http/changes";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { jsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
@@ -46,12 +45,11 @@ const ListQuery = Type.Object(
 const DECLARED = { tag: "Monitors", access: scope("manage:monitors") };
 
 /** `/api/v1/monitors` and `/api/v1/heartbeats`. */
-export function monitorRoutes(ctx: Ctx, requestContexts: RequestContexts, monitoring: Monitoring) {
+export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
   const { change, remove } = createChanges(ctx, (tx, id) => getMonitorByReference(tx, id).row);
-  return new Elysia({ prefix: "/api/v1" })
-    .use(requestContexts.plugin)
-    .use(verbRoutes(ctx, requestContexts, monitoring))
-    .use(heartbeatRoutes(requestContexts, monitoring))
+  return declareRoutes("/api/v1")
+    .use(verbRoutes(ctx, monitoring))
+    .use(heartbeatRoutes(monitoring))
     .get(
       "/monitors",
       ({ query, request, requestContext }) => {

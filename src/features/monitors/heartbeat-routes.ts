@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { isFromOutside, type RequestContext, tokenOwnerOf } from "../../http/request-context";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { beginningOf } from "../../http/body";
 import { operation } from "../../http/operation";
 import { sendUntagged } from "../../http/answers";
@@ -116,7 +115,7 @@ const BODY_DESCRIPTION = `Without \`msg\` the text of the body is the message, w
 const POST_DESCRIPTION = `${DESCRIPTION} ${BODY_DESCRIPTION}`;
 
 /** `/api/v1/heartbeats`: calls of monitored jobs, with the token in the path or as bearer. */
-export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Monitoring) {
+export function heartbeatRoutes(monitoring: Monitoring) {
   const pass = async (requestContext: RequestContext, meaning: Meaning, query: SignalQuery) => {
     const { monitorId, token } = tokenOwnerOf(requestContext);
     const { latencyMs, isTruncated, ...signal } = readSignal(query);
@@ -129,8 +128,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
     pass(requestContext, { outcome: status === "up" ? "ok" : "failed" }, query);
   const takePost = (requestContext: RequestContext, query: HeartbeatQuery, body: Uint8Array) =>
     take(requestContext, { msg: messageInBody(body), ...query });
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get("/heartbeats/:token", ({ query, requestContext }) => take(requestContext, query), {
       query: HeartbeatQuery,
       ...operation({

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
 import { StepRecorder } from "../../egress/steps";
 import { conflict } from "../../base/errors";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { createChanges } from "../../http/changes";
 import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { noBody } from "../../http/json-body";
@@ -33,10 +32,9 @@ const CHANGE = { ...DECLARED, conditional: "if-match" } as const;
 const CHANGED = { 200: { description: "The monitor as it is now.", schema: Monitor } };
 
 /** `/api/v1/monitors/{id}/…`: pause, resume, another token, a check now, and past checks. */
-export function verbRoutes(ctx: Ctx, requestContexts: RequestContexts, monitoring: Monitoring) {
+export function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
   const { change } = createChanges(ctx, (tx, id) => getMonitorByReference(tx, id).row);
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .post(
       "/monitors/:id/pause",
       ({ params, request, requestContext }) =>

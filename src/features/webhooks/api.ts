@@ -1,10 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { NEWEST } from "../../base/ids";
 import type { Ctx } from "../../context";
 import { sendList, sendResource, sendUntagged } from "../../http/answers";
 import { createChanges, createOnce } from "../../http/changes";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { jsonBody, noBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
@@ -33,11 +32,10 @@ const PATH = "/api/v1/webhooks";
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
 
 /** `/api/v1/webhooks`: endpoints and their signing secrets. */
-export function webhookRoutes(ctx: Ctx, requestContexts: RequestContexts) {
+export function webhookRoutes(ctx: Ctx) {
   const { change, remove } = createChanges(ctx, getWebhookByReference);
-  return new Elysia({ prefix: "/api/v1" })
-    .use(requestContexts.plugin)
-    .use(deliveryRoutes(ctx, requestContexts))
+  return declareRoutes("/api/v1")
+    .use(deliveryRoutes(ctx))
     .get(
       "/webhooks",
       ({ query, request, requestContext }) => {
@@ -166,9 +164,8 @@ const ListQuery = Type.Object(
 const QUEUED = { 200: { description: "The delivery, which was queued.", schema: Delivery } };
 
 /** `/api/v1/webhooks/{id}/…`: deliveries, redelivery and test events. */
-function deliveryRoutes(ctx: Ctx, requestContexts: RequestContexts) {
-  return new Elysia()
-    .use(requestContexts.plugin)
+function deliveryRoutes(ctx: Ctx) {
+  return declareRoutes()
     .post(
       "/webhooks/:id/test",
       async ({ params, requestContext }) => {

@@ -1,5 +1,4 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { renderToString } from "preact-render-to-string";
 import { notFound } from "../../base/errors";
 import { Instant, OneOf } from "../../base/schema";
@@ -23,7 +22,7 @@ import { latencyOfEach } from "../../features/monitors/latency";
 import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import { sendPlainText } from "../../http/answers";
 import { RESULTS_CACHE } from "../../http/cdn";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { type Operation, operation } from "../../http/operation";
 import { NO_STORE, Representation } from "../../http/representation";
 import type { RequestContext } from "../../http/request-context";
@@ -37,8 +36,8 @@ import { uptimesOf } from "./kuma-documents";
  * below `/compat/gatus/{slug}` for each, and at the root of custom domains. Errors have its texts. Pages that
  * are not public or not marked do not exist here.
  */
-export function gatusRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshots: Snapshots) {
-  const routes = new Elysia().use(requestContexts.plugin);
+export function gatusRoutes(ctx: Ctx, snapshots: Snapshots) {
+  const routes = declareRoutes();
   for (const read of createReads(ctx, snapshots)) {
     routes.get(`/compat/gatus${read.path}`, read.answer, declare(read, ""));
     routes.get(`/compat/gatus/:slug${read.path}`, read.answer, declare(read, "OfPage"));

@@ -1,5 +1,4 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Ctx } from "../../context";
 import {
   findCompatPage,
@@ -11,7 +10,7 @@ import {
 import type { ReadRecords } from "../../features/incidents/records";
 import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import { RESULTS_CACHE } from "../../http/cdn";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { type Operation, operation } from "../../http/operation";
 import { NO_STORE, Representation } from "../../http/representation";
 import type { RequestContext } from "../../http/request-context";
@@ -57,12 +56,7 @@ type Answer = Response | Promise<Response>;
  * The public paths of Uptime Kuma, for clients that read its pages: at their own place and below
  * `/compat/kuma`. Errors have its bodies. Pages that are not public or not marked do not exist here.
  */
-export function kumaRoutes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-  readIncidents: ReadRecords,
-) {
+export function kumaRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRecords) {
   const slugOf = ({ params }: Call) => params["slug"]?.toLowerCase() ?? "";
   const find = (call: Call): Snapshot | undefined => {
     const { requestContext: at } = call;
@@ -199,7 +193,7 @@ export function kumaRoutes(
     ),
   ];
 
-  const routes = new Elysia().use(requestContexts.plugin);
+  const routes = declareRoutes();
   for (const read of reads) {
     const answer = (call: Call): Answer =>
       read.path.includes(":slug")
@@ -332,8 +326,8 @@ function failed(status: 403 | 404, msg: string): Response {
 }
 
 /** `GET /compat/kuma/metrics`, for programs that read monitors from the metrics of Uptime Kuma. */
-export function kumaMetricsRoutes(ctx: Ctx, requestContexts: RequestContexts) {
-  return new Elysia().use(requestContexts.plugin).get(
+export function kumaMetricsRoutes(ctx: Ctx) {
+  return declareRoutes().get(
     "/compat/kuma/metrics",
     async () => {
       const text = await kumaMetrics(ctx.db, ctx.clock.now());

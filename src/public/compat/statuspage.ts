@@ -1,5 +1,4 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { notFound } from "../../base/errors";
 import { makeInSlices } from "../../base/in-slices";
 import { Instant, Nullable, OneOf } from "../../base/schema";
@@ -25,7 +24,7 @@ import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { INDICATORS } from "../../features/status/rules";
 import type { Snapshot, Snapshots } from "../../features/status/snapshots";
-import type { RequestContexts } from "../../http/elysia";
+import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import type { RequestContext } from "../../http/request-context";
 import { jsonRepresentation, PUBLIC_JSON, publicJson, readPublic, respond } from "../site";
@@ -35,12 +34,7 @@ import { jsonRepresentation, PUBLIC_JSON, publicJson, readPublic, respond } from
  * `/status/{slug}/api/v2/` for every public page. Earlier slugs answer too, without a redirect, as under
  * `/api/v1`.
  */
-export function v2Routes(
-  ctx: Ctx,
-  requestContexts: RequestContexts,
-  snapshots: Snapshots,
-  readIncidents: ReadRecords,
-) {
+export function v2Routes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRecords) {
   const answer = (
     json: ReturnType<typeof publicJson>,
     slug: string,
@@ -50,7 +44,7 @@ export function v2Routes(
     snapshots.whenReady(slug, at.now, () =>
       json(readPublic(snapshots, slug, at)).respond(request, at),
     );
-  const routes = new Elysia().use(requestContexts.plugin);
+  const routes = declareRoutes();
   for (const document of V2_DOCUMENTS) {
     const json = publicJson((snapshot) =>
       document.make({ snapshot, reader: ctx.db, readIncidents, now: ctx.clock.now() }),
@@ -567,7 +561,7 @@ const Summary = Type.Object(
 );
 
 /** `/status/{slug}/summary.json`. */
-export function summaryRoutes(ctx: Ctx, requestContexts: RequestContexts, snapshots: Snapshots) {
+export function summaryRoutes(ctx: Ctx, snapshots: Snapshots) {
   const jsonOf = makeInSlices(function* (snapshot: Snapshot) {
     const { components, page } = snapshot.document;
     for (const { id } of components) {
@@ -578,7 +572,7 @@ export function summaryRoutes(ctx: Ctx, requestContexts: RequestContexts, snapsh
     readPublic(snapshots, page.slug, { now: ctx.clock.now() });
     return jsonRepresentation(summarize(snapshot));
   });
-  return new Elysia().use(requestContexts.plugin).get(
+  return declareRoutes().get(
     "/status/:slug/summary.json",
     ({ params, request, requestContext }) =>
       snapshots.whenReady(params.slug, requestContext.now, () => {

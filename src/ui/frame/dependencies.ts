@@ -9,7 +9,6 @@ import type { Backups } from "../../features/backups/backups";
 import type { ImportJobs } from "../../imports/jobs";
 import type { KeyUsage } from "../../features/keys/usage";
 import type { Monitoring } from "../../features/monitors/monitoring";
-import type { RequestContexts } from "../../http/elysia";
 import type { RouteTable } from "../../http/route-table";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
@@ -18,7 +17,6 @@ import type { Reveals, WriteAs, WriteOnceAs } from "./changes";
 /** Dependencies of the dashboard's routes. */
 export interface AdminDependencies {
   ctx: Ctx;
-  requestContexts: RequestContexts;
   render: Renderer;
   flashes: Flashes;
   reveals: Reveals;

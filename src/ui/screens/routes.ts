@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../http/elysia";
 import type { Role } from "../../base/actor";
 import { Problem } from "../../base/errors";
 import { seeOther } from "../../http/answers";
@@ -67,7 +67,7 @@ export type AreaRoutes = ReturnType<typeof createAreaRoutes>;
 /** Creates the routes of an area, open to `role` and higher roles, with their answers. */
 export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: Role) {
   const { render, flashes } = deps;
-  const elysia = new Elysia({ prefix }).use(deps.requestContexts.plugin);
+  const elysia = declareRoutes(prefix);
   const declare = (options: RouteOptions) =>
     screenOperation(session(options.role ?? role), options.keepsTyped ? KEEPS_TYPED : {});
 
@@ -118,7 +118,6 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
     ): void {
       elysia.get(
         path as string,
-        // Elysia reads the parameter names to find out which parts of a request a handler needs.
         async ({ request, requestContext, params, query }) => {
           const about = { params: params as ParamsOf<Path>, query, sent: undefined };
           const at = { request, requestContext, ...about };

@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../../http/elysia";
 import type { ActorKind } from "../../../base/actor";
 import { toCsv, toCsvLine } from "../../../base/csv";
 import { DAY_MS, parseDay, toIso } from "../../../base/time";
@@ -38,10 +38,9 @@ import { linksOf } from "./target-links";
 const CSV = "text/csv";
 
 /** Settings → Activity: the audit log, for admins and owners. */
-export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
+export function activityAdminRoutes({ ctx, render }: AdminDependencies) {
   const MAY_READ = session("admin");
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       ACTIVITY_PATH,
       async ({ request, requestContext, query }) => {

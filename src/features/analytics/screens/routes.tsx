@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../../http/elysia";
 import { roleAllows } from "../../../base/actor";
 import { session } from "../../../http/operation";
 import { NO_STORE, Representation } from "../../../http/representation";
@@ -25,12 +25,11 @@ import { readResponseTimes, ResponseTimes } from "./response-times";
 import { readUptime, readUptimeCsv, Uptime } from "./uptime";
 
 /** `/admin/analytics`: figures, readable by every role. */
-export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
+export function analyticsAdminRoutes({ ctx, render }: AdminDependencies) {
   const MAY_READ = session("viewer");
   const figures = shareFigures();
 
-  return new Elysia({ prefix: ANALYTICS_PATH })
-    .use(requestContexts.plugin)
+  return declareRoutes(ANALYTICS_PATH)
     .get(
       "",
       async ({ request, requestContext, query }) => {

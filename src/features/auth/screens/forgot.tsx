@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../../http/elysia";
 import { plural } from "../../../base/text";
 import { MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { seeOther, unlessUnavailable } from "../../../http/answers";
@@ -17,7 +17,7 @@ const SENT_PATH = `${FORGOT_PATH}/sent`;
 const TITLE = "Forgotten password";
 
 /** Routes `/admin/forgot`: a mail with a link for choosing a new password. */
-export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
+export function forgotAdminRoutes({ ctx, render }: AdminDependencies) {
   function show(
     request: Request,
     state: StateOf<typeof FORGOT_FORM>,
@@ -34,8 +34,7 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
     return render.plain(request, { title: TITLE, status: 404, children: <NoForgot /> });
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       FORGOT_PATH,
       async ({ request }) =>

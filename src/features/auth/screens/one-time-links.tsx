@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../../http/elysia";
 import { userActor } from "../../../base/actor";
 import type { FieldError } from "../../../base/errors";
 import { NAME_MAX } from "../../../base/texts";
@@ -27,7 +27,7 @@ const PUBLIC = { kind: "public" } as const;
 
 /** Routes of one-time links: `/admin/setup/{token}` and `/admin/join/{token}`. */
 export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, sessions, passwords } = deps;
+  const { ctx, render, sessions, passwords } = deps;
   const setUpContext = { hasFixedAddress: ctx.config.baseUrl !== undefined };
 
   function findLinkOf(reader: Reader, token: string, kind: LinkKind): OneTimeLink | undefined {
@@ -69,8 +69,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
     });
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       "/admin/setup/:token",
       async ({ request, params: { token } }) => {

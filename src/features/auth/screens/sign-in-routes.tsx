@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../../http/elysia";
 import { userActor } from "../../../base/actor";
 import type { ClientAddress } from "../../../base/client-address";
 import { seeOther, sendHtml } from "../../../http/answers";
@@ -28,7 +28,6 @@ const PUBLIC = { kind: "public" } as const;
 /** Routes `/admin/sign-in` and `/admin/sign-out`. */
 export function signInAdminRoutes({
   ctx,
-  requestContexts,
   flashes,
   routes,
   sessions,
@@ -92,8 +91,7 @@ export function signInAdminRoutes({
     return sendHtml(request, page, { headers: { "Set-Cookie": sessionCookie(ctx, token) } });
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       SIGN_IN_PATH,
       async ({ request, requestContext, query }) => {

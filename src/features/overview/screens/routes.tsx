@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../../http/elysia";
 import { type Role, roleAllows } from "../../../base/actor";
 import type { Reader } from "../../../db/statements";
 import { searchAudit } from "../../../events/audit-search";
@@ -25,7 +25,7 @@ const CHANGES_SHOWN = 6;
 
 /** Routes of `/admin`. */
 export function overviewAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, flashes, writeAs, fleet, monitoring } = deps;
+  const { ctx, render, flashes, writeAs, fleet, monitoring } = deps;
   const readHealth = createHealthReader();
   const readIncidents = createIncidentCache();
 
@@ -61,8 +61,7 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
     return flashes.redirect(sessionOf(requestContext).id, HOME_PATH, text);
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
+  return declareRoutes()
     .get(
       HOME_PATH,
       async ({ request, requestContext }) => {

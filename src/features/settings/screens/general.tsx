@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { declareRoutes } from "../../../http/elysia";
 import type { ComponentChildren } from "preact";
 import { ReadinessState } from "../../mail/screens/mail";
 import { MAIL_OPTION_NAMES } from "../../../base/config/mail";
@@ -71,7 +71,6 @@ interface Again {
 /** Settings → General: for owners. */
 export function generalAdminRoutes({
   ctx,
-  requestContexts,
   render,
   flashes,
   sessions,
@@ -120,8 +119,7 @@ export function generalAdminRoutes({
     if (setter !== undefined) throw conflict(`${what} set by ${setter}.`);
   }
 
-  return new Elysia({ prefix: GENERAL_PATH })
-    .use(requestContexts.plugin)
+  return declareRoutes(GENERAL_PATH)
     .get(
       "",
       async ({ request, requestContext }) => show({ request, requestContext }),
