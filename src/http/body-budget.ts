@@ -1,26 +1,14 @@
 import { type ClientAddress, siteOf } from "../base/client-address";
 import type { Clock } from "../base/clock";
 import { Problem, unavailable } from "../base/errors";
-import {
-  BODY_MAX_BYTES,
-  type BodyLimits,
-  IncomingBody,
-  isChunked,
-  RUNTIME_BODY_MAX_BYTES,
-  setIncomingBody,
-} from "./body";
+import { BODY_MAX_BYTES, type BodyLimits, isChunked, RUNTIME_BODY_MAX_BYTES } from "./body";
 import type { GatewayContext } from "./request-context";
 
 const MEBIBYTE = 1024 * 1024;
-
 const SITE_BYTES = 8 * MEBIBYTE;
-
 const SITE_SMALL_BYTES = 4 * MEBIBYTE;
-
 const ANONYMOUS_BYTES = 2 * MEBIBYTE;
-
 const ANONYMOUS_SMALL_BYTES = MEBIBYTE;
-
 const ALL_SITES_BYTES = 128 * MEBIBYTE;
 
 /** Part of `ALL_SITES_BYTES` for bodies without credentials. */
@@ -82,9 +70,9 @@ export function createBodyBudget(clock: Clock): BodyBudget {
       const release = reserveRoom(context.address, bytes, isAnonymous);
       // A provider unsubscribes people from few addresses, and repeats a request only after a 503.
       if (!release) return caller.kind === "link" ? overloaded() : tooManyBodies();
-      const incoming = new IncomingBody(clock, allowedMs(bytes, body, isAnonymous), release);
-      context.body = incoming;
-      setIncomingBody(request, incoming);
+      const mayTakeMs = allowedMs(bytes, body, isAnonymous);
+      const startDeadline = (expire: () => void) => clock.after(mayTakeMs, expire);
+      context.body = { isUnread: false, release, startDeadline };
       return undefined;
     },
   };
@@ -139,7 +127,7 @@ function allowedMs(bytes: number, body: BodyLimits, isAnonymous: boolean): numbe
   return (isAnonymous ? BASE_MS.anonymous : BASE_MS.identified) + Math.ceil(maxBytes * MS_PER_BYTE);
 }
 
-export function tooManyBodies(): Problem {
+function tooManyBodies(): Problem {
   return new Problem(
     "rate_limited",
     "The server is receiving too many request bodies. Try again in 1 second.",
@@ -147,6 +135,6 @@ export function tooManyBodies(): Problem {
   );
 }
 
-export function overloaded(): Problem {
+function overloaded(): Problem {
   return unavailable("The server is receiving too many request bodies; try again.", 1);
 }

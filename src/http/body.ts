@@ -1,8 +1,7 @@
 import { type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
-import type { Clock, Timer } from "../base/clock";
 import { Problem } from "../base/errors";
 import type { RequestContext } from "./request-context";
-import { splitUrl } from "./request-url";
+import { queryOf } from "./request-url";
 
 /** Limit of a request body, in bytes. */
 export const BODY_MAX_BYTES = 256 * 1024;
@@ -35,10 +34,13 @@ export interface DeclaredBody extends BodyLimits {
   /** True if a request may leave the body out. */
   isOptional: boolean;
   /** Reads the body of a request. Rejects with a Problem for one that cannot be read. */
-  read(request: Request): Promise<unknown>;
+  read(request: Request, context: RequestContext): Promise<unknown>;
   /** Throws `validation_failed` for a body that was read and has invalid fields. */
   validate?(body: unknown, call: BodyCall): void;
 }
+
+/** Context of a request whose body is read. */
+type UnderWay = Pick<RequestContext, "body">;
 
 /** Request whose body is validated. */
 interface BodyCall {
@@ -176,42 +178,6 @@ export const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
 
 const NO_BYTES = new Uint8Array();
 
-// A property of the request, so that the reader of the body finds it.
-const INCOMING_BODY = Symbol("incoming body");
-type WithBody = Request & { [INCOMING_BODY]?: IncomingBody };
-
-/** A request body that is under way. */
-export class IncomingBody {
-  /** True if the answer is given before the whole body was read. */
-  isUnread = false;
-  readonly #clock: Clock;
-  readonly #allowedMs: number;
-
-  constructor(
-    clock: Clock,
-    /** Milliseconds that the whole body may take. */
-    allowedMs: number,
-    /** Gives back the room that was reserved; calling it again has no effect. */
-    readonly release: () => void,
-  ) {
-    this.#clock = clock;
-    this.#allowedMs = allowedMs;
-  }
-
-  /** Runs `expire` once the body has taken too long. Called when its reading begins. */
-  startDeadline(expire: () => void): Timer {
-    return this.#clock.after(this.#allowedMs, expire);
-  }
-}
-
-export function setIncomingBody(request: WithBody, body: IncomingBody): void {
-  request[INCOMING_BODY] = body;
-}
-
-function incomingBodyOf(request: WithBody): IncomingBody | undefined {
-  return request[INCOMING_BODY];
-}
-
 /** A body that arrived only in part: its sender closed the connection, or took too long. */
 export class UnfinishedBody extends Problem {
   constructor() {
@@ -223,8 +189,8 @@ export class UnfinishedBody extends Problem {
  * Reads a body of at most 256 KiB of UTF-8, with or without a declared length. Throws
  * `payload_too_large` for a larger one, `invalid_request` for other bytes, and `UnfinishedBody`.
  */
-export async function readText(request: Request): Promise<string> {
-  return decodeText(await readBytes(request));
+export async function readText(request: Request, context: UnderWay): Promise<string> {
+  return decodeText(await readBytes(request, context));
 }
 
 /** Decodes UTF-8. Throws `invalid_request` for other bytes. */
@@ -244,15 +210,23 @@ export function decodeText(bytes: Uint8Array): string {
  * chunk would make an object of every chunk, which a sender may make as small as a byte; only the small
  * limit of `readBeginning` bounds the number of chunks.
  */
-export async function readBytes(request: Request, maxBytes = BODY_MAX_BYTES): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await gather(request, maxBytes));
+export async function readBytes(
+  request: Request,
+  context: UnderWay,
+  maxBytes = BODY_MAX_BYTES,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await gather(request, context, maxBytes));
   if (bytes.byteLength > maxBytes) throw bodyTooLarge(maxBytes);
   return bytes;
 }
 
-async function gather(request: Request, maxBytes: number): Promise<ArrayBuffer> {
+async function gather(
+  request: Request,
+  { body }: UnderWay,
+  maxBytes: number,
+): Promise<ArrayBuffer> {
   const { promise: expiry, reject } = Promise.withResolvers<never>();
-  const deadline = incomingBodyOf(request)?.startDeadline(() => reject(new UnfinishedBody()));
+  const deadline = body?.startDeadline(() => reject(new UnfinishedBody()));
   try {
     return await Promise.race([request.arrayBuffer(), expiry]);
   } catch (error) {
@@ -276,12 +250,10 @@ export function beginningOf(maxBytes: number, { instead }: { instead?: string } 
     schema: Type.Unsafe({ type: "string" }),
     isOptional: true,
     beginningBytes: maxBytes,
-    async read(request) {
-      const { query = "" } = splitUrl(request.url) ?? {};
-      const isReplaced = instead !== undefined && new URLSearchParams(query).has(instead);
-      if (!isReplaced) return readBeginning(request, maxBytes);
-      const incoming = incomingBodyOf(request);
-      if (incoming) incoming.isUnread = true;
+    async read(request, context) {
+      const isReplaced = instead !== undefined && queryOf(request).has(instead);
+      if (!isReplaced) return readBeginning(request, context, maxBytes);
+      if (context.body) context.body.isUnread = true;
       return NO_BYTES;
     },
   });
@@ -292,16 +264,19 @@ export function beginningOf(maxBytes: number, { instead }: { instead?: string } 
  * Returns the part that has arrived if the sender is too slow. Throws `UnfinishedBody` if the connection
  * is closed before the end or the first `maxBytes` of the body have arrived.
  */
-export async function readBeginning(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBeginning(
+  request: Request,
+  { body }: UnderWay,
+  maxBytes: number,
+): Promise<Uint8Array> {
   const reader = request.body?.getReader();
   if (!reader) return NO_BYTES;
-  const incoming = incomingBodyOf(request);
   const cancel = () => {
-    if (incoming) incoming.isUnread = true;
+    if (body) body.isUnread = true;
     // The connection may already be closed.
     return reader.cancel().catch(() => {});
   };
-  const deadline = incoming?.startDeadline(() => void cancel());
+  const deadline = body?.startDeadline(() => void cancel());
   const beginning = new Uint8Array(maxBytes);
   let size = 0;
   try {

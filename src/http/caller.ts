@@ -113,70 +113,9 @@ export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Aut
   };
 }
 
-/** Returns the problem of a caller without a scope or role of the route. */
-function permissionProblem(access: Access, caller: Caller): Problem | undefined {
-  if (access.kind === "key" && caller.kind === "key") {
-    return scopeProblem(caller.credential, access.scopes);
-  }
-  return access.kind === "session" && caller.kind === "session"
-    ? roleProblem(caller.session.user.role, access.role)
-    : undefined;
-}
-
-function roleProblem(held: Role, needed: Role): Problem | undefined {
-  if (roleAllows(held, needed)) return undefined;
-  return new Problem(
-    "insufficient_role",
-    `This page needs the ${needed} role, and your role is ${held}. Ask an owner to change your role.`,
-  );
-}
-
-function signInRequired(): Problem {
-  return new Problem("sign_in_required", "Sign in to the dashboard. Nothing was changed.", {
-    headers: { "WWW-Authenticate": `Cookie realm="allclear", form-action="${SIGN_IN_PATH}"` },
-  });
-}
-
-const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
-
-/** Returns 403 for a form that a page of another site sent: browsers add the session cookie to it. */
-function crossSiteProblem({ baseUrl }: Ctx, request: Request): Problem | undefined {
-  if (SAFE_METHODS.has(request.method) || isFromOwnPage(request, baseUrl)) return undefined;
-  return new Problem(
-    "cross_site_request",
-    "This form was not sent from a page of this server, so nothing was changed. Open the dashboard and send it from there.",
-  );
-}
-
-/**
- * Browsers name the sending site in `Sec-Fetch-Site`, except over plain HTTP. There the `Origin` must be
- * the host of the request or the public address. Returns false without either header.
- */
-function isFromOwnPage({ headers, url }: Request, baseUrl: string): boolean {
-  const site = headers.get("sec-fetch-site");
-  if (site !== null) return site === "same-origin" || site === "none";
-  const origin = hostOf(headers.get("origin"));
-  return origin !== undefined && (origin === hostOf(url) || origin === hostOf(baseUrl));
-}
-
-/** Returns host and port of an http URL; undefined for other text, such as `null`. A dot that ends the host is left out. */
-export function hostOf(url: string | null): string | undefined {
-  if (url === null || !/^https?:\/\//i.test(url)) return undefined;
-  try {
-    return new URL(url).host.replace(/\.(?=:|$)/, "");
-  } catch {
-    return undefined;
-  }
-}
-
-function noRoute(method: string, allowed: readonly string[]): Problem {
-  if (allowed.length === 0) return notFound("path");
-  const list = allowed.join(", ");
-  return new Problem(
-    "method_not_allowed",
-    `${method} is not a method of this path. Its methods are ${list}.`,
-    { headers: { Allow: list } },
-  );
+interface Credentials {
+  /** Returns the live credential of an `Authorization` header at `now`, in unix ms; else a Problem. */
+  authenticate(authorization: string | null, now: number): Credential | Problem;
 }
 
 // RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
@@ -184,11 +123,6 @@ const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 /** Start of nearly every header, for a check without a regular expression. */
 const USUAL_START = "Bearer allclear_";
 const BEARER_SCHEME = /^bearer +\S/i;
-
-interface Credentials {
-  /** Returns the live credential of an `Authorization` header at `now`, in unix ms; else a Problem. */
-  authenticate(authorization: string | null, now: number): Credential | Problem;
-}
 
 /** Reads and checks `Authorization` headers, in memory only. */
 export function createCredentials(directory: KeyDirectory, readBearer: BearerReader): Credentials {
@@ -209,33 +143,6 @@ export function createCredentials(directory: KeyDirectory, readBearer: BearerRea
   };
 }
 
-const BASIC_CREDENTIALS = /^basic +([A-Za-z0-9+/]+=*)$/i;
-
-/**
- * Authenticates a key that is sent as bearer token or as the password of Basic authentication, whatever the
- * user name. Rejections ask for Basic authentication.
- */
-function authenticateBasic(
-  credentials: Credentials,
-  authorization: string | null,
-  now: number,
-): Credential | Problem {
-  const encoded = BASIC_CREDENTIALS.exec(authorization ?? "")?.[1];
-  const [, password] = /^[^:]*:(.*)$/s.exec(atobOrEmpty(encoded)) ?? [];
-  const found = credentials.authenticate(
-    password === undefined ? authorization : `Bearer ${password}`,
-    now,
-  );
-  if (!(found instanceof Problem)) return found;
-  const headers = { "WWW-Authenticate": 'Basic realm="allclear", charset="UTF-8"' };
-  return new Problem(found.code, found.message, { headers });
-}
-
-/** Decodes Base64; empty for no text. */
-function atobOrEmpty(encoded = ""): string {
-  return Buffer.from(encoded, "base64").toString("utf8");
-}
-
 /** Returns the header as `Bearer <token>`; undefined unless it holds exactly one well-formed token. */
 function canonicalCredentials(authorization: string): string | undefined {
   // The usual header already has this form. `isKeyValue` checks the rest of it.
@@ -247,24 +154,6 @@ function canonicalCredentials(authorization: string): string | undefined {
 /** Returns the token of bearer credentials; undefined unless there is exactly one well-formed token. */
 function readBearerToken(authorization: string): string | undefined {
   return BEARER_CREDENTIALS.exec(authorization)?.[1];
-}
-
-/** Returns 403 if the credential lacks one of the scopes. */
-function scopeProblem(credential: Credential, needed: readonly Scope[]): Problem | undefined {
-  const missing = missingScope(credential.key.scopes, needed);
-  if (missing === undefined) return undefined;
-  return challenge(
-    "insufficient_scope",
-    `This endpoint needs the scope ${missing}, which the API key does not have.`,
-    `, error="insufficient_scope", scope="${missing}"`,
-  );
-}
-
-/** Returns a problem with RFC 6750's challenge, to which `parameters` are added. */
-function challenge(code: ErrorCode, detail: string, parameters = ""): Problem {
-  return new Problem(code, detail, {
-    headers: { "WWW-Authenticate": `Bearer realm="allclear"${parameters}` },
-  });
 }
 
 function missingKey(): Problem {
@@ -296,6 +185,48 @@ function rejectedKey(code: ErrorCode, detail: string): Problem {
   return challenge(code, detail, `, error="invalid_token", error_description="${detail}"`);
 }
 
+/** Returns a problem with RFC 6750's challenge, to which `parameters` are added. */
+function challenge(code: ErrorCode, detail: string, parameters = ""): Problem {
+  return new Problem(code, detail, {
+    headers: { "WWW-Authenticate": `Bearer realm="allclear"${parameters}` },
+  });
+}
+
+const BASIC_CREDENTIALS = /^basic +([A-Za-z0-9+/]+=*)$/i;
+
+/**
+ * Authenticates a key that is sent as bearer token or as the password of Basic authentication, whatever the
+ * user name. Rejections ask for Basic authentication.
+ */
+function authenticateBasic(
+  credentials: Credentials,
+  authorization: string | null,
+  now: number,
+): Credential | Problem {
+  const encoded = BASIC_CREDENTIALS.exec(authorization ?? "")?.[1];
+  const [, password] = /^[^:]*:(.*)$/s.exec(atobOrEmpty(encoded)) ?? [];
+  const found = credentials.authenticate(
+    password === undefined ? authorization : `Bearer ${password}`,
+    now,
+  );
+  if (!(found instanceof Problem)) return found;
+  const headers = { "WWW-Authenticate": 'Basic realm="allclear", charset="UTF-8"' };
+  return new Problem(found.code, found.message, { headers });
+}
+
+/** Decodes Base64; empty for no text. */
+function atobOrEmpty(encoded = ""): string {
+  return Buffer.from(encoded, "base64").toString("utf8");
+}
+
+function signInRequired(): Problem {
+  return new Problem("sign_in_required", "Sign in to the dashboard. Nothing was changed.", {
+    headers: { "WWW-Authenticate": `Cookie realm="allclear", form-action="${SIGN_IN_PATH}"` },
+  });
+}
+
+const TOKEN_SEGMENT = ":token";
+
 /** Returns the token in a request's path, at the place of `:token` in the route's. */
 function tokenInPath(request: Request, route: DeclaredRoute): string {
   const { path } = splitUrl(request.url) ?? { path: "" };
@@ -306,8 +237,6 @@ function tokenInPath(request: Request, route: DeclaredRoute): string {
 export function hasTokenInPath({ path }: Pick<DeclaredRoute, "path">): boolean {
   return path.split("/").includes(TOKEN_SEGMENT);
 }
-
-const TOKEN_SEGMENT = ":token";
 
 const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
 
@@ -351,6 +280,77 @@ function tokenOfRoute(request: Request, route: DeclaredRoute, what: string): str
 function unknownToken(route: DeclaredRoute, detail: string): Problem {
   if (hasTokenInPath(route)) return new Problem("not_found", detail);
   return challenge("invalid_key", detail, `, error="invalid_token"`);
+}
+
+function noRoute(method: string, allowed: readonly string[]): Problem {
+  if (allowed.length === 0) return notFound("path");
+  const list = allowed.join(", ");
+  return new Problem(
+    "method_not_allowed",
+    `${method} is not a method of this path. Its methods are ${list}.`,
+    { headers: { Allow: list } },
+  );
+}
+
+/** Returns the problem of a caller without a scope or role of the route. */
+function permissionProblem(access: Access, caller: Caller): Problem | undefined {
+  if (access.kind === "key" && caller.kind === "key") {
+    return scopeProblem(caller.credential, access.scopes);
+  }
+  return access.kind === "session" && caller.kind === "session"
+    ? roleProblem(caller.session.user.role, access.role)
+    : undefined;
+}
+
+/** Returns 403 if the credential lacks one of the scopes. */
+function scopeProblem(credential: Credential, needed: readonly Scope[]): Problem | undefined {
+  const missing = missingScope(credential.key.scopes, needed);
+  if (missing === undefined) return undefined;
+  return challenge(
+    "insufficient_scope",
+    `This endpoint needs the scope ${missing}, which the API key does not have.`,
+    `, error="insufficient_scope", scope="${missing}"`,
+  );
+}
+
+function roleProblem(held: Role, needed: Role): Problem | undefined {
+  if (roleAllows(held, needed)) return undefined;
+  return new Problem(
+    "insufficient_role",
+    `This page needs the ${needed} role, and your role is ${held}. Ask an owner to change your role.`,
+  );
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Returns 403 for a form that a page of another site sent: browsers add the session cookie to it. */
+function crossSiteProblem({ baseUrl }: Ctx, request: Request): Problem | undefined {
+  if (SAFE_METHODS.has(request.method) || isFromOwnPage(request, baseUrl)) return undefined;
+  return new Problem(
+    "cross_site_request",
+    "This form was not sent from a page of this server, so nothing was changed. Open the dashboard and send it from there.",
+  );
+}
+
+/**
+ * Browsers name the sending site in `Sec-Fetch-Site`, except over plain HTTP. There the `Origin` must be
+ * the host of the request or the public address. Returns false without either header.
+ */
+function isFromOwnPage({ headers, url }: Request, baseUrl: string): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin" || site === "none";
+  const origin = hostOf(headers.get("origin"));
+  return origin !== undefined && (origin === hostOf(url) || origin === hostOf(baseUrl));
+}
+
+/** Returns host and port of an http URL; undefined for other text, such as `null`. A dot that ends the host is left out. */
+export function hostOf(url: string | null): string | undefined {
+  if (url === null || !/^https?:\/\//i.test(url)) return undefined;
+  try {
+    return new URL(url).host.replace(/\.(?=:|$)/, "");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Charges the caller of a request, whose credential was looked up. Files are charged only if they are missing. */

@@ -5,7 +5,7 @@ import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { type Answer, answerOnce } from "../features/idempotency/store";
 import { sendCreated, sendResource, sendWithVersionTag } from "./answers";
-import { bodyHashOf, IDEMPOTENCY_KEY } from "./json-body";
+import { IDEMPOTENCY_KEY } from "./json-body";
 import { NO_STORE, requireIfMatch, type TagKind, type VersionedResource } from "./representation";
 import { actorOf, bearerOf, type RequestContext } from "./request-context";
 import { splitUrl } from "./request-url";
@@ -99,7 +99,7 @@ export async function createOnce(
       keyId: bearerOf(requestContext).key.id,
       path: splitUrl(request.url)?.path ?? "",
       idempotencyHash: sha256(idempotencyKey),
-      bodyHash: bodyHashOf(request),
+      bodyHash: requestContext.bodyHash ?? sha256(""),
     };
     return answerOnce(ctx, tx, sent, () => toAnswer(make(tx)));
   });

@@ -63,7 +63,7 @@ function createHandle(
       });
   }
   return async ({ request, params, query, requestContext }) => {
-    const body = await declared.read(request);
+    const body = await declared.read(request, requestContext);
     requestContext.confirm();
     const context = { request, params, query: readQuery(schema, query), body, requestContext };
     declared.validate?.(body, context);

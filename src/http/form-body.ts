@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
 import { canSendFiles, declareBody, readBytes, readText } from "./body";
+import type { RequestContext } from "./request-context";
 
 /** A form as a browser sent it. */
 export interface Form {
@@ -39,7 +40,7 @@ export function formBody({ files = false, maxBytes }: { files?: boolean; maxByte
     form: { takesFiles: files },
     isOptional: false,
     ...(files && maxBytes !== undefined ? { maxBytes } : {}),
-    read: (request) => readForm(request, files, maxBytes),
+    read: (request, context) => readForm(request, context, files, maxBytes),
   });
 }
 
@@ -55,23 +56,30 @@ export function sentFormOf(request: WithForm): Form | undefined {
 
 async function readForm(
   request: WithForm,
+  context: RequestContext,
   takesFiles: boolean,
   maxBytes: number | undefined,
 ): Promise<Form> {
   const hasFiles = takesFiles && canSendFiles(request.headers);
-  const form = await (hasFiles ? readFormWithFiles(request, maxBytes) : readPlainForm(request));
+  const form = await (hasFiles
+    ? readFormWithFiles(request, context, maxBytes)
+    : readPlainForm(request, context));
   request[SENT_FORM] = form;
   return form;
 }
 
-async function readPlainForm(request: Request): Promise<Form> {
-  const text = await readText(request);
+async function readPlainForm(request: Request, context: RequestContext): Promise<Form> {
+  const text = await readText(request, context);
   return toForm(request, new URLSearchParams(text), new Map(), text);
 }
 
-async function readFormWithFiles(request: Request, maxBytes: number | undefined): Promise<Form> {
+async function readFormWithFiles(
+  request: Request,
+  context: RequestContext,
+  maxBytes: number | undefined,
+): Promise<Form> {
   const mediaType = request.headers.get("content-type") ?? "";
-  const entries = await parseMultipart(await readBytes(request, maxBytes), mediaType);
+  const entries = await parseMultipart(await readBytes(request, context, maxBytes), mediaType);
   const fields = new URLSearchParams();
   const files = new Map<string, SentFile>();
   const content: unknown[] = [];

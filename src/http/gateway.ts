@@ -384,7 +384,7 @@ function readRefusedForm(
   if (bodyHeadersProblem(headers, route.body) || bodies.reserve(context, route.body)) {
     return undefined;
   }
-  return route.body.read(request).catch(() => {
+  return route.body.read(request, context).catch(() => {
     if (context.body) context.body.isUnread = true;
   });
 }

@@ -61,7 +61,7 @@ function declareJson<Schema extends TSchema>(
   return declareBody<Static<Schema>>({
     schema,
     isOptional,
-    read: (request) => readJsonBody(request, isOptional),
+    read: (request, context) => readJsonBody(request, context, isOptional),
     validate(body, { params, requestContext }) {
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
@@ -79,19 +79,14 @@ function declareJson<Schema extends TSchema>(
 
 export const IDEMPOTENCY_KEY = "idempotency-key";
 
-// A property of the request, since a body can be read only once.
-const BODY_HASH = Symbol("SHA-256 of the body");
-type HashedRequest = Request & { [BODY_HASH]?: Buffer };
-
-/** Returns the SHA-256 of the body as it was sent with an idempotency key; of no bytes where no body is read. */
-export function bodyHashOf(request: HashedRequest): Buffer {
-  return request[BODY_HASH] ?? sha256("");
-}
-
 /** Reads a JSON body. Throws a Problem for any other. */
-async function readJsonBody(request: HashedRequest, isOptional: boolean): Promise<unknown> {
-  const bytes = await readBytes(request);
-  if (request.headers.has(IDEMPOTENCY_KEY)) request[BODY_HASH] = sha256(bytes);
+async function readJsonBody(
+  request: Request,
+  context: RequestContext,
+  isOptional: boolean,
+): Promise<unknown> {
+  const bytes = await readBytes(request, context);
+  if (request.headers.has(IDEMPOTENCY_KEY)) context.bodyHash = sha256(bytes);
   const text = decodeText(bytes);
   if (isOptional) {
     if (text.trim() === "") return {};
@@ -151,8 +146,8 @@ export function jsonOrRawBody<Schema extends TSchema>(
     isOptional: false,
     maxBytes,
     rawMediaType: mediaType,
-    async read(request) {
-      const bytes = await readBytes(request, maxBytes);
+    async read(request, context) {
+      const bytes = await readBytes(request, context, maxBytes);
       return isOfType(request.headers, mediaType) ? bytes : parseJson(decodeText(bytes));
     },
     validate(body) {

@@ -7,6 +7,7 @@ import type { TokenOwner } from "../features/monitors/heartbeats";
 import type { DomainPage } from "../features/pages/custom-domains";
 import { outsideAddressOf } from "../egress/policy";
 import type { ClientAddress } from "../base/client-address";
+import type { Timer } from "../base/clock";
 import type { Cdn } from "./cdn";
 import type { DeclaredRoute } from "./operation";
 
@@ -48,10 +49,24 @@ export interface RequestContext {
   readonly cdn: Cdn | undefined;
   /** Time of the data of a replica, as its answers show it; undefined while not known, and on other nodes. */
   readonly asOf: string | undefined;
+  /** The body, once room was reserved for it; undefined for a request without one. */
+  body: IncomingBody | undefined;
+  /** SHA-256 of a body that was sent with an idempotency key, once it was read. */
+  bodyHash: Buffer | undefined;
   /** Value of Strict-Transport-Security; undefined if the answer has none. */
   readonly hsts: string | undefined;
   /** True if the response already has the headers of every response. */
   hasRequestHeaders: boolean;
+}
+
+/** A request body that is under way. */
+export interface IncomingBody {
+  /** True if the answer is given before the whole body was read. */
+  isUnread: boolean;
+  /** Gives back the room that was reserved; calling it again has no effect. */
+  release(): void;
+  /** Runs `expire` once the body has taken too long. Called when its reading begins. */
+  startDeadline(expire: () => void): Timer;
 }
 
 /** Functions for facts that are too expensive to find out for every request. */
@@ -67,14 +82,6 @@ export interface ContextDependencies {
 
 /** Returns the address of the socket that a request came from. Costs a system call. */
 export type PeerOf = (request: Request) => string;
-
-/** A request body for which room is reserved. */
-interface BodyUnderWay {
-  /** True if the answer is given before the whole body was read. */
-  isUnread: boolean;
-  /** Gives back the room; calling it again has no effect. */
-  release(): void;
-}
 
 /** Caller without a credential. */
 export const ADDRESS_ONLY: Caller = { kind: "address" };
@@ -92,8 +99,8 @@ export class GatewayContext implements RequestContext {
   hasRequestHeaders = false;
   /** Path for which the sent one is another spelling; undefined if a route has the sent one. */
   rightPath: string | undefined = undefined;
-  /** The body, once room was reserved for it; undefined for a request without one. */
-  body: BodyUnderWay | undefined = undefined;
+  body: IncomingBody | undefined = undefined;
+  bodyHash: Buffer | undefined = undefined;
   /** Arrival on the monotonic clock; set only if requests are logged. */
   since = 0;
   #address: ClientAddress | undefined = undefined;

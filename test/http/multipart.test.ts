@@ -17,7 +17,10 @@ function read(
 ) {
   const headers = { "content-type": sent.type };
   const request = new Request(url, { method: "POST", body: sent.body, headers });
-  return declaredBodyOf(formBody({ files: takesFiles }))?.read(request) as Promise<Form>;
+  return declaredBodyOf(formBody({ files: takesFiles }))?.read(
+    request,
+    {} as never,
+  ) as Promise<Form>;
 }
 
 const readParts = (parts: readonly Part[], boundary?: string) => read(multipart(parts, boundary));

@@ -423,7 +423,9 @@ async function readForwardedBody({
   }
   const tooMuch = bodies.reserve(context, declared);
   if (tooMuch) return tooMuch;
-  const bytes = isWhole ? await readBytes(request) : await readBeginning(request, beginningBytes);
+  const bytes = isWhole
+    ? await readBytes(request, context)
+    : await readBeginning(request, context, beginningBytes);
   return bytes as Uint8Array<ArrayBuffer>;
 }
 
