@@ -12,7 +12,7 @@ import {
   type VersionedResource,
   versionTag,
 } from "./representation";
-import type { GatewayContext, RequestContext } from "./request-context";
+import type { RequestContext } from "./request-context";
 import { splitUrl } from "./request-url";
 
 const JSON_TYPE = "application/json";
@@ -187,7 +187,7 @@ function errorsIn({ fields, unlisted }: Problem): readonly { pointer?: string; d
  * Returns the answer for a problem (RFC 9457), without the headers of every answer. It names the request by its id,
  * or by its path if a CDN may store the answer.
  */
-export function problemResponse(problem: Problem, context: GatewayContext): Response {
+export function problemResponse(problem: Problem, context: RequestContext): Response {
   const requestId = context.shownRequestId(problem.status);
   const body = {
     type: `/docs/errors#${problem.code}`,

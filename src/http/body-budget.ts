@@ -2,7 +2,7 @@ import { type ClientAddress, siteOf } from "../base/client-address";
 import type { Clock } from "../base/clock";
 import { Problem, unavailable } from "../base/errors";
 import { BODY_MAX_BYTES, type BodyLimits, isChunked, RUNTIME_BODY_MAX_BYTES } from "./body";
-import type { GatewayContext } from "./request-context";
+import type { RequestContext } from "./request-context";
 
 const MEBIBYTE = 1024 * 1024;
 const SITE_BYTES = 8 * MEBIBYTE;
@@ -35,7 +35,7 @@ export interface BodyBudget {
    * Reserves room for the body of a request and limits its time. Returns a Problem if the site of the
    * client, or all sites together, have no room left.
    */
-  reserve(context: GatewayContext, body: BodyLimits): Problem | undefined;
+  reserve(context: RequestContext, body: BodyLimits): Problem | undefined;
 }
 
 /**

@@ -12,7 +12,7 @@ import { toProblem } from "./answers";
 import { findCurrentSession } from "./cookies";
 import type { BearerReader } from "./elysia";
 import type { Access, DeclaredRoute } from "./operation";
-import { ADDRESS_ONLY, type Caller, type GatewayContext } from "./request-context";
+import { ADDRESS_ONLY, type Caller, type RequestContext } from "./request-context";
 import { splitUrl } from "./request-url";
 import type { Match } from "./route-table";
 
@@ -21,9 +21,9 @@ export const SIGN_IN_PATH = "/admin/sign-in";
 
 interface Authorisation {
   /** Finds the caller of a request. Returns a Problem if the request is rejected. */
-  authorise(context: GatewayContext, match: Match): Problem | undefined;
+  authorise(context: RequestContext, match: Match): Problem | undefined;
   /** Checks the caller again, as of now. Throws a Problem if the caller's rights have ended. */
-  confirm(context: GatewayContext): void;
+  confirm(context: RequestContext): void;
 }
 
 /** Sources of callers, found by the credential that they present. */
@@ -39,7 +39,7 @@ export interface CallerSources {
  */
 export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Authorisation {
   function findCaller(
-    context: GatewayContext,
+    context: RequestContext,
     route: DeclaredRoute,
     now: number,
   ): Caller | Problem {
@@ -356,7 +356,7 @@ export function hostOf(url: string | null): string | undefined {
 /** Charges the caller of a request, whose credential was looked up. Files are charged only if they are missing. */
 export function chargeCaller(
   limiter: Limiter,
-  context: GatewayContext,
+  context: RequestContext,
 ): Charge | Promise<Charge> | undefined {
   const { caller } = context;
   const key = caller.kind === "key" ? caller.credential.key : undefined;

@@ -25,7 +25,7 @@ import {
 import {
   type ContextDependencies,
   createRequestIds,
-  GatewayContext,
+  RequestContext,
   type PeerOf,
 } from "./request-context";
 import { type SplitUrl, splitUrl, withoutSlash } from "./request-url";
@@ -55,14 +55,14 @@ export interface GatewayDependencies {
   /** Loads what the answer to a request without a route needs; undefined if it is loaded. */
   loadRoutes(path: string | undefined): Promise<void> | undefined;
   /** Returns the page that shows an error to a person; undefined if a program sent the request. */
-  failurePage(failure: Problem, context: GatewayContext): Response | undefined;
+  failurePage(failure: Problem, context: RequestContext): Response | undefined;
   /** Requests that another node answers. */
   elsewhere?: Elsewhere | undefined;
 }
 
 /** Request whose route is known and whose caller is not. */
 export interface MatchedRequest {
-  context: GatewayContext;
+  context: RequestContext;
   match: Match;
   url: SplitUrl;
   /** Reserves room for a body that is read before the request is sent on. */
@@ -151,15 +151,15 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return answerCharged(context, match, url, problem, charged);
   }
 
-  function createContext(request: Request, peer: PeerOf): GatewayContext {
-    const context = new GatewayContext(request, requestIds(), clock.now(), peer, contextDeps);
+  function createContext(request: Request, peer: PeerOf): RequestContext {
+    const context = new RequestContext(request, requestIds(), clock.now(), peer, contextDeps);
     if (logsRequests) context.since = clock.monotonic();
     if (ctx.outside.isLookDue(context.now)) ctx.outside.answered(context.address.ip);
     return context;
   }
 
   /** Matches a request to a route that the host serves, also if its path is another spelling. */
-  function matchOf(context: GatewayContext, address: string, sentPath: string): Match {
+  function matchOf(context: RequestContext, address: string, sentPath: string): Match {
     const { method } = context.request;
     context.rightPath = findRightPath(routes, context.request, sentPath);
     const path = context.rightPath ?? sentPath;
@@ -168,7 +168,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   /** Answers a request whose body is in memory, for which room is reserved again. */
-  async function answerAgain(context: GatewayContext, request: Request, peer: PeerOf) {
+  async function answerAgain(context: RequestContext, request: Request, peer: PeerOf) {
     context.body?.release();
     // The runtime knows the peer of the original request alone.
     return closeUnread(context, await answer(request, () => peer(context.request), true));
@@ -176,7 +176,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   /** Answers a request whose caller was charged. `problem` is the reason for which it is rejected. */
   function answerCharged(
-    context: GatewayContext,
+    context: RequestContext,
     match: Match,
     url: SplitUrl | undefined,
     problem: Problem | undefined,
@@ -201,7 +201,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   /** Runs the handler of a request, unless its body is refused. */
-  function pass(context: GatewayContext, url: SplitUrl, { route, params }: Found) {
+  function pass(context: RequestContext, url: SplitUrl, { route, params }: Found) {
     const refused = answerUnread(context, url, route);
     if (refused) return finishUnread(context, refused);
     const end = route.body ? finish : finishUnread;
@@ -229,7 +229,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
    * Checks query and body headers, reserves room for the body, and runs `beforeBody`. Returns the answer to a request
    * whose body is not read; undefined if it is to be handled.
    */
-  function answerUnread(context: GatewayContext, url: SplitUrl, route: Route) {
+  function answerUnread(context: RequestContext, url: SplitUrl, route: Route) {
     const { body, operation, query } = route;
     try {
       return (
@@ -245,7 +245,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   /** Completes and records an answer. `answeredAt` (unix ms) is the arrival if the answer is synchronous. */
   function finish(
-    context: GatewayContext,
+    context: RequestContext,
     outcome: Response | Problem,
     answeredAt = context.now,
   ): Response {
@@ -280,7 +280,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   /** Charges a missing file, which is not charged before. Returns the error to answer with. */
-  function chargedFailure(context: GatewayContext, failure: Problem): Problem {
+  function chargedFailure(context: RequestContext, failure: Problem): Problem {
     if (context.charge) return failure;
     context.charge = limiter.chargeMissingFile(context.address);
     return context.charge.decision.isAllowed ? failure : rateLimited(context.charge);
@@ -288,7 +288,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   /** Answers without the body. A chunked one may have no end, so the connection is closed too. */
   function finishUnread(
-    context: GatewayContext,
+    context: RequestContext,
     outcome: Response | Problem,
     answeredAt = context.now,
   ): Response {
@@ -298,7 +298,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   }
 
   /** Completes a request that another node has answered or should have. Headers and charge of its answer are its own. */
-  function finishElsewhere(context: GatewayContext, outcome: Response | Problem): Response {
+  function finishElsewhere(context: RequestContext, outcome: Response | Problem): Response {
     context.body?.release();
     if (outcome instanceof Problem) return finishUnread(context, outcome, clock.now());
     routes.counts.record(context.route?.index, outcome.status);
@@ -370,7 +370,7 @@ export function rateLimited({ policy, decision }: Charge): Problem {
  * Undefined for other requests, and for forms that are too large or cannot be read.
  */
 function readRefusedForm(
-  context: GatewayContext,
+  context: RequestContext,
   route: Route | undefined,
   { code }: Problem,
   bodies: BodyBudget,
@@ -409,7 +409,7 @@ function repeatedParameterProblem(
 }
 
 /** Returns the request that the handler gets: by GET for HEAD, and with the right path in place of another spelling. */
-function requestOf({ request, rightPath }: GatewayContext, { path, query }: SplitUrl): Request {
+function requestOf({ request, rightPath }: RequestContext, { path, query }: SplitUrl): Request {
   if (rightPath === undefined && request.method !== "HEAD") return request;
   const right = withoutSlash(rightPath ?? path) || "/";
   // The original host may not be valid in a URL.
@@ -421,7 +421,7 @@ function requestOf({ request, rightPath }: GatewayContext, { path, query }: Spli
  * Returns the redirect to the path that was meant, if that path has an answer. Any other answer is the same for
  * both paths, so a redirect reveals no page that the caller cannot see.
  */
-function toRightPath(context: GatewayContext, path: string, answer: Response): Response {
+function toRightPath(context: RequestContext, path: string, answer: Response): Response {
   if (!answer.ok && answer.status !== 304) return answer;
   const query = splitUrl(context.request.url)?.query;
   // The headers of this request were set on the answer, which is dropped.
@@ -431,7 +431,7 @@ function toRightPath(context: GatewayContext, path: string, answer: Response): R
 }
 
 /** Logs an answered request. `now` is monotonic, in ms. */
-function logRequest(log: Log, context: GatewayContext, status: number, now: number): void {
+function logRequest(log: Log, context: RequestContext, status: number, now: number): void {
   const { request, caller } = context;
   log.debug(
     {
@@ -450,7 +450,7 @@ function logRequest(log: Log, context: GatewayContext, status: number, now: numb
 }
 
 /** Closes the connection after an answer to a request whose body was not read to its end. */
-function closeUnread({ body, request }: GatewayContext, response: Response): Response {
+function closeUnread({ body, request }: RequestContext, response: Response): Response {
   if (body ? body.isUnread : isChunked(request.headers)) {
     response.headers.set("Connection", "close");
   }

@@ -24,41 +24,6 @@ export type Caller =
   | { kind: "reporter" }
   | { kind: "address" };
 
-/** Facts about one request that the gateway found before its handler runs. */
-export interface RequestContext {
-  requestId: string;
-  /** Arrival of the request, in unix ms. Reading a body takes time: code that runs later reads the clock. */
-  now: number;
-  /** Undefined where no declared route matched. */
-  route: DeclaredRoute | undefined;
-  caller: Caller;
-  /** The page whose custom domain the request was sent to; undefined on every other host. */
-  domain: DomainPage | undefined;
-  /** Client address. Reading it costs a system call. */
-  readonly address: ClientAddress;
-  /** Charge of the request; undefined for static files, which are free. */
-  charge: Charge | undefined;
-  /**
-   * Checks the caller's credential again: a key may have been revoked, or a session ended, while the body
-   * was read. Throws a Problem if the credential is no longer valid.
-   */
-  confirm(): void;
-  /** Public page whose content the answer shows, or whose part is missing. Caches drop the answer by its id. */
-  shownPageId: string | undefined;
-  /** CDN in front of this server; undefined without `--cdn`. */
-  readonly cdn: Cdn | undefined;
-  /** Time of the data of a replica, as its answers show it; undefined while not known, and on other nodes. */
-  readonly asOf: string | undefined;
-  /** The body, once room was reserved for it; undefined for a request without one. */
-  body: IncomingBody | undefined;
-  /** SHA-256 of a body that was sent with an idempotency key, once it was read. */
-  bodyHash: Buffer | undefined;
-  /** Value of Strict-Transport-Security; undefined if the answer has none. */
-  readonly hsts: string | undefined;
-  /** True if the response already has the headers of every response. */
-  hasRequestHeaders: boolean;
-}
-
 /** A request body that is under way. */
 export interface IncomingBody {
   /** True if the answer is given before the whole body was read. */
@@ -73,7 +38,7 @@ export interface IncomingBody {
 export interface ContextDependencies {
   addressOf(request: Request, peer: PeerOf): ClientAddress;
   /** Throws a Problem if the caller's credential is no longer valid. */
-  confirm(context: GatewayContext): void;
+  confirm(context: RequestContext): void;
   cdn?: Cdn | undefined;
   asOf?: (() => string | undefined) | undefined;
   /** Returns Strict-Transport-Security for a request by its absolute URL; none for hosts of others. */
@@ -87,20 +52,27 @@ export type PeerOf = (request: Request) => string;
 export const ADDRESS_ONLY: Caller = { kind: "address" };
 
 /**
- * The request context as the gateway fills it: one object per request, without closures, since the
- * gateway's own work is a large part of the cost of a small answer.
+ * Facts about one request, which the gateway finds before its handler runs. One object per request, without closures,
+ * since the gateway's own work is a large part of the cost of a small answer.
  */
-export class GatewayContext implements RequestContext {
+export class RequestContext {
+  /** Undefined where no declared route matched. */
   route: DeclaredRoute | undefined = undefined;
   caller: Caller = ADDRESS_ONLY;
+  /** The page whose custom domain the request was sent to; undefined on every other host. */
   domain: DomainPage | undefined = undefined;
-  charge: Charge | undefined = undefined;
-  shownPageId: string | undefined = undefined;
-  hasRequestHeaders = false;
   /** Path for which the sent one is another spelling; undefined if a route has the sent one. */
   rightPath: string | undefined = undefined;
+  /** Charge of the request; undefined for static files, which are free. */
+  charge: Charge | undefined = undefined;
+  /** The body, once room was reserved for it; undefined for a request without one. */
   body: IncomingBody | undefined = undefined;
+  /** SHA-256 of a body that was sent with an idempotency key, once it was read. */
   bodyHash: Buffer | undefined = undefined;
+  /** Public page whose content the answer shows, or whose part is missing. Caches drop the answer by its id. */
+  shownPageId: string | undefined = undefined;
+  /** True if the response already has the headers of every response. */
+  hasRequestHeaders = false;
   /** Arrival on the monotonic clock; set only if requests are logged. */
   since = 0;
   #address: ClientAddress | undefined = undefined;
@@ -110,7 +82,7 @@ export class GatewayContext implements RequestContext {
   constructor(
     readonly request: Request,
     readonly requestId: string,
-    /** Arrival in unix ms. */
+    /** Arrival in unix ms. Reading a body takes time: code that runs later reads the clock. */
     readonly now: number,
     peer: PeerOf,
     deps: ContextDependencies,
@@ -119,19 +91,23 @@ export class GatewayContext implements RequestContext {
     this.#deps = deps;
   }
 
+  /** Client address. Reading it costs a system call. */
   get address(): ClientAddress {
     this.#address ??= this.#deps.addressOf(this.request, this.#peer);
     return this.#address;
   }
 
+  /** CDN in front of this server; undefined without `--cdn`. */
   get cdn(): Cdn | undefined {
     return this.#deps.cdn;
   }
 
+  /** Time of the data of a replica, as its answers show it; undefined while not known, and on other nodes. */
   get asOf(): string | undefined {
     return this.#deps.asOf?.();
   }
 
+  /** Value of Strict-Transport-Security; undefined if the answer has none. */
   get hsts(): string | undefined {
     return this.#deps.hstsOf(this.request.url, this.domain);
   }
@@ -151,6 +127,10 @@ export class GatewayContext implements RequestContext {
     return this.cdn && this.isMissingPart(status) ? undefined : this.requestId;
   }
 
+  /**
+   * Checks the caller's credential again: a key may have been revoked, or a session ended, while the body was read.
+   * Throws a Problem if the credential is no longer valid.
+   */
   confirm(): void {
     // Called once the body has been read.
     this.body?.release();

@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS, type Problem } from "../base/errors";
 import { answersPrograms, type DeclaredRoute } from "../http/operation";
-import type { GatewayContext } from "../http/request-context";
+import type { RequestContext } from "../http/request-context";
 import { readTheme, type Theme } from "../http/cookies";
 import { seeOther, sendHtml } from "../http/answers";
 import { SIGN_IN_PATH } from "../http/caller";
@@ -25,7 +25,7 @@ const REQUEST_ID_PLACEHOLDER = "{request}";
  */
 export function createFailurePage(): (
   failure: Problem,
-  context: GatewayContext,
+  context: RequestContext,
 ) => Response | undefined {
   const loadPages = createPageCache(renderFailure);
   /** Results of `answersPrograms`, cached since answers under load must stay cheap. */
@@ -41,7 +41,7 @@ export function createFailurePage(): (
   }
 
   /** Returns true if a browser requested a path that is not for programs, or a part of a page is missing. */
-  function needsHtml(context: GatewayContext, status: number, path: string): boolean {
+  function needsHtml(context: RequestContext, status: number, path: string): boolean {
     const { request, route } = context;
     if (route && context.isMissingPart(status)) return !isForPrograms(route);
     const accept = request.headers.get("accept") ?? "";
@@ -49,7 +49,7 @@ export function createFailurePage(): (
     return !route || (route.operation.access.kind !== "health" && !isForPrograms(route));
   }
 
-  function render(failure: Problem, context: GatewayContext, path: string): HtmlDocument {
+  function render(failure: Problem, context: RequestContext, path: string): HtmlDocument {
     const { code, message, next } = failure;
     const targets = { ...targetsOf(context, path), next };
     const isCached = code === "rate_limited" || code === "unavailable";
@@ -105,7 +105,7 @@ interface LinkTargets {
   next?: Problem["next"];
 }
 
-function targetsOf({ domain }: GatewayContext, path: string): LinkTargets {
+function targetsOf({ domain }: RequestContext, path: string): LinkTargets {
   // A custom domain has only its status page, not the dashboard.
   return {
     isDashboard: !domain && /^\/admin(?:[/?]|$)/.test(path),

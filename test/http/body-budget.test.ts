@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { createBodyBudget } from "../../src/http/body-budget";
-import { GatewayContext } from "../../src/http/request-context";
+import { RequestContext } from "../../src/http/request-context";
 import { createTestClock } from "../support/clock";
 
 const BODY = {};
 
-function contextOf(headers: Record<string, string>): GatewayContext {
+function contextOf(headers: Record<string, string>): RequestContext {
   const request = new Request("http://status.test/", { method: "POST", headers });
   const address = { ip: "203.0.113.7", network: "203.0.113.7" };
-  return new GatewayContext(request, "req_1", 0, () => address.ip, {
+  return new RequestContext(request, "req_1", 0, () => address.ip, {
     addressOf: () => address,
     hstsOf: () => undefined,
     confirm: () => {},

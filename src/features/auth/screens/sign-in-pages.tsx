@@ -3,7 +3,7 @@ import type { Ctx } from "../../../context";
 import { acceptsHtml, sendHtml } from "../../../http/answers";
 import { findSessionOwner, readTheme, type Theme } from "../../../http/cookies";
 import { sentFormOf } from "../../../http/form-body";
-import type { GatewayContext } from "../../../http/request-context";
+import type { RequestContext } from "../../../http/request-context";
 import type { RouteTable } from "../../../http/route-table";
 import { linkedAssets } from "../../../ui/assets";
 import type { HtmlDocument } from "../../../ui/documents";
@@ -43,7 +43,7 @@ export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTab
   }
 
   /** Returns the form of a refused request without secrets; undefined if it cannot be kept. */
-  function keptFormOf({ request, route }: GatewayContext, path: string): RefusedForm | undefined {
+  function keptFormOf({ request, route }: RequestContext, path: string): RefusedForm | undefined {
     const form = route?.operation.keepsTyped ? sentFormOf(request) : undefined;
     return form && keepForm(form, path, findSessionOwner(ctx, sessions, request) ?? "");
   }
@@ -56,7 +56,7 @@ export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTab
      * Answers a form or a button whose session has ended with the sign-in form, which keeps the fields of the
      * form. Undefined for other failures.
      */
-    answerRefusedForm(failure: Problem, context: GatewayContext): Response | undefined {
+    answerRefusedForm(failure: Problem, context: RequestContext): Response | undefined {
       const { request, route } = context;
       if (failure.code !== "sign_in_required" || request.method !== "POST") return undefined;
       if (!acceptsHtml(request)) return undefined;
