@@ -70,8 +70,8 @@ export function createBodyBudget(clock: Clock): BodyBudget {
       const release = reserveRoom(context.address, bytes, isAnonymous);
       // A provider unsubscribes people from few addresses, and repeats a request only after a 503.
       if (!release) return caller.kind === "link" ? overloaded() : tooManyBodies();
-      const mayTakeMs = allowedMs(bytes, body, isAnonymous);
-      const startDeadline = (expire: () => void) => clock.after(mayTakeMs, expire);
+      const ms = allowedMs(bytes, body, isAnonymous);
+      const startDeadline = (expire: () => void) => clock.after(ms, expire);
       context.body = { isUnread: false, release, startDeadline };
       return undefined;
     },
