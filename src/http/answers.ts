@@ -8,7 +8,6 @@ import {
   matchesIfNoneMatch,
   NO_STORE,
   Representation,
-  type TagKind,
   type VersionedResource,
   versionTag,
 } from "./representation";
@@ -37,32 +36,6 @@ function sendTagged(request: Request, resource: VersionedResource, etag: string)
     return new Response(null, { status: 304, headers: { "Cache-Control": NO_STORE, ETag: etag } });
   }
   return Response.json(resource, { headers });
-}
-
-/** Sends the resource that a POST created, in the bytes of the first answer. `location` is a URL. */
-export function sendCreated(created: {
-  status: number;
-  location: string;
-  body: string;
-  isReplayed: boolean;
-  tag: TagKind;
-}): Response {
-  const resource = JSON.parse(created.body) as Partial<VersionedResource>;
-  const headers: Record<string, string> = {
-    "Content-Type": JSON_TYPE,
-    "Cache-Control": NO_STORE,
-    Location: created.location,
-  };
-  if (hasVersion(resource)) {
-    headers["ETag"] =
-      created.tag === "version" ? versionTag(resource.version) : contentTag(resource);
-  }
-  if (created.isReplayed) headers["Idempotency-Replayed"] = "true";
-  return new Response(created.body, { status: created.status, headers });
-}
-
-function hasVersion(resource: Partial<VersionedResource>): resource is VersionedResource {
-  return resource.version !== undefined;
 }
 
 /** Sends one page of a list under `/api/v1`. Its entity tag is a hash of the bytes. */

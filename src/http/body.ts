@@ -185,14 +185,6 @@ export class UnfinishedBody extends Problem {
   }
 }
 
-/**
- * Reads a body of at most 256 KiB of UTF-8, with or without a declared length. Throws
- * `payload_too_large` for a larger one, `invalid_request` for other bytes, and `UnfinishedBody`.
- */
-export async function readText(request: Request, context: UnderWay): Promise<string> {
-  return decodeText(await readBytes(request, context));
-}
-
 /** Decodes UTF-8. Throws `invalid_request` for other bytes. */
 export function decodeText(bytes: Uint8Array): string {
   try {

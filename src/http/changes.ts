@@ -4,9 +4,16 @@ import { sha256 } from "../base/hash";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { type Answer, answerOnce } from "../features/idempotency/store";
-import { sendCreated, sendResource, sendWithVersionTag } from "./answers";
+import { sendResource, sendWithVersionTag } from "./answers";
 import { IDEMPOTENCY_KEY } from "./json-body";
-import { NO_STORE, requireIfMatch, type TagKind, type VersionedResource } from "./representation";
+import {
+  contentTag,
+  NO_STORE,
+  requireIfMatch,
+  type TagKind,
+  type VersionedResource,
+  versionTag,
+} from "./representation";
 import { actorOf, bearerOf, type RequestContext } from "./request-context";
 import { splitUrl } from "./request-url";
 
@@ -93,17 +100,40 @@ export async function createOnce(
 ): Promise<Response> {
   if (!requestContext.route?.operation.idempotent) throw new Error("the route is not idempotent");
   const idempotencyKey = readKey(request);
-  const answer = await ctx.db.write((tx) => {
-    if (idempotencyKey === undefined) return { ...toAnswer(make(tx)), isReplayed: false };
+  const { answer, isReplayed, created } = await ctx.db.write((tx) => {
+    const outcome: { created?: object } = {};
+    function makeAnswer(): Answer {
+      const made = make(tx);
+      outcome.created = made.resource;
+      return toAnswer(made);
+    }
+    if (idempotencyKey === undefined) {
+      return { answer: makeAnswer(), isReplayed: false, ...outcome };
+    }
     const sent = {
       keyId: bearerOf(requestContext).key.id,
       path: splitUrl(request.url)?.path ?? "",
       idempotencyHash: sha256(idempotencyKey),
       bodyHash: requestContext.bodyHash ?? sha256(""),
     };
-    return answerOnce(ctx, tx, sent, () => toAnswer(make(tx)));
+    const { isReplayed, ...answer } = answerOnce(ctx, tx, sent, makeAnswer);
+    return { answer, isReplayed, ...outcome };
   });
-  return sendCreated({ ...answer, location: ctx.baseUrl + answer.location, tag });
+  const shown = created ?? (JSON.parse(answer.body) as object);
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "Cache-Control": NO_STORE,
+    Location: ctx.baseUrl + answer.location,
+  };
+  if (hasVersion(shown)) {
+    headers["ETag"] = tag === "version" ? versionTag(shown.version) : contentTag(shown);
+  }
+  if (isReplayed) headers["Idempotency-Replayed"] = "true";
+  return new Response(answer.body, { status: answer.status, headers });
+}
+
+function hasVersion(resource: Partial<VersionedResource>): resource is VersionedResource {
+  return resource.version !== undefined;
 }
 
 function readKey(request: Request): string | undefined {

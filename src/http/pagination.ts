@@ -94,12 +94,12 @@ export function toPage<Row, T>(
 }
 
 /** Returns the cursor of a position: the sort key of a row, which stays valid while rows are inserted. */
-export function encodeCursor(position: string | number): string {
+function encodeCursor(position: string | number): string {
   return Buffer.from(JSON.stringify(position)).toString("base64url");
 }
 
 /** Returns the position of a cursor; undefined for text that `encodeCursor` did not write. */
-export function decodeCursor(cursor: string): string | number | undefined {
+function decodeCursor(cursor: string): string | number | undefined {
   try {
     const position: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     const isPosition = typeof position === "string" || Number.isSafeInteger(position);

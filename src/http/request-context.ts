@@ -25,7 +25,7 @@ export type Caller =
   | { kind: "address" };
 
 /** A request body that is under way. */
-export interface IncomingBody {
+interface IncomingBody {
   /** True if the answer is given before the whole body was read. */
   isUnread: boolean;
   /** Gives back the room that was reserved; calling it again has no effect. */

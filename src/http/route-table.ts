@@ -195,7 +195,7 @@ interface CountedRoute {
 const NO_ROUTE: CountedRoute = { method: "none", path: "none" };
 
 /** Number of responses of each route by status since the start. */
-export class RequestCounts {
+class RequestCounts {
   /** The first is for requests without a route. */
   readonly #routes: CountedRoute[] = [NO_ROUTE];
   /** By route, and within a route by the label of the status. */

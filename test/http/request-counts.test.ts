@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
-import { RequestCounts } from "../../src/http/route-table";
+import { operation } from "../../src/http/operation";
+import { createRouteTable } from "../../src/http/route-table";
 
 test("requests are counted by route and status, and statuses after the 31st as other", () => {
-  const counts = new RequestCounts();
-  counts.add([{ method: "GET", path: "/a" }]);
+  const { add, counts } = createRouteTable();
+  const hooks = operation({ summary: "A", tag: "A", access: { kind: "public" }, answers: {} });
+  add([{ method: "GET", path: "/a", hooks, handle: () => new Response() }]);
   for (let status = 200; status < 240; status++) counts.record(0, status);
   counts.record(0, 200);
   counts.record(undefined, 404);
