@@ -11,8 +11,7 @@ import {
   type VersionedResource,
   versionTag,
 } from "./representation";
-import type { RequestContext } from "./request-context";
-import { splitUrl } from "./request-url";
+import { type RequestContext, splitUrl } from "./request-context";
 
 const JSON_TYPE = "application/json";
 

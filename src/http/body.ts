@@ -1,7 +1,6 @@
 import { type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
-import type { RequestContext } from "./request-context";
-import { queryOf } from "./request-url";
+import { queryOf, type RequestContext } from "./request-context";
 
 /** Limit of a request body, in bytes. */
 export const BODY_MAX_BYTES = 256 * 1024;

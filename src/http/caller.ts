@@ -12,8 +12,7 @@ import { toProblem } from "./answers";
 import { findCurrentSession } from "./cookies";
 import type { BearerReader } from "./elysia";
 import type { Access, DeclaredRoute } from "./operation";
-import { ADDRESS_ONLY, type Caller, type RequestContext } from "./request-context";
-import { splitUrl } from "./request-url";
+import { ADDRESS_ONLY, type Caller, type RequestContext, splitUrl } from "./request-context";
 import type { Match } from "./route-table";
 
 /** Path of the dashboard's sign-in. */

@@ -14,8 +14,7 @@ import {
   type VersionedResource,
   versionTag,
 } from "./representation";
-import { actorOf, bearerOf, type RequestContext } from "./request-context";
-import { splitUrl } from "./request-url";
+import { actorOf, bearerOf, type RequestContext, splitUrl } from "./request-context";
 
 /** Request for a change of the object with the id of the path. */
 interface ChangeRequest {

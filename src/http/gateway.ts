@@ -25,10 +25,12 @@ import {
 import {
   type ContextDependencies,
   createRequestIds,
-  RequestContext,
   type PeerOf,
+  RequestContext,
+  type SplitUrl,
+  splitUrl,
+  withoutSlash,
 } from "./request-context";
-import { type SplitUrl, splitUrl, withoutSlash } from "./request-url";
 import {
   findRightPath,
   type Match,

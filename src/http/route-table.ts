@@ -4,8 +4,7 @@ import type { MetricFamily } from "../features/metrics/metrics";
 import type { DomainPage } from "../features/pages/custom-domains";
 import { type DeclaredBody, declaredBodyOf } from "./body";
 import { type DeclaredRoute, operation, operationOf } from "./operation";
-import type { RequestContext } from "./request-context";
-import { withoutSlash } from "./request-url";
+import { type RequestContext, withoutSlash } from "./request-context";
 
 /** A declared route, as the gateway sees it. */
 export interface Route extends DeclaredRoute {

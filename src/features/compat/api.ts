@@ -7,8 +7,13 @@ import { beginningOf } from "../../http/body";
 import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import { NO_STORE } from "../../http/representation";
-import { findTokenOwner, isFromOutside, type RequestContext } from "../../http/request-context";
-import { queryOf, segmentsOf } from "../../http/request-url";
+import {
+  findTokenOwner,
+  isFromOutside,
+  queryOf,
+  type RequestContext,
+  segmentsOf,
+} from "../../http/request-context";
 import { type ImportedToken, isSameToken, ofPostOnly } from "../monitors/heartbeats";
 import type { Monitoring } from "../monitors/monitoring";
 import { meaningInBody } from "../monitors/probes";

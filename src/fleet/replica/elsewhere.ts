@@ -24,7 +24,7 @@ import {
   rateLimited,
 } from "../../http/gateway";
 import { toProblem } from "../../http/answers";
-import { segmentsOf } from "../../http/request-url";
+import { segmentsOf } from "../../http/request-context";
 import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";
 import {
   CLIENT_HEADER,

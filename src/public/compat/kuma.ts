@@ -13,8 +13,7 @@ import { RESULTS_CACHE } from "../../http/cdn";
 import { declareRoutes } from "../../http/elysia";
 import { type Operation, operation } from "../../http/operation";
 import { NO_STORE, Representation } from "../../http/representation";
-import type { RequestContext } from "../../http/request-context";
-import { queryOf } from "../../http/request-url";
+import { queryOf, type RequestContext } from "../../http/request-context";
 import { holdDocument, jsonRepresentation, MOVED, moved, publicJson, represent } from "../site";
 import {
   BADGE_STYLES,
