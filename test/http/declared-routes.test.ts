@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { routesOf } from "../../src/http/elysia";
 import { operation } from "../../src/http/operation";
 import { createRouteTable } from "../../src/http/route-table";
+import { createTestApp } from "../support/app";
 
 const DECLARED = operation({
   summary: "Read it",
@@ -30,4 +31,13 @@ test("a body with a schema that nothing reads is rejected when its route is adde
 test("a route without an operation is rejected when it is added", () => {
   const added = routesOf(new Elysia().get("/it", handler));
   expect(() => createRouteTable().add(added)).toThrow("GET /it declares no operation");
+});
+
+test("a body that the route does not declare is not read", async () => {
+  await using app = await createTestApp();
+  const path = "/ping/00000000-0000-4000-8000-000000000000";
+  const headers = { "content-type": "application/json" };
+  const answer = await app.call(path, { method: "DELETE", headers, raw: "{not JSON" });
+  expect(answer.status).toBe((await app.call(path, { method: "DELETE" })).status);
+  expect(answer.status).toBe(404);
 });
