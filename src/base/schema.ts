@@ -144,8 +144,7 @@ export function ByTag<T>(
     [Kind]: "AllclearByTag",
     [Tag]: tag,
     [Shapes]: shapes,
-    // Without `type: "object"`, to which Elysia would add `additionalProperties: false`, which no shape
-    // could satisfy.
+    // Without `type: "object"`, which each shape has.
     oneOf: Object.values(shapes),
     ...options,
   });

@@ -80,7 +80,7 @@ export interface Operation {
   access: Access;
   /** Schemas of parameters in the path, in addition to those that every route has. */
   path?: TProperties;
-  /** Query parameters that the handler reads by itself and never rejects; others are declared to Elysia. */
+  /** Query parameters that the handler reads by itself and never rejects; others are the option `query` of the route. */
   query?: TObject;
   /** Fields of the form that the handler reads by itself. */
   form?: TObject;

@@ -19,7 +19,7 @@ const REMIND_MINUTES_MAX = 43_200;
 
 const Status = OneOf(MAINTENANCE_STATUSES, { title: "MaintenanceStatus" });
 
-// Descriptions state the defaults: Elysia would fill in declared ones where a PATCH omits the field.
+// Descriptions state the defaults: declared ones would also concern a PATCH that omits the field.
 /** Time of the reminder of a maintenance. */
 export const RemindMinutesBefore = Nullable(
   Type.Integer({

@@ -21,7 +21,7 @@ export const UpdateText = Text({
   description: "Markdown.",
 });
 
-// The description states the default: Elysia would fill in a declared one where a PATCH omits the field.
+// The description states the default: a declared one would also concern a PATCH that omits the field.
 export const Notify = Type.Boolean({
   description: "True to send notifications, by the formats for people. Default: true.",
 });
