@@ -1,8 +1,5 @@
 import { existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import type { PrimaryParts } from "../fleet";
-import type { Acknowledge, AppOptions } from "../../app";
-import type { PrimaryParts } from "..";
 import type { AppOptions } from "../../app";
 import type { Config } from "../../base/config/options";
 import type { RandomBytes } from "../../base/hash";
@@ -25,6 +22,7 @@ import { type Installation, openForServer } from "../../installation";
 import { type RunningServer, startServer } from "../../server";
 import { VERSION } from "../../version";
 import type { FleetStatus } from "../commands";
+import type { PrimaryParts } from "../fleet";
 import { KEYS_UNKNOWN, keysUnknown, nodeHealthRoutes, type NodeState } from "../health-routes";
 import { notPrimary } from "../leader";
 import { endLeftoverReplication } from "../log/replication";
@@ -35,13 +33,13 @@ import { type FleetStore, NODES_PATH, openFleetStore } from "../store";
 import { storeUsageBatch, type UsageBatch } from "../usage";
 import type { Valkey } from "../valkey/client";
 import type { PrimaryMemory } from "../valkey/nodes";
+import { createNodeRegistry, type NodeReport, primaryMetrics } from "./nodes";
 import {
   createPrimaryship,
   type Primaryship,
   type Uploaded,
   watchRestoreCheck,
 } from "./primaryship";
-import { createNodeRegistry, type NodeReport, primaryMetrics } from "./nodes";
 
 /** Longest upload of a changed key, in ms. */
 const UPLOAD_MS = 10_000;
