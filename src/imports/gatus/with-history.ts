@@ -10,7 +10,7 @@ const NAMED_MAX = 1_000;
 
 const KEY_MAX = 1_000;
 
-const TABLES = {
+const TYPES_BY_TABLE = {
   endpoint: { types: ["endpoint", "external-endpoint"] },
   suite: { types: ["suite"] },
 } as const;
@@ -24,7 +24,7 @@ export async function withHistory({ found, intervals }: FoundConfig, path: strin
     const leftOut: LeftOut[] = [];
     for (const table of ["endpoint", "suite"] as const) {
       for (const { id, key, name } of listKeys(database, table)) {
-        const monitor = TABLES[table].types
+        const monitor = TYPES_BY_TABLE[table].types
           .map((type) => keyOf({ type, id: key }))
           .find((each) => monitors.has(each));
         if (monitor) {

@@ -1,14 +1,9 @@
 import type { ForeignObject, ImportChange } from "../../base/import-report";
-import {
-  COMPONENT_STATUSES,
-  type ComponentStatus,
-  NAMED_STATUSES,
-  type NamedStatus,
-} from "../../base/status";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../base/status";
 import { parseDay, toIso } from "../../base/time";
 import { cutName, textChange } from "../options";
 import { type ForeignKey, type FoundComponent, type FoundGroup, keyOf } from "../source";
-import { type SourceComponent, timeOf } from "./document";
+import { namedStatusOf, type SourceComponent, timeOf } from "./document";
 
 /** Returns the identity of a component or of a group. */
 export function foreignOfComponent({ id, name, group }: SourceComponent): ForeignObject {
@@ -16,20 +11,11 @@ export function foreignOfComponent({ id, name, group }: SourceComponent): Foreig
   return { type, id, name: cutName(name, `Unnamed ${type}`) };
 }
 
-export function keyOfComponent(id: string): ForeignKey {
-  return keyOf({ type: "component", id });
-}
-
-/** Returns the status of a text, if people can set it. */
-export function namedStatusOf(text: string | null | undefined): NamedStatus | undefined {
-  return NAMED_STATUSES.find((status) => status === text);
-}
-
 /**
  * Returns groups and components in the order of their positions, which at Statuspage count within a group. `given` are the statuses that open
  * incidents give to components, by id.
  */
-export function componentsOf(
+export function sortComponents(
   list: readonly SourceComponent[],
   page: ForeignKey,
   given: ReadonlyMap<string, ComponentStatus>,

@@ -2,13 +2,19 @@
  * Fields that are read of Statuspage's objects: those of its public documents (v2), and those of its REST API (v1),
  * which has more. Other products with documents of this form leave some out.
  */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Text } from "../../base/schema";
+import { NAMED_STATUSES, type NamedStatus } from "../../base/status";
 import { parseInstant } from "../../base/time";
+import { type ForeignKey, keyOf } from "../source";
 
 const Id = Text({ minLength: 1, maxLength: 100, isName: true });
+
 const Words = Type.Optional(Nullable(Type.String()));
+
 const Flag = Type.Optional(Nullable(Type.Boolean()));
+
 const Place = Type.Optional(Nullable(Type.Number()));
 
 export const SourcePage = Type.Object({
@@ -22,6 +28,7 @@ export const SourcePage = Type.Object({
   viewers_must_be_team_members: Flag,
   ip_restrictions: Words,
 });
+
 export type SourcePage = Static<typeof SourcePage>;
 
 /** A component, or a group of components. */
@@ -38,6 +45,7 @@ export const SourceComponent = Type.Object({
   only_show_if_degraded: Flag,
   created_at: Words,
 });
+
 export type SourceComponent = Static<typeof SourceComponent>;
 
 const SourceUpdate = Type.Object({
@@ -49,6 +57,7 @@ const SourceUpdate = Type.Object({
     Nullable(Type.Array(Type.Object({ code: Id, name: Words, new_status: Words }))),
   ),
 });
+
 export type SourceUpdate = Static<typeof SourceUpdate>;
 
 /** An incident, or a maintenance, which has `scheduled_for`. */
@@ -75,6 +84,7 @@ export const SourceIncident = Type.Object({
   components: Type.Optional(Nullable(Type.Array(Type.Object({ id: Id, name: Words })))),
   incident_updates: Type.Optional(Nullable(Type.Array(SourceUpdate))),
 });
+
 export type SourceIncident = Static<typeof SourceIncident>;
 
 /** Lists of the public documents with at most `LISTED_MAX` objects. */
@@ -272,4 +282,13 @@ const KNOWN = {
 export function isKnownField(kind: keyof typeof KNOWN, field: string): boolean {
   if (KNOWN[kind].has(field)) return true;
   return kind === "page" && NOT_MOVED.some(({ fields }) => fields.some((f) => field.startsWith(f)));
+}
+
+export function keyOfComponent(id: string): ForeignKey {
+  return keyOf({ type: "component", id });
+}
+
+/** Returns the status of a text, if people can set it. */
+export function namedStatusOf(text: string | null | undefined): NamedStatus | undefined {
+  return NAMED_STATUSES.find((status) => status === text);
 }

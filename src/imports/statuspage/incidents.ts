@@ -12,8 +12,13 @@ import { HOUR_MS, toIso } from "../../base/time";
 import { impactOf } from "../../features/incidents/rules";
 import { cutName, textChange } from "../options";
 import type { ForeignKey, FoundIncident, FoundMaintenance, LeftOut } from "../source";
-import { keyOfComponent, namedStatusOf } from "./components";
-import { type SourceIncident, type SourceUpdate, timeOf } from "./document";
+import {
+  keyOfComponent,
+  namedStatusOf,
+  type SourceIncident,
+  type SourceUpdate,
+  timeOf,
+} from "./document";
 
 /** Number of missing components that an incident names. */
 const MISSING_NAMED_MAX = 10;

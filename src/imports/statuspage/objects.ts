@@ -17,10 +17,11 @@ import {
   type LeftOut,
   type OutputFile,
 } from "../source";
-import { componentsOf, keyOfComponent } from "./components";
+import { sortComponents } from "./components";
 import {
   isKnownField,
   isObject,
+  keyOfComponent,
   LISTED_MAX,
   NOT_MOVED,
   SourceComponent,
@@ -85,7 +86,7 @@ export function foundIn(source: SourceDocuments): Found {
     kind: "statuspage",
     fingerprint: sha256Hex(`allclear-import:${page.id}`),
     pages: [foundPage],
-    ...componentsOf(rows, place.page, givenBy(incidents)),
+    ...sortComponents(rows, place.page, givenBy(incidents)),
     monitors: [],
     webhooks: [],
     maintenance: maintenance.toSorted((one, other) => plannedAt(one) - plannedAt(other)),

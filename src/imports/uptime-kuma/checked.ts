@@ -1,9 +1,6 @@
 import type { CreateMonitorBody } from "../../features/monitors/wire";
-import type { Row } from "./database";
-import type { MonitorColumn } from "./monitor-columns";
+import type { MonitorRow, Row } from "./database";
 import type { Notes } from "./notes";
-
-export type MonitorRow = Row<MonitorColumn>;
 
 /** Objects of Uptime Kuma on which monitors depend. */
 export interface MonitorContext {

@@ -1,6 +1,5 @@
 import { parseJson } from "../../base/text";
-import type { MonitorRow } from "./checked";
-import { type KumaValue, number, type Row, TABLES, text } from "./database";
+import { type KumaValue, type MonitorRow, number, type Row, TABLES, text } from "./database";
 
 /** Tables that are read whole, with the columns that are read. */
 const READ = [

@@ -6,12 +6,16 @@ import { cutName } from "../options";
 import { copyDatabase, type DatabaseFile, findDatabaseFile } from "./database-file";
 import { cut, ForeignDatabase, removeCopy } from "./foreign-database";
 import { type Mapping, none, same } from "./mapping";
-import { MONITOR_COLUMNS } from "./monitor-columns";
+import { MONITOR_COLUMNS, type MonitorColumn } from "./monitor-columns";
 
 const ID = none("Only for references.");
+
 const DATES = none("Dates of creation are not moved.");
+
 const HISTORY = same("history");
+
 const NO_COUNTERPART = none("It has no counterpart; if it is set, the report says so.");
+
 const LEFT_OUT = none("Not moved; one line of the report.");
 
 /** Returns mappings of columns that all have the same one. */
@@ -216,6 +220,7 @@ const KNOWN_COLUMNS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 
 /** Maximum number of unknown parts that are named, and of characters of each. */
 const NAMED_MAX = 20;
+
 const NAME_LENGTH_MAX = 80;
 
 /** Columns of the tables of a database, by table. */
@@ -277,7 +282,9 @@ export interface Query<Row extends object> {
 
 /** Maximum number of rows of a table that is read whole, of characters of a text, and of bytes of all texts. */
 const ROWS_MAX = 100_000;
+
 const TEXT_MAX = 1_000_000;
+
 const TEXTS_MAX = 128 * 1024 * 1024;
 
 /** Size of the smallest row with some values, in bytes. */
@@ -505,3 +512,5 @@ export function textOf(value: unknown): string {
     return "";
   }
 }
+
+export type MonitorRow = Row<MonitorColumn>;

@@ -1,4 +1,4 @@
-import { constants, Database } from "bun:sqlite";
+import { constants as sqliteConstants, Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -70,7 +70,7 @@ function openForeign({ path, access }: DatabaseFile): Database {
     access === "lone"
       ? new Database(
           `${pathToFileURL(path).href}?immutable=1`,
-          constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+          sqliteConstants.SQLITE_OPEN_READONLY | sqliteConstants.SQLITE_OPEN_URI,
         )
       : new Database(path, { readonly: true });
   try {

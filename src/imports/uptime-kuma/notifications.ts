@@ -9,9 +9,8 @@ import {
   keyOf,
   type LeftOut,
 } from "../source";
-import type { MonitorRow } from "./checked";
+import { flag, type MonitorRow, object, type Row, text, textOf } from "./database";
 import { byId, groupedBy, idOf, type KumaData } from "./data";
-import { flag, object, type Row, text, textOf } from "./database";
 import type { Mapping } from "./mapping";
 import { foreignMonitor, isGroup, type MonitorTree } from "./monitors";
 import { Notes } from "./notes";

@@ -18,9 +18,8 @@ import {
   keyOf,
   type LeftOut,
 } from "../source";
-import type { MonitorRow } from "./checked";
+import { flag, type MonitorRow, number, type Row, text, textOf } from "./database";
 import { byId, groupedBy, idOf, type KumaData } from "./data";
-import { flag, number, type Row, text, textOf } from "./database";
 import { isGroup, type MonitorTree } from "./monitors";
 import { Notes } from "./notes";
 import type { DomainMonitor } from "./notifications";

@@ -1,6 +1,5 @@
 import { cutName } from "../options";
-import type { MonitorRow } from "./checked";
-import { given, list, number, readConnection, text } from "./database";
+import { given, list, type MonitorRow, number, readConnection, text } from "./database";
 
 /** Maximum length of a target, in characters. */
 const TARGET_MAX = 200;

@@ -3,14 +3,14 @@ import { numberedRef } from "../../base/ids";
 import { oneLine, parseJson, toRef } from "../../base/text";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
 import { cutText } from "../options";
-import { type Checked, Held, type MonitorContext, type MonitorRow } from "./checked";
-import { idOf } from "./data";
+import { type Checked, Held, type MonitorContext } from "./checked";
 import {
   type Connection,
   flag,
   given,
   type KumaValue,
   list,
+  type MonitorRow,
   number,
   object,
   readConnection,
@@ -18,6 +18,7 @@ import {
   text,
   textOf,
 } from "./database";
+import { idOf } from "./data";
 import type { Notes } from "./notes";
 
 /** Default of `maxredirects` in Uptime Kuma. */
