@@ -12,7 +12,7 @@ import { SCOPES } from "../src/features/keys/scopes";
 import { comingFrom } from "../src/imports/coming-from";
 import { FORMATS } from "../src/features/webhooks/formats";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
-import { IMPORT_SOURCES } from "../src/base/import-sources";
+import { IMPORT_SOURCES } from "../src/imports/sources";
 import { ROLE_SENTENCES, ROLES } from "../src/base/actor";
 import { SUPPORTED_TYPES } from "../src/base/status";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../src/base/time";

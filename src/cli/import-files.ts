@@ -1,6 +1,6 @@
 import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import { OperatorError } from "../db/errors";
-import type { OutputFile } from "../imports/source";
+import type { OutputFile } from "../imports/found";
 import type { Output } from "./command";
 
 /** Writes the files of an import, and prints what they have. Throws an OperatorError. */

@@ -1,8 +1,8 @@
 import type { ImportReport } from "../base/import-report";
-import type { Found } from "../imports/source";
+import type { Found } from "../imports/found";
 import type { HistoryStep } from "../imports/history/write";
 import type { ImportOptions } from "../imports/run";
-import { performHistory } from "../imports/perform";
+import { performHistory } from "../imports/import";
 import type { Installation } from "../installation";
 import type { Clock } from "../base/clock";
 import { plural } from "../base/text";

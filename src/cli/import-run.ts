@@ -6,12 +6,17 @@ import { OperatorError } from "../db/errors";
 import { hasInstallation } from "../db/data-directory";
 import { CLI_ACTOR } from "../base/actor";
 import { type ImportReport, PRODUCTS } from "../base/import-report";
-import type { ImportSource, OptionValues } from "../base/import-sources";
+import {
+  type ImportSource,
+  type OptionValues,
+  type ReadContext,
+  readSource,
+  validateOptions,
+} from "../imports/sources";
 import { findImport, listImports } from "../imports/store";
 import { hasWork, parseOptions, verdictsInWords } from "../imports/options";
 import type { ImportOptions } from "../imports/run";
-import { performImport } from "../imports/perform";
-import { type ReadContext, readSource, validateOptions } from "../imports/importers";
+import { performImport } from "../imports/import";
 import { startedInWords, startImport } from "../imports/start";
 import { followSettings } from "../features/settings/settings";
 import { openForCommand } from "../installation";

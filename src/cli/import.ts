@@ -1,6 +1,6 @@
 import { optionNames } from "../base/config/options";
 import { PROXY_OPTION_NAMES } from "../base/config/network";
-import { IMPORT_SOURCES, type ImportSource, type SourceOption } from "../base/import-sources";
+import { IMPORT_SOURCES, type ImportSource, type SourceOption } from "../imports/sources";
 import { type Command, type Flag, type Invocation, JSON_FLAG } from "./command";
 
 /** Flags of every import. */

@@ -8,11 +8,13 @@ import { encodeBase62 } from "../base/hash";
 import type { ImportReport } from "../base/import-report";
 import type { ImportSource, OptionValues, SourceKind } from "../base/import-sources";
 import { environmentWithoutSettings, IMPORT_COMMAND, ownProgram } from "../base/own-program";
+import { IMPORT_COMMAND, type ImportSource, type OptionValues, type SourceKind } from "./sources";
+import { environmentWithoutSettings, ownProgram } from "../base/own-program";
 import { parseJson } from "../base/text";
 import { DAY_MS, HOUR_MS } from "../base/time";
 import type { Ctx } from "../context";
 import { createImportFiles, IMPORT_RUNS, type ImportFiles, withPlaceName } from "./options";
-import { digestOf } from "./perform";
+import { digestOf } from "./import";
 import type { ImportOptions } from "./run";
 
 /** Times after which a process is ended. The history of a large source takes minutes. */

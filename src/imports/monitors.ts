@@ -14,12 +14,19 @@ import {
 } from "../features/monitors/replace";
 import { findMonitor, findMonitorByRef, type MonitorRow } from "../features/monitors/store";
 import { createUnsupportedMonitor } from "../features/monitors/unsupported";
-import { idsOf, knownOf, RefNames } from "./here";
-import type { InternalPage } from "./internal-page";
-import { sentenceOf, valueOrReason, type Writer, type Written } from "./objects";
+import {
+  idsOf,
+  knownOf,
+  RefNames,
+  sentenceOf,
+  valueOrReason,
+  type Writer,
+  type Written,
+} from "./objects";
+import type { InternalPage } from "./pages";
 import { cutName, fitName, takeNumber } from "./options";
 import type { ImportRun } from "./run";
-import { type FoundComponent, type FoundMonitor, keyOf } from "./source";
+import { type FoundComponent, type FoundMonitor, keyOf } from "./found";
 
 /** Settings of imported monitors that the source does not have: it counts every failure as a whole outage. */
 const DEFAULTS = { on_down: "major_outage", open_incident: "never" } as const;

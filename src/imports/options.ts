@@ -9,7 +9,7 @@ import {
   type Verdict,
   VERDICTS,
 } from "../base/import-report";
-import type { ImportSource } from "../base/import-sources";
+import type { ImportSource } from "./sources";
 import { oneLine, parseJson, spaced, withoutUnsafeCharacters } from "../base/text";
 import { DESCRIPTION_MAX, NAME_MAX } from "../base/texts";
 import { schemaErrors } from "../base/validation";

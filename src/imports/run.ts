@@ -17,7 +17,7 @@ import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import type { OutboxEvent } from "../events/outbox";
 import { findSetting, putSetting } from "../features/settings/store";
-import { type ForeignKey, type Found, keyOf } from "./source";
+import { type ForeignKey, type Found, keyOf } from "./found";
 import {
   findFirstSource,
   findSource,

@@ -9,7 +9,7 @@ import { findMonitor } from "../features/monitors/store";
 import { resumeMonitor } from "../features/monitors/update";
 import { findWebhook } from "../features/webhooks/store";
 import { updateWebhook } from "../features/webhooks/webhooks";
-import { targetOf } from "./here";
+import { targetOf } from "./objects";
 import { silent } from "./run";
 import { findImport, listPausedRefs, type RefRow, saveRef } from "./store";
 

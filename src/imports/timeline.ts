@@ -9,12 +9,11 @@ import { createSchedule, updateSchedule } from "../features/maintenance/schedule
 import type { ScheduleRow } from "../features/maintenance/schedules/store";
 import { findMaintenance } from "../features/maintenance/store";
 import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../features/timeline/updates";
-import { requirePage } from "./components";
-import { idOf, idsOf, knownOf } from "./here";
-import type { Writer } from "./objects";
+import { requirePage } from "./pages";
+import { idOf, idsOf, knownOf, type Writer } from "./objects";
 import { fitName, fitText, takeNumber } from "./options";
 import type { ImportRun } from "./run";
-import type { ForeignKey, FoundIncident, FoundMaintenance, FoundSchedule } from "./source";
+import type { ForeignKey, FoundIncident, FoundMaintenance, FoundSchedule } from "./found";
 
 type IncidentRow = ReturnType<typeof importIncident>;
 type MaintenanceRow = ReturnType<typeof importMaintenance>;

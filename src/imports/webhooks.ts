@@ -7,12 +7,11 @@ import { hostError, parseHost, webhookPolicy } from "../egress/policy";
 import { isOpenToEvents } from "../features/webhooks/alerts/receivers";
 import { findWebhook, type WebhookRow } from "../features/webhooks/store";
 import { createWebhook, updateWebhook } from "../features/webhooks/webhooks";
-import { requirePage } from "./components";
-import { idsOf, knownOf } from "./here";
-import type { Writer, Written } from "./objects";
+import { requirePage } from "./pages";
+import { idsOf, knownOf, type Writer, type Written } from "./objects";
 import { fitDescription } from "./options";
 import type { ImportRun } from "./run";
-import type { Found, FoundWebhook } from "./source";
+import type { Found, FoundWebhook } from "./found";
 
 /** Networks of all addresses. Those that no request may reach stay forbidden. */
 const ALL = parseNetworks("0.0.0.0/0,::/0");

@@ -5,6 +5,7 @@ import { writeConfig } from "../../src/base/config/load";
 import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import type { SourceKind } from "../../src/base/import-sources";
 import { IMPORT_COMMAND } from "../../src/base/own-program";
+import { IMPORT_COMMAND, type SourceKind } from "../../src/imports/sources";
 import { importInProcess, type ImportRequest, type ImportResult } from "../../src/imports/jobs";
 import { createUser } from "../../src/features/users/users";
 import { type Installation, openForCommand } from "../../src/installation";

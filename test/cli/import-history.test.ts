@@ -3,7 +3,7 @@ import { writeHistory } from "../../src/cli/import-history";
 import type { Output } from "../../src/cli/command";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { performImport } from "../../src/imports/perform";
+import { performImport } from "../../src/imports/import";
 import { createTestApp } from "../support/app";
 import { TEST_START } from "../support/clock";
 import {

@@ -10,7 +10,7 @@ import {
 } from "../../src/features/components/components";
 import { findComponent, findGroup } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/set-status";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import { addUpdate, deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";
 import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/schedules";

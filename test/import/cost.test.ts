@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { findImportCause } from "../../src/features/components/cause-store";
 import { importFound } from "../../src/imports/import";
-import { type Found, keyOf } from "../../src/imports/source";
+import { type Found, keyOf } from "../../src/imports/found";
 import { findMonitorId } from "../../src/features/webhooks/monitor-store";
 import { counted } from "../support/counted-transaction";
 import { foundComponent, foundIncident, foundPage } from "../support/found-objects";

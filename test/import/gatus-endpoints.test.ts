@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { schemaErrors } from "../../src/base/validation";
-import { thresholdsOf } from "../../src/imports/gatus/alerts";
+import { thresholdsOf, TYPES } from "../../src/imports/gatus/endpoints";
 import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/imports/gatus/yaml";
 import { Notes } from "../../src/imports/gatus/notes";
-import { TYPES } from "../../src/imports/gatus/endpoints";
 import { readGatusEndpoint, readGatusText } from "../support/gatus-config";
 import { clientCertificate } from "../support/raw-server";
 

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type GatusOptions, readGatus } from "../../src/imports/gatus/read";
-import { expandVariables, readEnvironment } from "../../src/imports/gatus/environment";
+import {
+  expandVariables,
+  type GatusOptions,
+  readEnvironment,
+  readGatus,
+} from "../../src/imports/gatus/read";
 import { mergeYaml, parseYaml, type YamlMap } from "../../src/imports/gatus/yaml";
 import { temporaryFolder } from "../support/temporary-folder";
 

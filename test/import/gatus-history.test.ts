@@ -6,7 +6,7 @@ import { createTestClock } from "../support/clock";
 import { importPast } from "../support/past-source";
 import { readGatus } from "../../src/imports/gatus/read";
 import { timeOf } from "../../src/imports/gatus/history";
-import { BEAT, type ForeignKey, type FoundHistory } from "../../src/imports/source";
+import { BEAT, type ForeignKey, type FoundHistory } from "../../src/imports/found";
 import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import {
   GATUS_CONFIG,

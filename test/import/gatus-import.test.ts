@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
 import { updateComponent } from "../../src/features/components/components";
-import { readSource } from "../../src/imports/importers";
+import { readSource } from "../../src/imports/sources";
 import { createIdleMonitoring, type Heartbeat } from "../../src/features/monitors/monitoring";
 import { MINUTE_MS } from "../../src/base/time";
 import { createTestApp, testConfig, type TestApp } from "../support/app";

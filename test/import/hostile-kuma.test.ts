@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { OperatorError } from "../../src/db/errors";
 import { type KumaDatabase, openKumaDatabase } from "../../src/imports/uptime-kuma/database";
-import { copyDatabase } from "../../src/imports/uptime-kuma/database-file";
+import { copyDatabase } from "../../src/imports/foreign-database";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { startChild } from "../support/child";
 import { createKumaDatabase } from "../support/kuma-database";

@@ -1,7 +1,7 @@
 import { dockerInstruction, dockerNames } from "../../src/imports/uptime-kuma/types";
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { kumaFolder, monitorNamed, readFixture, textsIn } from "../support/kuma-fixture";
 import { png } from "../support/pictures";

@@ -4,7 +4,7 @@ import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { OperatorError } from "../../src/db/errors";
-import { BEAT, type HistoryRange } from "../../src/imports/source";
+import { BEAT, type HistoryRange } from "../../src/imports/found";
 import { openKumaDatabase } from "../../src/imports/uptime-kuma/database";
 import { type KumaHistory, openKumaHistory } from "../../src/imports/uptime-kuma/history";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";

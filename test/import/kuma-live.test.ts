@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { importedSite, missingIn, shapeOf } from "../support/kuma-site";
 import { type KumaVersion, readFixture } from "../support/kuma-fixture";

@@ -4,7 +4,7 @@ import { MONITOR_TYPES } from "../../src/imports/uptime-kuma/monitors";
 import { NOTIFICATION_TYPES } from "../../src/imports/uptime-kuma/notifications";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { SETTINGS, TABLES } from "../../src/imports/uptime-kuma/database";
-import type { Mapping } from "../../src/imports/uptime-kuma/mapping";
+import type { Mapping } from "../../src/imports/uptime-kuma/tables";
 import { KUMA_VERSIONS, kumaFolder } from "../support/kuma-fixture";
 
 /** All mappings by their names in documentation. */

@@ -7,7 +7,7 @@ import { type ImportedToken, ofPostOnly } from "../../src/features/monitors/hear
 import { tokensOf } from "../../src/features/monitors/tokens";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import {
   foundComponent,
   foundGroup,

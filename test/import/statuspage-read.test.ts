@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportReport } from "../../src/base/import-report";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import { readStatuspage } from "../../src/imports/statuspage/read";
-import { RAILS_TIME_ZONES } from "../../src/imports/statuspage/objects";
+import { RAILS_TIME_ZONES } from "../../src/imports/statuspage/page";
 import { isTimeZone } from "../../src/features/pages/rules";
 import { sha256Hex } from "../../src/base/hash";
 import {

@@ -4,7 +4,7 @@ import { createImportSite } from "../support/import-site";
 import { readGatus } from "../../src/imports/gatus/read";
 import { readHealthchecks } from "../../src/imports/healthchecks/read";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 
 /** Files with unusual settings, as people have them. */
 const FOLDER = join(import.meta.dir, "fixtures", "unusual");

@@ -7,7 +7,7 @@ import type {
   FoundPage,
   FoundSchedule,
   FoundWebhook,
-} from "../../src/imports/source";
+} from "../../src/imports/found";
 
 /*
  * Objects as importers find them in a source. Their ids are `1`, `2` and so on by kind, and they belong to the page

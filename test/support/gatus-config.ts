@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import { type GatusOptions, readGatus } from "../../src/imports/gatus/read";
 import { temporaryFolder } from "./temporary-folder";
 

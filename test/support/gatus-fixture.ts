@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { readGatus } from "../../src/imports/gatus/read";
-import type { Found, FoundHistory } from "../../src/imports/source";
+import type { Found, FoundHistory } from "../../src/imports/found";
 import { GATUS_ADDRESSES, GATUS_SECRETS } from "../import/fixtures/gatus/variables";
 import { temporaryFolder } from "./temporary-folder";
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Found, FoundMonitor } from "../../src/imports/source";
+import type { Found, FoundMonitor } from "../../src/imports/found";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { temporaryFolder } from "./temporary-folder";
 

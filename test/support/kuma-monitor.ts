@@ -1,7 +1,6 @@
-import type { FoundMonitor } from "../../src/imports/source";
-import { readData } from "../../src/imports/uptime-kuma/data";
+import type { FoundMonitor } from "../../src/imports/found";
+import { type KumaValue, readData } from "../../src/imports/uptime-kuma/database";
 import { findInData } from "../../src/imports/uptime-kuma/backup";
-import type { KumaValue } from "../../src/imports/uptime-kuma/database";
 
 type Rows = Readonly<Record<string, readonly Readonly<Record<string, KumaValue>>[]>>;
 

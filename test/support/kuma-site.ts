@@ -1,5 +1,5 @@
 import type { Ctx } from "../../src/context";
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 import { createTestClock } from "./clock";

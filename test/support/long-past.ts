@@ -1,4 +1,4 @@
-import type { Found } from "../../src/imports/source";
+import type { Found } from "../../src/imports/found";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../src/base/time";
 import { type Beat, foundPast, pastMonitor, pastSource, regularBeats } from "./past-source";
 

@@ -1,6 +1,6 @@
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
-import { performHistory, performImport } from "../../src/imports/perform";
+import { performHistory, performImport } from "../../src/imports/import";
 import type { HistoryStep } from "../../src/imports/history/write";
 import type { ImportOptions } from "../../src/imports/run";
 import {
@@ -12,7 +12,7 @@ import {
   type HistoryRange,
   type HistorySum,
   type LastState,
-} from "../../src/imports/source";
+} from "../../src/imports/found";
 import type { TestApp } from "./app";
 
 /** A beat of a source, in unix ms. */

@@ -1,6 +1,6 @@
-import { type Found, type FoundMonitor, type FoundSchedule, keyOf, type LeftOut } from "../source";
-import { incidentsOf, scheduleOf } from "./announcements";
-import { type Config, groupsOf, pageOf, type ReadNamedFile } from "./client";
+import { type Found, type FoundMonitor, type FoundSchedule, keyOf, type LeftOut } from "../found";
+import { incidentsOf, scheduleOf } from "./page";
+import { type Config, groupsOf, pageOf, type ReadNamedFile } from "./http";
 import {
   type Entry,
   holdEntry,

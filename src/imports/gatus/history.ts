@@ -1,22 +1,93 @@
+import type { SQLQueryBindings } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { DAY_MS, HOUR_MS } from "../../base/time";
+import { OperatorError } from "../../db/errors";
+import {
+  copyDatabase,
+  type DatabaseFile,
+  findDatabaseFile,
+  ForeignDatabase,
+  numeric,
+} from "../foreign-database";
 import {
   BEAT,
   type ForeignKey,
+  type Found,
   type FoundHistory,
   type HistoryChunk,
   type HistoryRange,
   type HistorySum,
+  keyOf,
   type LastState,
-} from "../source";
-import { numeric } from "../uptime-kuma/foreign-database";
-import type { GatusDatabase, GatusValue } from "./database";
+  type LeftOut,
+} from "../found";
+import { cutName } from "../options";
+import type { FoundConfig } from "./config";
+
+/** Maximum number of rows that are read of endpoints and of suites, and of those that are named as left out. */
+const ENDPOINTS_MAX = 100_000;
+const NAMED_MAX = 1_000;
+
+const KEY_MAX = 1_000;
+
+const TYPES_BY_TABLE = {
+  endpoint: { types: ["endpoint", "external-endpoint"] },
+  suite: { types: ["suite"] },
+} as const;
+
+/** Adds the history in a database to a configuration. Throws an OperatorError for a file that is none of Gatus. */
+export async function withHistory({ found, intervals }: FoundConfig, path: string): Promise<Found> {
+  const database = await openGatusDatabase(path);
+  try {
+    const monitors = new Set(found.monitors.map(({ foreign }) => keyOf(foreign)));
+    const sources = new Map<ForeignKey, HistorySource>();
+    const leftOut: LeftOut[] = [];
+    for (const table of ["endpoint", "suite"] as const) {
+      for (const { id, key, name } of listKeys(database, table)) {
+        const monitor = TYPES_BY_TABLE[table].types
+          .map((type) => keyOf({ type, id: key }))
+          .find((each) => monitors.has(each));
+        if (monitor) {
+          sources.set(monitor, { table, id, intervalMs: intervals.get(key) ?? 60_000 });
+        } else if (leftOut.length < NAMED_MAX) {
+          const foreign = { type: "history", id: cutName(key, "key", KEY_MAX), name };
+          leftOut.push({ foreign, reason: `The configuration has no ${table} of this key.` });
+        }
+      }
+    }
+    return {
+      ...found,
+      history: new GatusHistory(database, sources),
+      leftOut: [...found.leftOut, ...leftOut],
+    };
+  } catch (error) {
+    database[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Lists the endpoints or the suites of a database. */
+function listKeys(database: GatusDatabase, table: "endpoint" | "suite") {
+  if (table === "suite" && !database.hasSuites) return [];
+  const short = (column: string) =>
+    `CASE WHEN typeof(${column}) = 'text' THEN substr(${column}, 1, ${KEY_MAX}) ELSE '' END`;
+  const rows = database.prepare<[number, string, string, string]>(
+    `SELECT ${table}_id, ${[`${table}_key`, `${table}_name`, `${table}_group`].map(short).join(", ")}
+     FROM ${table}s WHERE typeof(${table}_id) = 'integer' ORDER BY 1 LIMIT ${ENDPOINTS_MAX}`,
+  );
+  return rows().map(([id, key, name, group]) => ({
+    id,
+    key,
+    name: cutName(group === "" ? name : `${group}/${name}`, "an endpoint"),
+  }));
+}
 
 const CHUNK_MAX = 4_096;
 
 const NOT_IN_CONFIGURATION = "endpoint is not in the configuration";
 
 /** History in a database of Gatus, which is closed with it. */
-export class GatusHistory implements FoundHistory {
+class GatusHistory implements FoundHistory {
   readonly #database: GatusDatabase;
   readonly #sources: ReadonlyMap<ForeignKey, HistorySource>;
   #last: { monitor: ForeignKey; loaded: Loaded } | undefined;
@@ -152,7 +223,7 @@ const BEYOND = `endpoint has more than ${ROWS_MAX.toLocaleString("en")} rows`;
 const UNREADABLE = "time or value cannot be read";
 
 /** Rows of a database that are the history of a monitor. */
-export interface HistorySource {
+interface HistorySource {
   table: "endpoint" | "suite";
   id: number;
   /** Interval of its checks, in ms. */
@@ -321,4 +392,98 @@ export function timeOf(value: GatusValue | undefined): number | undefined {
   const [, day, time, fraction = "", hours = "+00", minutes = "00"] = TIME.exec(value) ?? [];
   const at = Date.parse(`${day}T${time}${fraction.slice(0, 4)}${hours}:${minutes}`);
   return at >= TIMES.from && at < TIMES.until ? at : undefined;
+}
+
+/** Value of a column. */
+type GatusValue = string | number | null | Uint8Array;
+
+/** Tables that are read, with the columns that they need. */
+const TABLES: Readonly<Record<string, readonly string[]>> = {
+  endpoints: ["endpoint_id", "endpoint_key", "endpoint_name", "endpoint_group"],
+  endpoint_results: [
+    "endpoint_result_id",
+    "endpoint_id",
+    "success",
+    "connected",
+    "duration",
+    "timestamp",
+  ],
+  endpoint_uptimes: [
+    "endpoint_id",
+    "hour_unix_timestamp",
+    "total_executions",
+    "successful_executions",
+    "total_response_time",
+  ],
+  endpoint_events: ["endpoint_event_id", "endpoint_id", "event_type", "event_timestamp"],
+};
+
+/** Tables and columns that Gatus has had only for some versions. */
+const FURTHER: Readonly<Record<string, readonly string[]>> = {
+  suites: ["suite_id", "suite_key", "suite_name", "suite_group"],
+  suite_results: ["suite_result_id", "suite_id", "success", "duration", "timestamp"],
+};
+
+/** Opens the SQLite database of Gatus for reading. Throws an OperatorError for every other file. */
+async function openGatusDatabase(given: string): Promise<GatusDatabase> {
+  if (statSync(given, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new OperatorError(`${given} is a directory; the history is in a file.`);
+  }
+  const file = findDatabaseFile(given);
+  if (file.access !== "copy") return new GatusDatabase(given, file);
+  return new GatusDatabase(given, { path: await copyDatabase(file.path), access: "copy" });
+}
+
+/** Database of Gatus, in one read transaction. Errors of SQLite become OperatorErrors. */
+class GatusDatabase extends ForeignDatabase {
+  /** True if the database has suites. */
+  readonly hasSuites: boolean;
+  /** True if results name the run of a suite that they are part of. */
+  readonly hasSuiteResults: boolean;
+
+  constructor(path: string, file: DatabaseFile) {
+    super(path, file);
+    try {
+      for (const [table, columns] of Object.entries(TABLES)) this.#require(table, columns);
+      this.hasSuites = Object.entries(FURTHER).every(([table, columns]) =>
+        columns.every((column) => this.#columnsOf(table).has(column)),
+      );
+      this.hasSuiteResults = this.#columnsOf("endpoint_results").has("suite_result_id");
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw this.explain(error);
+    }
+  }
+
+  /**
+   * Prepares a query, whose rows are lists of their values. It throws an OperatorError if the database was opened by
+   * another process since it was opened here without locks, since what was read may then be wrong.
+   */
+  prepare<Row extends GatusValue[]>(sql: string): (...values: SQLQueryBindings[]) => Row[] {
+    const statement = this.read(() => this.sqlite.prepare(sql));
+    return (...values) =>
+      this.read(() => {
+        const rows = statement.values(...values) as Row[];
+        this.requireUnchanged();
+        return rows;
+      });
+  }
+
+  /** Throws an OperatorError for a database without a table, or with a view in its place. */
+  #require(table: string, columns: readonly string[]): void {
+    const present = this.#columnsOf(table);
+    const missing = columns.find((column) => !present.has(column));
+    if (missing === undefined) return;
+    const lack = present.size === 0 ? `table ${table}` : `column ${table}.${missing}`;
+    throw new OperatorError(`${this.path} is no database of Gatus: it has no ${lack}.`);
+  }
+
+  /** Returns the columns of a table. A view and a virtual table, which have no page of their own, have none. */
+  #columnsOf(table: string): ReadonlySet<string> {
+    const rows = this.prepare<[string]>(
+      `SELECT c.name FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS c
+       WHERE s.type = 'table' AND s.rootpage > 0 AND s.name = ? AND c.hidden = 0`,
+    )(table);
+    return new Set(rows.map(([name]) => name));
+  }
 }

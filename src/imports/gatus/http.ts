@@ -1,8 +1,10 @@
-import { httpClientOf, type Reading } from "./client";
-import type { ReadConditions } from "./conditions";
+import { toRef } from "../../base/text";
+import { DESCRIPTION_MAX } from "../../base/texts";
+import { type ForeignKey, type FoundGroup, type FoundPage, keyOf } from "../found";
+import { cutName, cutText, textChange } from "../options";
+import { type EndpointType, type ReadConditions, TIMEOUT_MIN_MS } from "./conditions";
 import type { Notes, Secrets } from "./notes";
-import { decoded } from "./url-text";
-import type { Client, Endpoint } from "./yaml";
+import type { Client, CONFIG, Endpoint, Values } from "./yaml";
 
 /** Everything that decides the config of a monitor. */
 export interface Sources {
@@ -86,4 +88,175 @@ export function bodyOf(
     .replaceAll("[ENDPOINT_NAME]", () => name)
     .replaceAll("[ENDPOINT_GROUP]", () => group)
     .replaceAll("[ENDPOINT_URL]", () => url);
+}
+
+/** Returns the text of a file that a configuration names; undefined if it cannot be read. */
+export type ReadNamedFile = (path: string) => string | undefined;
+
+/** Context in which the endpoints of a configuration are read. */
+export interface Reading {
+  /** Places of fields that this version does not know. */
+  notRead: Set<string>;
+  secrets: Secrets;
+  readFile: ReadNamedFile;
+}
+
+const TIMEOUT_MS = { default: 10_000, min: TIMEOUT_MIN_MS, max: 60_000 };
+
+/** Returns the time limit of a check in ms. */
+export function timeoutOf(
+  { timeout = 0 }: Partial<Client>,
+  { timeoutMs = Infinity }: Pick<ReadConditions, "timeoutMs">,
+  notes: Notes,
+): number {
+  const own = timeout < 1 ? TIMEOUT_MS.default : timeout;
+  const limited = notes.limited("client.timeout", own, TIMEOUT_MS);
+  return Math.min(limited, timeoutMs);
+}
+
+/** Notes the settings of a client that have no counterpart, for all types. */
+export function noteClient(client: Partial<Client>, type: EndpointType, notes: Notes): void {
+  if (client["dns-resolver"]) notes.disable("It has a DNS resolver of its own.");
+  if (client["identity-aware-proxy"]) notes.disable("It signs in at an identity-aware proxy.");
+  if (client.tunnel) notes.disable("It connects through an SSH tunnel.");
+  if (client["store-cookies"]) notes.disable("It keeps cookies between checks.");
+  const { network = "ip" } = client;
+  if (network !== "ip") {
+    notes.change("client.network", network, null, "Addresses of both families are used.");
+  }
+  if (type === "http") return;
+  for (const name of ["oauth2", "proxy-url", "tls"] as const) {
+    if (client[name])
+      notes.change(`client.${name}`, "set", null, "It is used by HTTP checks only.");
+  }
+}
+
+/** Returns the parts of an HTTP monitor's config that a client decides. */
+function httpClientOf(
+  client: Partial<Client>,
+  isHttps: boolean,
+  { secrets, readFile }: Reading,
+  notes: Notes,
+) {
+  return {
+    ...(client.insecure && { verify_tls: false }),
+    ...(client["ignore-redirect"] && { follow_redirects: false }),
+    ...oauth2Of(client, secrets),
+    ...(isHttps ? certificateOf(client, readFile, notes) : {}),
+    ...proxyOf(client, secrets, notes),
+  };
+}
+
+function oauth2Of({ oauth2 }: Partial<Client>, secrets: Secrets) {
+  if (!oauth2) return {};
+  secrets.add(oauth2["client-secret"]);
+  return {
+    oauth2: {
+      token_url: oauth2["token-url"] ?? "",
+      client_id: oauth2["client-id"] ?? "",
+      client_secret: oauth2["client-secret"] ?? "",
+      scopes: [...(oauth2.scopes ?? [])],
+    },
+  };
+}
+
+function certificateOf({ tls }: Partial<Client>, readFile: ReadNamedFile, notes: Notes) {
+  const [certificateFile, keyFile] = [tls?.["certificate-file"], tls?.["private-key-file"]];
+  if (!certificateFile || !keyFile) return {};
+  const [certificate, key] = [readFile(certificateFile), readFile(keyFile)];
+  if (certificate === undefined || key === undefined) {
+    notes.disable("The files of its client certificate cannot be read from here.");
+    return {};
+  }
+  return { client_certificate: { certificate, key } };
+}
+
+/** Returns the proxy. Its user and password are part of the URL there. */
+function proxyOf(client: Partial<Client>, secrets: Secrets, notes: Notes) {
+  const text = client["proxy-url"];
+  if (!text) return {};
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    secrets.add(text);
+    notes.disable("Its proxy is none for HTTP.");
+    return {};
+  }
+  const password = decoded(url.password);
+  secrets.add(password);
+  const username = decoded(url.username);
+  return {
+    proxy: {
+      url: url.origin,
+      ...(username !== "" && { username }),
+      ...(password !== "" && { password }),
+    },
+  };
+}
+
+export type Config = Values<typeof CONFIG>;
+
+/** The only page of a configuration. */
+export const PAGE = { type: "page", id: "page" } as const;
+
+const NAME = "Status";
+/** Slug without a title. The server itself has the path `/status`. */
+const SLUG = "status-page";
+
+/** Returns the page. Those of Gatus that ask for a sign-in become private. */
+export function pageOf({ ui, security }: Config): FoundPage {
+  const name = ui?.title?.trim() || NAME;
+  const description = ui?.description ?? "";
+  const text = cutText(description, DESCRIPTION_MAX);
+  const reason = `Descriptions have at most ${DESCRIPTION_MAX} characters.`;
+  const link = ui?.link
+    ? [
+        {
+          field: "ui.link",
+          from: ui.link,
+          to: null,
+          reason: "The logo of a page leads to the page.",
+        },
+      ]
+    : [];
+  return {
+    foreign: { ...PAGE, name: cutName(name, NAME) },
+    body: {
+      slug: toRef(ui?.title ?? "") || SLUG,
+      name,
+      description: text || null,
+      visibility: security === undefined ? "public" : "private",
+      compat: ["gatus"],
+    },
+    changes: [...textChange("ui.description", description, text, reason), ...link],
+    isDefault: true,
+    domains: [],
+    logo: null,
+    number: null,
+  };
+}
+
+/** Returns the key of a group. */
+export function groupOf(group: string): ForeignKey {
+  return keyOf({ type: "group", id: group });
+}
+
+/** Returns the groups, in the order in which they are first named. */
+export function groupsOf(names: readonly string[]): FoundGroup[] {
+  const all = [...new Set(names.filter((name) => name.trim() !== ""))];
+  return all.map((name) => ({
+    foreign: { type: "group", id: name, name: cutName(name, "Unnamed group") },
+    body: { name: name.trim() },
+    changes: [],
+    page: keyOf(PAGE),
+    number: null,
+  }));
+}
+
+/** Decodes a percent-encoded text; returns one with other percent signs as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

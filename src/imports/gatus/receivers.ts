@@ -2,9 +2,8 @@ import type { ImportChange } from "../../base/import-report";
 import { oneLine, plural } from "../../base/text";
 import type { WebhookFormat } from "../../base/webhook";
 import { mailtoOf } from "../../features/webhooks/recipient";
-import { type FoundWebhook, keyOf, type LeftOut } from "../source";
-import type { DefaultAlerts } from "./alerts";
-import type { Entry } from "./endpoints";
+import { type FoundWebhook, keyOf, type LeftOut } from "../found";
+import type { DefaultAlerts, Entry } from "./endpoints";
 import type { Secrets } from "./notes";
 import {
   type Alert,

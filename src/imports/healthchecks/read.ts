@@ -3,9 +3,8 @@ import { oneLine, plural } from "../../base/text";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
 import { cutName, parseModestJson, readText } from "../options";
-import type { Found, FoundMonitor, LeftOut } from "../source";
-import { type Hide, type IdentifiedCheck, monitorOf } from "./checks";
-import { Check, listUnknownFields } from "./document";
+import type { Found, FoundMonitor, LeftOut } from "../found";
+import { Check, type Hide, type IdentifiedCheck, listUnknownFields, monitorOf } from "./checks";
 
 const CHECKS_MAX = 5_000;
 

@@ -20,7 +20,7 @@ import {
 } from "../../features/monitors/checks-store";
 import { type Figures, figuresToRow, mergeFigures } from "../../features/monitors/overview";
 import { listComponentsOfMonitors } from "../../features/monitors/store";
-import { BEAT, type BeatKind, type HistoryChunk, type HistorySum } from "../source";
+import { BEAT, type BeatKind, type HistoryChunk, type HistorySum } from "../found";
 
 /** Maximum number of beats of a monitor that are read of one day: two a second. */
 export const BEATS_PER_DAY = 172_800;

@@ -28,7 +28,7 @@ import {
   type HistorySum,
   keyOf,
   type LastState,
-} from "../source";
+} from "../found";
 import {
   findProgress,
   findSource,

@@ -8,7 +8,8 @@ import {
   type ImportSource,
   type OptionValues,
   type SourceOption,
-} from "../../base/import-sources";
+  validateOptions,
+} from "../sources";
 import { formatBytes } from "../../base/numbers";
 import { capitalised } from "../../base/text";
 import { toIso } from "../../base/time";
@@ -41,17 +42,17 @@ import { rejectionOf } from "../../ui/screens/form-routes";
 import { session } from "../../http/operation";
 import { type At, type ScreenOrPath, screenOperation } from "../../ui/screens/routes";
 import { RelativeTime } from "../../ui/times";
-import { validateOptions } from "../importers";
 import type { ImportJob, ImportJobs, JobPlace } from "../jobs";
 import { type OfferedFile, parseOptions, verdictsInWords } from "../options";
 import { IMPORT_PARTS } from "../run";
 import { countPaused, type Started, startedInWords, startImport } from "../start";
 import { findImport, listImports } from "../store";
-import { importFormPath, importPlanPath } from "./import-paths";
-import { listItems } from "./listing";
 import {
   FailedScreen,
+  importFormPath,
+  importPlanPath,
   JobNotice,
+  listItems,
   NoPlan,
   PlanScreen,
   ProgressScreen,

@@ -7,15 +7,17 @@ import {
   type ImportReport,
   PRODUCTS,
   typeInWords,
+  type Verdict,
   VERDICT_MEANINGS,
 } from "../../base/import-report";
+import type { Tone } from "../../base/status";
 import { capitalised, plural } from "../../base/text";
 import { toIso } from "../../base/time";
 import { EmptyState, Facts, Notice, Shape, State } from "../../ui/blocks";
 import { ButtonLink, PostButton } from "../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts } from "../../ui/detail";
 import { DialogForm } from "../../ui/form";
-import { importReportPath, IMPORTS_PATH } from "../../ui/frame/paths";
+import { importReportPath, IMPORTS_PATH, withQuery } from "../../ui/frame/paths";
 import { Icon } from "../../ui/icons";
 import {
   Cell,
@@ -31,9 +33,6 @@ import { PageHead, Pagination, Tabs } from "../../ui/navigation";
 import { RelativeTime, shortDay } from "../../ui/times";
 import type { ImportJob } from "../jobs";
 import { hasWork, verdictsInWords } from "../options";
-import { importFormPath, importPlanPath } from "./import-paths";
-import { type ItemListing, itemsPath, nextPath } from "./listing";
-import { VERDICT_ORDER, VERDICT_WORDS } from "./verdicts";
 
 interface ReportProps {
   report: ImportReport;
@@ -542,4 +541,124 @@ function JobFacts({ job, now }: { job: ImportJob; now: number }) {
       </HeadFact>
     </HeadFacts>
   );
+}
+
+/** Maximum number of objects on one screen. */
+const ITEMS_MAX = 250;
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Objects of a plan or a report that a screen shows. */
+interface ItemListing {
+  /** Path of the screen without filters. */
+  home: string;
+  verdict: Verdict | undefined;
+  /** Kind of objects in the words of the source. */
+  type: string | undefined;
+  /** All kinds in the report. */
+  types: readonly string[];
+  /** Numbers of objects of the kind by verdict, and of all of them. */
+  counts: ReadonlyMap<Verdict, number>;
+  total: number;
+  items: readonly ImportItem[];
+  /** Number of matching objects, and of those before the shown ones. */
+  matching: number;
+  from: number;
+}
+
+/** Returns the part of a report that a query asks for. Invalid filters are ignored. */
+export function listItems({ items }: ImportReport, home: string, query: Query): ItemListing {
+  const types = [...new Set(items.map(({ foreign }) => foreign.type))];
+  const type = types.find((each) => each === query["type"]);
+  const ofType = type === undefined ? items : items.filter(({ foreign }) => foreign.type === type);
+  const counts = new Map<Verdict, number>();
+  for (const { verdict } of ofType) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  const verdict = VERDICT_ORDER.find((each) => each === query["verdict"]);
+  const matching =
+    verdict === undefined ? ofType : ofType.filter((item) => item.verdict === verdict);
+  const asked = /^\d{1,6}$/.test(query["from"] ?? "") ? Number(query["from"]) : 0;
+  const from = asked < matching.length ? asked : 0;
+  return {
+    home,
+    verdict,
+    type,
+    types,
+    counts,
+    total: ofType.length,
+    items: matching.toSorted(byVerdict).slice(from, from + ITEMS_MAX),
+    matching: matching.length,
+    from,
+  };
+}
+
+/** Returns the path of a list with the same filters, except changed ones, from its beginning. */
+function itemsPath(
+  { home, verdict, type }: ItemListing,
+  changed: { verdict?: Verdict | undefined; type?: string | undefined; from?: number } = {},
+): string {
+  const { from, ...filters } = { verdict, type, ...changed };
+  return withQuery(home, { ...filters, from: from === undefined ? undefined : String(from) });
+}
+
+/** Returns the path of the next part; undefined at the end. */
+function nextPath(list: ItemListing): string | undefined {
+  const next = list.from + list.items.length;
+  return next < list.matching ? itemsPath(list, { from: next }) : undefined;
+}
+
+interface VerdictWords {
+  label: string;
+  tone: Tone;
+  isPaused?: true;
+}
+
+/** Verdicts in words, those that need a person first. */
+const VERDICT_WORDS: Readonly<Record<Verdict, VerdictWords>> = {
+  not_moved: {
+    label: "Not moved",
+    tone: "major",
+  },
+  held: {
+    label: "Held",
+    tone: "partial",
+  },
+  disabled: {
+    label: "Disabled",
+    tone: "none",
+    isPaused: true,
+  },
+  changed: {
+    label: "Changed",
+    tone: "degraded",
+  },
+  kept: {
+    label: "Kept",
+    tone: "none",
+  },
+  updated: {
+    label: "Updated",
+    tone: "maint",
+  },
+  created: { label: "Created", tone: "ok" },
+  unchanged: { label: "Unchanged", tone: "none" },
+};
+
+/** Verdicts in their order on screens. */
+const VERDICT_ORDER = Object.keys(VERDICT_WORDS) as readonly Verdict[];
+
+const RANKS = new Map(VERDICT_ORDER.map((verdict, rank) => [verdict, rank]));
+
+/** Compares items by their verdicts, those that need a person first. */
+function byVerdict(a: ImportItem, b: ImportItem): number {
+  return (RANKS.get(a.verdict) ?? 0) - (RANKS.get(b.verdict) ?? 0);
+}
+
+/** Returns the path of the form for importing from a source of this kind, with the options of an earlier plan. */
+export function importFormPath(kind: string, planId?: string): string {
+  return withQuery(`${IMPORTS_PATH}/from/${encodeURIComponent(kind)}`, { plan: planId });
+}
+
+/** Returns the path of the plan of an import, which also shows its progress. */
+export function importPlanPath(id: string): string {
+  return `${IMPORTS_PATH}/plans/${encodeURIComponent(id)}`;
 }

@@ -7,7 +7,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Text } from "../../base/schema";
 import { NAMED_STATUSES, type NamedStatus } from "../../base/status";
 import { parseInstant } from "../../base/time";
-import { type ForeignKey, keyOf } from "../source";
+import { type ForeignKey, keyOf } from "../found";
 
 const Id = Text({ minLength: 1, maxLength: 100, isName: true });
 

@@ -11,7 +11,7 @@ import { capitalised, oneLine, plural, spaced } from "../../base/text";
 import { HOUR_MS, toIso } from "../../base/time";
 import { impactOf } from "../../features/incidents/rules";
 import { cutName, textChange } from "../options";
-import type { ForeignKey, FoundIncident, FoundMaintenance, LeftOut } from "../source";
+import type { ForeignKey, FoundIncident, FoundMaintenance, LeftOut } from "../found";
 import {
   keyOfComponent,
   namedStatusOf,

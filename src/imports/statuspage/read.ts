@@ -7,7 +7,7 @@ import { readBody } from "../../egress/body";
 import type { Egress } from "../../egress/egress";
 import { Fault, type HttpAnswer } from "../../egress/model";
 import { parseModestJson, readText } from "../options";
-import type { Found, LeftOut } from "../source";
+import type { Found, LeftOut } from "../found";
 import { type CutList, isObject, LISTED_MAX, type SourceDocuments } from "./document";
 import {
   foundIn,
@@ -15,7 +15,7 @@ import {
   subscribersIn,
   subscribersLeftOut,
   subscribersNotRead,
-} from "./objects";
+} from "./page";
 
 /** Shape of an id that is part of an address. */
 const PAGE_ID = /^[A-Za-z0-9_-]{1,100}$/;

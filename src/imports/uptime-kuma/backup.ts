@@ -9,20 +9,25 @@ import { oneLine, plural } from "../../base/text";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
 import { cutName, parseModestJson } from "../options";
-import type { Found, LeftOut } from "../source";
-import { byId, groupedBy, idOf, type KumaData, type ReadRows, settingsOf } from "./data";
+import type { Found, LeftOut } from "../found";
 import {
+  byId,
   flag,
+  groupedBy,
+  idOf,
   INTERNAL_SETTINGS,
+  type KumaData,
   type KumaValue,
   type MonitorRow,
   number,
+  type ReadRows,
   type Row,
   SETTINGS,
+  settingsOf,
   text,
   textOf,
 } from "./database";
-import { MONITOR_COLUMNS } from "./monitor-columns";
+import { MONITOR_COLUMNS } from "./tables";
 import { findMonitor, foreignMonitor, isGroup, MonitorTree, typeOf } from "./monitors";
 import { findWebhooks } from "./notifications";
 import {

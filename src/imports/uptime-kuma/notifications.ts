@@ -8,10 +8,20 @@ import {
   type FoundWebhook,
   keyOf,
   type LeftOut,
-} from "../source";
-import { flag, type MonitorRow, object, type Row, text, textOf } from "./database";
-import { byId, groupedBy, idOf, type KumaData } from "./data";
-import type { Mapping } from "./mapping";
+} from "../found";
+import {
+  byId,
+  flag,
+  groupedBy,
+  idOf,
+  type KumaData,
+  type MonitorRow,
+  object,
+  type Row,
+  text,
+  textOf,
+} from "./database";
+import type { Mapping } from "./tables";
 import { foreignMonitor, isGroup, type MonitorTree } from "./monitors";
 import { Notes } from "./notes";
 

@@ -17,9 +17,19 @@ import {
   type FoundSchedule,
   keyOf,
   type LeftOut,
-} from "../source";
-import { flag, type MonitorRow, number, type Row, text, textOf } from "./database";
-import { byId, groupedBy, idOf, type KumaData } from "./data";
+} from "../found";
+import {
+  byId,
+  flag,
+  groupedBy,
+  idOf,
+  type KumaData,
+  type MonitorRow,
+  number,
+  type Row,
+  text,
+  textOf,
+} from "./database";
 import { isGroup, type MonitorTree } from "./monitors";
 import { Notes } from "./notes";
 import type { DomainMonitor } from "./notifications";

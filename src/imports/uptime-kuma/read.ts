@@ -2,11 +2,10 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DockerHosts } from "../../base/config/network";
 import { OperatorError } from "../../db/errors";
-import type { Found, FoundHistory } from "../source";
+import type { Found, FoundHistory } from "../found";
 import { findInData, isBackup, listUnknownTypes, readBackup } from "./backup";
 import { canFindBeats, openKumaHistory } from "./history";
-import { readData } from "./data";
-import { openKumaDatabase } from "./database";
+import { openKumaDatabase, readData } from "./database";
 import type { ReadPicture } from "./pages";
 
 /** Maximum size of a picture of a status page, in bytes. Larger ones are refused here anyway. */

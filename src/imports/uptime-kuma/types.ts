@@ -2,12 +2,13 @@ import { isIP } from "node:net";
 import { numberedRef } from "../../base/ids";
 import { oneLine, parseJson, toRef } from "../../base/text";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
+import type { CreateMonitorBody } from "../../features/monitors/wire";
 import { cutText } from "../options";
-import { type Checked, Held, type MonitorContext } from "./checked";
 import {
   type Connection,
   flag,
   given,
+  idOf,
   type KumaValue,
   list,
   type MonitorRow,
@@ -18,7 +19,6 @@ import {
   text,
   textOf,
 } from "./database";
-import { idOf } from "./data";
 import type { Notes } from "./notes";
 
 /** Default of `maxredirects` in Uptime Kuma. */
@@ -946,3 +946,31 @@ function addressOf({ docker_type: type = null, docker_daemon: daemon = null }: R
   const url = URL.parse(address.replace(/^\w+:/, "tcp:"));
   return `tcp://${url?.host ?? "HOST:PORT"}`;
 }
+
+/** Objects of Uptime Kuma on which monitors depend. */
+export interface MonitorContext {
+  proxies: ReadonlyMap<number, Row>;
+  /** Names of Docker hosts here, by their ids there. */
+  dockerHosts: ReadonlyMap<number, string>;
+  /** Returns true for the name of a Docker host that is defined here. */
+  isDefined(name: string): boolean;
+  /** Days before the expiry of a certificate from which checks warn. */
+  warningDays: number;
+}
+
+/** Type of a monitor here, with its config. `settings` take the place of those of all types. */
+interface Checked extends Pick<CreateMonitorBody, "type" | "config"> {
+  settings?: Partial<Omit<CreateMonitorBody, "name" | "type" | "config">>;
+}
+
+/** Reason, in one sentence, for which a monitor is kept and not checked. */
+export class Held {
+  constructor(readonly reason: string) {}
+}
+
+/** Reads the type and the config of a monitor. Differences go into the notes. */
+export type ReadType = (
+  monitor: MonitorRow,
+  notes: Notes,
+  context: MonitorContext,
+) => Checked | Held;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { IMPORT_SOURCES } from "../../../src/base/import-sources";
+import { IMPORT_SOURCES } from "../../../src/imports/sources";
 import type { ImportResult } from "../../../src/imports/jobs";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { listUsers, setRole } from "../../../src/features/users/users";

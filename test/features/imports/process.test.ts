@@ -5,6 +5,7 @@ import { writeConfig } from "../../../src/base/config/load";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { tryImportLock } from "../../../src/db/data-directory";
 import { IMPORT_COMMAND, ownProgram } from "../../../src/base/own-program";
+import { IMPORT_COMMAND } from "../../../src/imports/sources";
 import { importInProcess, type ImportRequest } from "../../../src/imports/jobs";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createUser, disableUser } from "../../../src/features/users/users";

@@ -5,7 +5,7 @@ import { listAllPages } from "../../../src/features/pages/store";
 import { listComponentsOfPage } from "../../../src/features/components/store";
 import { findImport } from "../../../src/imports/store";
 import type { HistoryStep } from "../../../src/imports/history/write";
-import type { FoundHistory } from "../../../src/imports/source";
+import type { FoundHistory } from "../../../src/imports/found";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";

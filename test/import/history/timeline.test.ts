@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Timeline } from "../../../src/imports/history/fold";
-import { BEAT } from "../../../src/imports/source";
+import { BEAT } from "../../../src/imports/found";
 import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { sumOf } from "../../support/past-source";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { latencyOfEach } from "../../../src/features/monitors/latency";
-import { BEAT } from "../../../src/imports/source";
+import { BEAT } from "../../../src/imports/found";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay, toIso } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";

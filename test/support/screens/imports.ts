@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { IMPORT_SOURCES } from "../../../src/base/import-sources";
+import { IMPORT_SOURCES } from "../../../src/imports/sources";
 import { answerOf, HEALTHCHECKS, IMPORTS } from "../import-dashboard";
 import { checkOf, UUIDS } from "../import-site";
 import { inDemoData, inEmpty, openDialog, type Screen, send } from "./screen";

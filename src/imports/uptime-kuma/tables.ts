@@ -1,4 +1,22 @@
-import { type Mapping, none, same } from "./mapping";
+/** Counterpart of a type, a column or a setting of Uptime Kuma. Documentation is made of these. */
+export interface Mapping {
+  /** Name here; null for none. */
+  to: string | null;
+  /** Rule, in one sentence or more; empty if it is taken over as it is. */
+  rule: string;
+}
+
+const SAME = "";
+
+/** Returns the mapping of a column with the same meaning. */
+export function same(to: string): Mapping {
+  return { to, rule: SAME };
+}
+
+/** Returns the mapping of a column that is not moved. */
+export function none(rule: string): Mapping {
+  return { to: null, rule };
+}
 
 const HELD_COLUMNS = none("Only of types that are kept and not checked. It is kept with them.");
 const NOT_USED = none("It has no counterpart; if it is set, the report says so.");

@@ -3,15 +3,15 @@ import type { Impact } from "../../base/status";
 import { oneLine } from "../../base/text";
 import { toIso } from "../../base/time";
 import { isTimeZone } from "../../features/pages/rules";
-import { cutName, cutText } from "../options";
 import {
   type ForeignKey,
   type FoundIncident,
   type FoundSchedule,
   keyOf,
   type LeftOut,
-} from "../source";
-import { PAGE } from "./client";
+} from "../found";
+import { cutName, cutText } from "../options";
+import { PAGE } from "./http";
 import {
   ANNOUNCEMENT,
   isYamlList,
