@@ -1,3 +1,5 @@
+import { spaced } from "./text";
+
 /** Names of products from which objects are imported. */
 export const PRODUCTS = {
   "uptime-kuma": "Uptime Kuma",
@@ -5,6 +7,7 @@ export const PRODUCTS = {
   statuspage: "Statuspage",
   healthchecks: "Healthchecks",
 } as const;
+
 export type ImportKind = keyof typeof PRODUCTS;
 
 /** Kinds of objects that imports create, in the order in which they do. */
@@ -18,6 +21,7 @@ const IMPORTED = [
   "maintenance",
   "incident",
 ] as const;
+
 export type Imported = (typeof IMPORTED)[number];
 
 /**
@@ -35,6 +39,7 @@ export const VERDICTS = [
   "kept",
   "not_moved",
 ] as const;
+
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Sentences about the objects with each verdict. */
@@ -144,4 +149,21 @@ export function changeValueInWords(value: unknown): string {
   if (value === null || value === undefined || value === "") return "none";
   if (typeof value !== "string") return JSON.stringify(value);
   return value === "set" || value === "none" ? value : `“${value}”`;
+}
+
+/** Returns the numbers of verdicts as a phrase, such as "3 created, 1 not moved". */
+export function verdictsInWords(counts: ImportReport["counts"]): string {
+  const parts = VERDICTS.flatMap((verdict) => {
+    const count = counts[verdict];
+    return count === undefined ? [] : [`${count.toLocaleString("en")} ${spaced(verdict)}`];
+  });
+  return parts.join(", ") || "no objects";
+}
+
+/** Verdicts of objects that an import does not change. */
+const IDLE: ReadonlySet<string> = new Set(["unchanged", "kept", "not_moved"] satisfies Verdict[]);
+
+/** Returns true if an import changes something. */
+export function hasWork({ counts, history }: Pick<ImportReport, "counts" | "history">): boolean {
+  return history !== null || Object.keys(counts).some((verdict) => !IDLE.has(verdict));
 }

@@ -9,9 +9,14 @@ import type { Actor } from "../base/actor";
 import type { ImportReport } from "../base/import-report";
 import { Problem } from "../base/errors";
 import type { Found } from "../imports/found";
-import { IMPORT_RUNS, withPlaceName } from "../imports/options";
-import type { ImportFailure, ImportMessage, ImportRequest } from "../imports/jobs";
-import type { ImportOptions } from "../imports/run";
+import {
+  IMPORT_RUNS,
+  type ImportFailure,
+  type ImportMessage,
+  type ImportRequest,
+  withPlaceName,
+} from "../imports/jobs";
+import type { ImportOptions } from "../imports/options";
 import { performImport } from "../imports/import";
 import { readSource } from "../imports/sources";
 import { followSettings } from "../features/settings/settings";

@@ -1,7 +1,7 @@
 import type { ImportReport } from "../base/import-report";
 import type { Found } from "../imports/found";
 import type { HistoryStep } from "../imports/history/write";
-import type { ImportOptions } from "../imports/run";
+import type { ImportOptions } from "../imports/options";
 import { performHistory } from "../imports/import";
 import type { Installation } from "../installation";
 import type { Clock } from "../base/clock";

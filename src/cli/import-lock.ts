@@ -1,6 +1,6 @@
 import { OperatorError } from "../db/errors";
 import { type DataDirectory, type DirectoryLock, tryImportLock } from "../db/data-directory";
-import { IMPORT_RUNS } from "../imports/options";
+import { IMPORT_RUNS } from "../imports/jobs";
 
 /** Longest wait for another import, and pause between two attempts. */
 const WAIT_MS = 5_000;

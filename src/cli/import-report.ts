@@ -6,8 +6,8 @@ import {
   typeInWords,
   VERDICT_MEANINGS,
   VERDICTS,
+  verdictsInWords,
 } from "../base/import-report";
-import { verdictsInWords } from "../imports/options";
 import { capitalised, plural, spaced } from "../base/text";
 import type { Output } from "./command";
 

@@ -5,7 +5,8 @@ import type { Db } from "../db/database";
 import { OperatorError } from "../db/errors";
 import { hasInstallation } from "../db/data-directory";
 import { CLI_ACTOR } from "../base/actor";
-import { type ImportReport, PRODUCTS } from "../base/import-report";
+import { hasWork, type ImportReport, PRODUCTS, verdictsInWords } from "../base/import-report";
+import { type ImportOptions, parseOptions } from "../imports/options";
 import {
   type ImportSource,
   type OptionValues,
@@ -14,8 +15,6 @@ import {
   validateOptions,
 } from "../imports/sources";
 import { findImport, listImports } from "../imports/store";
-import { hasWork, parseOptions, verdictsInWords } from "../imports/options";
-import type { ImportOptions } from "../imports/run";
 import { performImport } from "../imports/import";
 import { startedInWords, startImport } from "../imports/start";
 import { followSettings } from "../features/settings/settings";

@@ -13,14 +13,13 @@ import {
   MAINTENANCE,
   SUITE,
   type Table,
-} from "./gatus/yaml";
+} from "./gatus/tables";
 import { CHECK_FIELDS } from "./healthchecks/checks";
 import { findImportSource } from "./sources";
 import { COMPONENT_FIELDS, INCIDENT_FIELDS, NOT_MOVED, PAGE_FIELDS } from "./statuspage/document";
-import { SETTINGS, TABLES } from "./uptime-kuma/database";
+import { type Mapping, SETTINGS, TABLES } from "./uptime-kuma/tables";
 import { MONITOR_TYPES } from "./uptime-kuma/monitors";
 import { NOTIFICATION_TYPES } from "./uptime-kuma/notifications";
-import type { Mapping } from "./uptime-kuma/tables";
 
 /** A name there, and what it is here. */
 export type Row = readonly [there: string, here: string];
@@ -398,10 +397,4 @@ function stepsOf({ copy, command, canPause, compare, move, stop }: Chapter, prod
     { text: `Move the name. ${move.text}`, code: move.code },
     { text: `Stop ${product}. ${stop}` },
   ];
-}
-
-/** Returns the documentation for people who come from another product. The code of importers is loaded here. */
-export async function readComingFrom(): Promise<Block[]> {
-  const { comingFrom } = await import("./coming-from");
-  return comingFrom();
 }

@@ -1,6 +1,6 @@
 import type { Actor } from "../base/actor";
 import { sha256Hex } from "../base/hash";
-import { type Imported, type ImportReport, PRODUCTS } from "../base/import-report";
+import { type Imported, type ImportReport, PRODUCTS, verdictsInWords } from "../base/import-report";
 import type { Ctx } from "../context";
 import type { Db } from "../db/database";
 import { OperatorError } from "../db/errors";
@@ -11,10 +11,17 @@ import type { Found, FoundObject, LeftOut } from "./found";
 import type * as WriteHistory from "./history/write";
 import { planHistory } from "./history/write";
 import { monitorWriter, parentsFirst, withOwnIds } from "./monitors";
-import { findTarget, importObjects, pageWriter, type targetOf, type Writer } from "./objects";
-import { verdictsInWords } from "./options";
-import { componentWriter, groupWriter, INTERNAL_TYPE, InternalPage, PagePlaces } from "./pages";
-import { type ImportOptions, type ImportPart, ImportRun, silent } from "./run";
+import { findTarget, importObjects, type targetOf, type Writer } from "./objects";
+import {
+  componentWriter,
+  groupWriter,
+  INTERNAL_TYPE,
+  InternalPage,
+  PagePlaces,
+  pageWriter,
+} from "./pages";
+import type { ImportOptions, ImportPart } from "./options";
+import { ImportRun, silent } from "./run";
 import { incidentWriter, maintenanceWriter, oldestFirst, scheduleWriter } from "./timeline";
 import { WebhookImport } from "./webhooks";
 

@@ -15,16 +15,18 @@ import {
 import { findMonitor, findMonitorByRef, type MonitorRow } from "../features/monitors/store";
 import { createUnsupportedMonitor } from "../features/monitors/unsupported";
 import {
+  fitName,
   idsOf,
   knownOf,
   RefNames,
   sentenceOf,
+  takeNumber,
   valueOrReason,
   type Writer,
   type Written,
 } from "./objects";
 import type { InternalPage } from "./pages";
-import { cutName, fitName, takeNumber } from "./options";
+import { cutName } from "./kit";
 import type { ImportRun } from "./run";
 import { type FoundComponent, type FoundMonitor, keyOf } from "./found";
 

@@ -1,34 +1,20 @@
 import { type FieldError, Problem } from "../base/errors";
-import { crc32, sha256Hex } from "../base/hash";
 import { numberedRef } from "../base/ids";
 import type { ImportChange, Imported, ImportTarget } from "../base/import-report";
 import { redactText } from "../base/redaction";
 import { oneLine, toRef } from "../base/text";
+import { DESCRIPTION_MAX, NAME_MAX } from "../base/texts";
 import type { Reader } from "../db/statements";
-import {
-  type ComponentRow,
-  findComponent,
-  findGroup,
-  type GroupRow,
-} from "../features/components/store";
+import { findNumber, keepNumber, listNumbers } from "../features/compat/store";
+import { findComponent, findGroup } from "../features/components/store";
 import { findIncident } from "../features/incidents/store";
 import { findSchedule } from "../features/maintenance/schedules/records";
 import { findMaintenance } from "../features/maintenance/store";
 import { findMonitor } from "../features/monitors/store";
-import { deleteLogo, putLogo } from "../features/pages/logo";
-import { createPage, updatePage } from "../features/pages/pages";
-import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/references";
-import { isReservedSlug, isTimeZone, JOIN_MINUTES } from "../features/pages/rules";
-import {
-  findDefaultPage,
-  findPage,
-  findPageBySlug,
-  listAllPages,
-  type PageRow,
-} from "../features/pages/store";
+import { findPage } from "../features/pages/store";
 import { findWebhook } from "../features/webhooks/store";
-import type { ForeignKey, FoundObject, FoundPage } from "./found";
-import { fitDescription, fitName, takeNumber, textChange } from "./options";
+import type { ForeignKey, FoundObject } from "./found";
+import { cutName, cutText, textChange } from "./kit";
 import type { ImportRun, NotedRef } from "./run";
 
 /** Object that one of the source became. */
@@ -199,147 +185,6 @@ export function sentenceOf({ pointer, detail }: FieldError): string {
   return `${subject} ${detail}.`;
 }
 
-/** Longest slug. */
-const SLUG_MAX = 63;
-
-/** Returns how pages are imported. Of `pages` the default one becomes the default here, if there is none. */
-export function pageWriter(
-  run: ImportRun,
-  pages: readonly FoundPage[],
-): Writer<FoundPage, PageRow> {
-  const { ctx, tx, actor } = run;
-  const first =
-    pages.find(({ isDefault }) => isDefault) ??
-    pages.find(({ body }) => body.visibility !== "private");
-  return {
-    kind: "page",
-    find: (id) => findPage(tx, { id }),
-    markOf: pageMark,
-    settingsOf: ({ body, logo }) => ({ body, logo: logo && sha256Hex(logo) }),
-    create(found) {
-      const { input, changes } = fit(run, found, undefined);
-      const domains = takeDomains(run, found, undefined);
-      const holder = findDefaultPage(tx, {});
-      const isDefault = found === first && (holder === undefined || holder.isSample);
-      const page = createPage(
-        ctx,
-        tx,
-        { ...input, custom_domains: domains.taken, default: isDefault },
-        actor,
-        { managedBy: "import", canBeDefault: false },
-      );
-      const ofLogo = writeLogo(run, page, found.logo);
-      changes.push(
-        ...domains.changes,
-        ...ofLogo,
-        ...takeNumber(run, "page", page.id, found.number),
-      );
-      if (found.isDefault && !isDefault) {
-        const reason = "There is a default page already.";
-        changes.push({ field: "default", from: true, to: false, reason });
-      }
-      return { row: findPage(tx, page) ?? page, changes };
-    },
-    update(found, before) {
-      const { input, changes } = fit(run, found, before);
-      const domains = takeDomains(run, found, before);
-      const whole = { ...input, custom_domains: domains.taken };
-      const page = updatePage(ctx, tx, before.id, whole, actor);
-      changes.push(...domains.changes, ...writeLogo(run, page, found.logo));
-      return { row: findPage(tx, page) ?? page, changes };
-    },
-    complete(found, row, isEdited) {
-      const { taken } = takeDomains(run, found, row);
-      if (taken.length === row.customDomains.length) return undefined;
-      if (isEdited) {
-        const reason = "It was edited here, so its custom domains are not taken over.";
-        return { row, verdict: "kept", reason };
-      }
-      const page = updatePage(ctx, tx, row.id, { custom_domains: taken }, actor);
-      return { row: page, verdict: "updated", reason: "It got its custom domains." };
-    },
-  };
-}
-
-/** Returns the fields of a page within the limits of this installation. */
-function fit({ tx }: ImportRun, { foreign, body }: FoundPage, before: PageRow | undefined) {
-  const name = fitName(body.name, foreign.type);
-  const description = fitDescription(body.description);
-  const slug = freeSlug(body.slug, (desired) => {
-    const holder = findPageBySlug(tx, { slug: desired });
-    return isReservedSlug(desired) || (holder !== undefined && holder.id !== before?.id);
-  });
-  const { time_zone: zone = "UTC" } = body;
-  const timeZone = isTimeZone(zone) ? zone : "UTC";
-  const changes: ImportChange[] = [
-    ...name.changes,
-    ...description.changes,
-    ...textChange("slug", body.slug, slug, "The slug is taken, reserved or not valid."),
-    ...textChange("time_zone", zone, timeZone, "The time zone is not known."),
-  ];
-  const fitted = { name: name.value, description: description.value, slug, time_zone: timeZone };
-  return { input: { ...body, ...fitted }, changes };
-}
-
-/** Returns the first free slug of those that a text makes. */
-function freeSlug(text: string, isTaken: (slug: string) => boolean): string {
-  const desired =
-    toRef(text)
-      .slice(0, SLUG_MAX)
-      .replace(/^-+|-+$/g, "") || "page";
-  for (let count = 1; ; count++) {
-    const slug = numberedRef(desired, count);
-    if (!isTaken(slug)) return slug;
-  }
-}
-
-/** Returns the custom domains of a page, with those of the source that can be taken over. */
-function takeDomains(
-  { ctx, tx, options }: ImportRun,
-  { domains }: FoundPage,
-  page: PageRow | undefined,
-): { taken: string[]; changes: ImportChange[] } {
-  const taken = [...(page?.customDomains ?? [])];
-  const changes: ImportChange[] = [];
-  const elsewhere = new Set(
-    listAllPages(tx, {}).flatMap(({ id, customDomains }) => (id === page?.id ? [] : customDomains)),
-  );
-  for (const text of domains) {
-    const domain = toDomain(text);
-    if (domain !== undefined && taken.includes(domain)) continue;
-    const reason = problemOf(domain);
-    if (reason === undefined && domain !== undefined) taken.push(domain);
-    else changes.push({ field: "custom_domains", from: text, to: null, reason: reason ?? "" });
-  }
-  return { taken, changes };
-
-  function problemOf(domain: string | undefined): string | undefined {
-    if (!options.takesDomains)
-      return "The other product still answers there. Import with --take-domains to set it.";
-    if (domain === undefined || domain === "localhost" || domain.endsWith(".localhost")) {
-      return "It is no host name.";
-    }
-    if (domain === hostNameOf(ctx.baseUrl)) return "It is the host of the public address.";
-    if (elsewhere.has(domain)) return "Another page has it.";
-    return taken.length >= DOMAINS_MAX ? `A page has at most ${DOMAINS_MAX} of them.` : undefined;
-  }
-}
-
-/** Sets or removes the logo. Returns the difference if it cannot be used. */
-function writeLogo(
-  { ctx, tx, actor }: ImportRun,
-  { id, logo: before }: PageRow,
-  logo: Uint8Array | null,
-): ImportChange[] {
-  if (logo === null) {
-    if (before !== null) deleteLogo(ctx, tx, id, actor);
-    return [];
-  }
-  const written = valueOrReason(() => putLogo(ctx, tx, id, { bytes: logo }, actor));
-  if (typeof written !== "string") return [];
-  return [{ field: "logo", from: "set", to: "none", reason: written }];
-}
-
 /** Object here that an import created. */
 interface Here {
   id: string;
@@ -393,31 +238,6 @@ export function knownOf(run: ImportRun, keys: readonly ForeignKey[]): ForeignKey
   return keys.filter((key) => run.findNoted(key) !== undefined);
 }
 
-/** Returns a checksum of the settings of a page, which is the default page or not without having been edited. */
-export function pageMark(row: PageRow): number {
-  const { slug, name, description, timeZone, locale, visibility, theme, accent } = row;
-  const { historyDays, customDomains, logo, compat, mail, joinMinutes } = row;
-  const texts = [slug, name, description, timeZone, locale, visibility, theme, accent, logo];
-  // Checksums of earlier versions do not have the setting.
-  const join = joinMinutes === JOIN_MINUTES ? [] : [joinMinutes];
-  return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail, ...join]));
-}
-
-/** Returns a checksum of the settings of a group, which is moved without being edited. */
-export function groupMark({ ref, name, description, collapse }: GroupRow): number {
-  return crc32(JSON.stringify([ref, name, description, collapse]));
-}
-
-/**
- * Returns a checksum of the settings of a component. Its status, its position, and the day from which its uptime is
- * known are none, since incidents, orders and histories set them.
- */
-export function componentMark(row: ComponentRow): number {
-  const { ref, name, description, groupId, showcase, onlyShowIfDegraded, showLatency, tags } = row;
-  const flags = [showcase, onlyShowIfDegraded, showLatency];
-  return crc32(JSON.stringify([ref, name, description, groupId, flags, tags]));
-}
-
 /** Gives free refs for names. Remembers the last number of each, since thousands of objects may have one name. */
 export class RefNames {
   readonly #isTaken: (ref: string) => boolean;
@@ -438,5 +258,62 @@ export class RefNames {
       this.#next.set(desired, count + 1);
       return ref;
     }
+  }
+}
+
+/** A value within its limits, with the differences to what was found. */
+interface Fitted<Value> {
+  value: Value;
+  changes: ImportChange[];
+}
+
+/** Returns a name within its limits; one that is made from the type of the object if it has none. */
+export function fitName(name: string, type: string): Fitted<string> {
+  const value = cutName(name, `Unnamed ${type}`);
+  const reason =
+    name.trim() === ""
+      ? "It has no name."
+      : `Names have at most ${NAME_MAX} characters, and no control characters.`;
+  return { value, changes: textChange("name", name, value, reason) };
+}
+
+/** Returns a text on any number of lines within its limit. */
+export function fitText(field: string, text: string, max: number): Fitted<string> {
+  const value = cutText(text, max);
+  const reason = `At most ${max.toLocaleString("en")} characters of it are kept.`;
+  return { value, changes: textChange(field, text, value, reason) };
+}
+
+/** Returns a description within its limit. */
+export function fitDescription(text: string | null | undefined): Fitted<string | null> {
+  const { value, changes } = fitText("description", text ?? "", DESCRIPTION_MAX);
+  return { value: value === "" ? null : value, changes };
+}
+
+/** Ranges of numbers, of which an object has one. */
+type Range = Parameters<typeof findNumber>[1]["range"];
+
+/** Gives a new object the number that it has in Uptime Kuma. Returns the difference if it cannot have that. */
+export function takeNumber(
+  { tx, isFirstOfKind }: ImportRun,
+  range: Range,
+  id: string,
+  number: number | null,
+): ImportChange[] {
+  if (number === null) return [];
+  const problem = problemOf();
+  if (problem === undefined) {
+    keepNumber(tx, { id, number });
+    return [];
+  }
+  const [own] = listNumbers(tx, { ids: JSON.stringify([id]) });
+  return [{ field: "number", from: number, to: own?.number ?? null, reason: problem }];
+
+  function problemOf(): string | undefined {
+    if (!isFirstOfKind) return "Only the first source keeps its numbers.";
+    if (!Number.isSafeInteger(number) || Number(number) < 1) return "It is no valid number.";
+    return findNumber(tx, { range, number: Number(number) })
+      ? "Another object has the number already."
+      : undefined;
   }
 }

@@ -1,6 +1,8 @@
 import { conflict, invalidFields } from "../base/errors";
+import { crc32, sha256Hex } from "../base/hash";
 import { numberedRef } from "../base/ids";
 import type { ForeignObject, ImportChange } from "../base/import-report";
+import { toRef } from "../base/text";
 import { keepKey, listKeptKeys } from "../features/compat/store";
 import {
   createComponent,
@@ -18,19 +20,29 @@ import {
   listComponentsOfPage,
   listGroups,
 } from "../features/components/store";
-import { createPage, validatePageInput } from "../features/pages/pages";
-import { findPage, findPageBySlug, type PageRow } from "../features/pages/store";
-import type { ForeignKey, FoundComponent, FoundGroup } from "./found";
+import { deleteLogo, putLogo } from "../features/pages/logo";
+import { createPage, updatePage, validatePageInput } from "../features/pages/pages";
+import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/references";
+import { isReservedSlug, isTimeZone, JOIN_MINUTES } from "../features/pages/rules";
 import {
-  componentMark,
-  groupMark,
+  findDefaultPage,
+  findPage,
+  findPageBySlug,
+  listAllPages,
+  type PageRow,
+} from "../features/pages/store";
+import type { ForeignKey, FoundComponent, FoundGroup, FoundPage } from "./found";
+import { textChange } from "./kit";
+import {
+  fitDescription,
+  fitName,
   idOf,
   knownOf,
-  pageMark,
   RefNames,
+  takeNumber,
+  valueOrReason,
   type Writer,
 } from "./objects";
-import { fitDescription, fitName, takeNumber } from "./options";
 import type { ImportRun } from "./run";
 
 /** Free refs and positions of the groups or components of a page. */
@@ -115,14 +127,14 @@ export function groupWriter(run: ImportRun, places: PagePlaces): Writer<FoundGro
     settingsOf: ({ body }) => body,
     create(found) {
       const page = requirePage(run, found.page);
-      const { input, changes } = fit(found);
+      const { input, changes } = fitNames(found);
       const { ref, position } = places.ofGroup(page, input.name);
       const placement = { position, managedBy: "import" } as const;
       const row = createGroup(ctx, tx, page, { ...input, ref }, placement, actor);
       return { row, changes: [...changes, ...takeNumber(run, "group", row.id, found.number)] };
     },
     update(found, { id }) {
-      const { input, changes } = fit(found);
+      const { input, changes } = fitNames(found);
       return { row: updateGroup(ctx, tx, id, input, actor), changes };
     },
   };
@@ -146,7 +158,7 @@ export function componentWriter(
     settingsOf: ({ body, group }) => ({ body, group: group && knownOf(run, [group]) }),
     create(found) {
       const page = requirePage(run, found.page);
-      const { input, changes } = fit(found);
+      const { input, changes } = fitNames(found);
       const { ref, position } = places.ofComponent(page, input.name);
       const groupId = groupOf(found.group, page);
       const placement = { position, managedBy: "import", groupId } as const;
@@ -160,7 +172,7 @@ export function componentWriter(
       return { row, changes: [...changes, ...ofNumber, ...takeKey(run, places, row, found.key)] };
     },
     update(found, { id, pageId, groupId: before }) {
-      const { input, changes } = fit(found);
+      const { input, changes } = fitNames(found);
       const groupId =
         found.group === null ? null : (groupOf(found.group, { id: pageId }) ?? before);
       return { row: updateComponent(ctx, tx, id, { ...input, groupId }, actor), changes };
@@ -169,7 +181,7 @@ export function componentWriter(
 }
 
 /** Returns the fields of a group or component within the limits of this installation. */
-function fit<Body extends { name: string; description?: string | null }>({
+function fitNames<Body extends { name: string; description?: string | null }>({
   foreign,
   body,
 }: {
@@ -199,8 +211,10 @@ function takeKey(
 }
 
 const NAME = "Internal";
+
 /** No other object of a source has this type. */
 export const INTERNAL_TYPE = "internal page";
+
 const REASON = "Monitors that are on no page get a component on this private page.";
 
 /** Private page on which monitors that are on no page get components. It is made with the first of them. */
@@ -269,4 +283,170 @@ export class InternalPage {
     });
     return page;
   }
+}
+
+/** Longest slug. */
+const SLUG_MAX = 63;
+
+/** Returns how pages are imported. Of `pages` the default one becomes the default here, if there is none. */
+export function pageWriter(
+  run: ImportRun,
+  pages: readonly FoundPage[],
+): Writer<FoundPage, PageRow> {
+  const { ctx, tx, actor } = run;
+  const first =
+    pages.find(({ isDefault }) => isDefault) ??
+    pages.find(({ body }) => body.visibility !== "private");
+  return {
+    kind: "page",
+    find: (id) => findPage(tx, { id }),
+    markOf: pageMark,
+    settingsOf: ({ body, logo }) => ({ body, logo: logo && sha256Hex(logo) }),
+    create(found) {
+      const { input, changes } = fitPage(run, found, undefined);
+      const domains = takeDomains(run, found, undefined);
+      const holder = findDefaultPage(tx, {});
+      const isDefault = found === first && (holder === undefined || holder.isSample);
+      const page = createPage(
+        ctx,
+        tx,
+        { ...input, custom_domains: domains.taken, default: isDefault },
+        actor,
+        { managedBy: "import", canBeDefault: false },
+      );
+      const ofLogo = writeLogo(run, page, found.logo);
+      changes.push(
+        ...domains.changes,
+        ...ofLogo,
+        ...takeNumber(run, "page", page.id, found.number),
+      );
+      if (found.isDefault && !isDefault) {
+        const reason = "There is a default page already.";
+        changes.push({ field: "default", from: true, to: false, reason });
+      }
+      return { row: findPage(tx, page) ?? page, changes };
+    },
+    update(found, before) {
+      const { input, changes } = fitPage(run, found, before);
+      const domains = takeDomains(run, found, before);
+      const whole = { ...input, custom_domains: domains.taken };
+      const page = updatePage(ctx, tx, before.id, whole, actor);
+      changes.push(...domains.changes, ...writeLogo(run, page, found.logo));
+      return { row: findPage(tx, page) ?? page, changes };
+    },
+    complete(found, row, isEdited) {
+      const { taken } = takeDomains(run, found, row);
+      if (taken.length === row.customDomains.length) return undefined;
+      if (isEdited) {
+        const reason = "It was edited here, so its custom domains are not taken over.";
+        return { row, verdict: "kept", reason };
+      }
+      const page = updatePage(ctx, tx, row.id, { custom_domains: taken }, actor);
+      return { row: page, verdict: "updated", reason: "It got its custom domains." };
+    },
+  };
+}
+
+/** Returns the fields of a page within the limits of this installation. */
+function fitPage({ tx }: ImportRun, { foreign, body }: FoundPage, before: PageRow | undefined) {
+  const name = fitName(body.name, foreign.type);
+  const description = fitDescription(body.description);
+  const slug = freeSlug(body.slug, (desired) => {
+    const holder = findPageBySlug(tx, { slug: desired });
+    return isReservedSlug(desired) || (holder !== undefined && holder.id !== before?.id);
+  });
+  const { time_zone: zone = "UTC" } = body;
+  const timeZone = isTimeZone(zone) ? zone : "UTC";
+  const changes: ImportChange[] = [
+    ...name.changes,
+    ...description.changes,
+    ...textChange("slug", body.slug, slug, "The slug is taken, reserved or not valid."),
+    ...textChange("time_zone", zone, timeZone, "The time zone is not known."),
+  ];
+  const fitted = { name: name.value, description: description.value, slug, time_zone: timeZone };
+  return { input: { ...body, ...fitted }, changes };
+}
+
+/** Returns the first free slug of those that a text makes. */
+function freeSlug(text: string, isTaken: (slug: string) => boolean): string {
+  const desired =
+    toRef(text)
+      .slice(0, SLUG_MAX)
+      .replace(/^-+|-+$/g, "") || "page";
+  for (let count = 1; ; count++) {
+    const slug = numberedRef(desired, count);
+    if (!isTaken(slug)) return slug;
+  }
+}
+
+/** Returns the custom domains of a page, with those of the source that can be taken over. */
+function takeDomains(
+  { ctx, tx, options }: ImportRun,
+  { domains }: FoundPage,
+  page: PageRow | undefined,
+): { taken: string[]; changes: ImportChange[] } {
+  const taken = [...(page?.customDomains ?? [])];
+  const changes: ImportChange[] = [];
+  const elsewhere = new Set(
+    listAllPages(tx, {}).flatMap(({ id, customDomains }) => (id === page?.id ? [] : customDomains)),
+  );
+  for (const text of domains) {
+    const domain = toDomain(text);
+    if (domain !== undefined && taken.includes(domain)) continue;
+    const reason = problemOf(domain);
+    if (reason === undefined && domain !== undefined) taken.push(domain);
+    else changes.push({ field: "custom_domains", from: text, to: null, reason: reason ?? "" });
+  }
+  return { taken, changes };
+
+  function problemOf(domain: string | undefined): string | undefined {
+    if (!options.takesDomains)
+      return "The other product still answers there. Import with --take-domains to set it.";
+    if (domain === undefined || domain === "localhost" || domain.endsWith(".localhost")) {
+      return "It is no host name.";
+    }
+    if (domain === hostNameOf(ctx.baseUrl)) return "It is the host of the public address.";
+    if (elsewhere.has(domain)) return "Another page has it.";
+    return taken.length >= DOMAINS_MAX ? `A page has at most ${DOMAINS_MAX} of them.` : undefined;
+  }
+}
+
+/** Sets or removes the logo. Returns the difference if it cannot be used. */
+function writeLogo(
+  { ctx, tx, actor }: ImportRun,
+  { id, logo: before }: PageRow,
+  logo: Uint8Array | null,
+): ImportChange[] {
+  if (logo === null) {
+    if (before !== null) deleteLogo(ctx, tx, id, actor);
+    return [];
+  }
+  const written = valueOrReason(() => putLogo(ctx, tx, id, { bytes: logo }, actor));
+  if (typeof written !== "string") return [];
+  return [{ field: "logo", from: "set", to: "none", reason: written }];
+}
+
+/** Returns a checksum of the settings of a page, which is the default page or not without having been edited. */
+export function pageMark(row: PageRow): number {
+  const { slug, name, description, timeZone, locale, visibility, theme, accent } = row;
+  const { historyDays, customDomains, logo, compat, mail, joinMinutes } = row;
+  const texts = [slug, name, description, timeZone, locale, visibility, theme, accent, logo];
+  // Checksums of earlier versions do not have the setting.
+  const join = joinMinutes === JOIN_MINUTES ? [] : [joinMinutes];
+  return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail, ...join]));
+}
+
+/** Returns a checksum of the settings of a group, which is moved without being edited. */
+export function groupMark({ ref, name, description, collapse }: GroupRow): number {
+  return crc32(JSON.stringify([ref, name, description, collapse]));
+}
+
+/**
+ * Returns a checksum of the settings of a component. Its status, its position, and the day from which its uptime is
+ * known are none, since incidents, orders and histories set them.
+ */
+export function componentMark(row: ComponentRow): number {
+  const { ref, name, description, groupId, showcase, onlyShowIfDegraded, showLatency, tags } = row;
+  const flags = [showcase, onlyShowIfDegraded, showLatency];
+  return crc32(JSON.stringify([ref, name, description, groupId, flags, tags]));
 }

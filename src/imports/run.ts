@@ -18,6 +18,7 @@ import type { Tx } from "../db/statements";
 import type { OutboxEvent } from "../events/outbox";
 import { findSetting, putSetting } from "../features/settings/store";
 import { type ForeignKey, type Found, keyOf } from "./found";
+import type { ImportOptions } from "./options";
 import {
   findFirstSource,
   findSource,
@@ -31,6 +32,7 @@ import {
 
 /** Name of the setting with the key. */
 const KEY = "import_key";
+
 const KEY_BYTES = 32;
 
 /**
@@ -53,30 +55,6 @@ function readKey(ctx: Ctx, tx: Tx): string {
   const value = Buffer.from(ctx.random(KEY_BYTES)).toString("base64");
   putSetting(tx, { name: KEY, value, now: ctx.clock.now() });
   return value;
-}
-
-/** Parts to which an import can be limited. Pages have their components, maintenance and incidents. */
-export const IMPORT_PARTS = ["pages", "monitors", "webhooks", "history"] as const;
-export type ImportPart = (typeof IMPORT_PARTS)[number];
-
-export interface ImportOptions {
-  /** Name of the source. */
-  source: string;
-  isDryRun: boolean;
-  /** True to create monitors paused and webhooks disabled, until the import is started. */
-  isPaused: boolean;
-  /** Undefined for all parts. */
-  only: ImportPart | undefined;
-  /** Number of days of history to import; null for all, and 0 for none. */
-  historyDays: number | null;
-  /** Slug of the private page for monitors that are on no page; null for none. */
-  internalPage: string | null;
-  /** True to give pages the custom domains that they have in the source. */
-  takesDomains: boolean;
-  /** Digest of the plan that was confirmed, without which any plan is imported. */
-  planned?: string;
-  /** Addresses of receivers of webhooks by host name, as far as they are known. */
-  receivers?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Object that one of the source became, to note for the next import. */

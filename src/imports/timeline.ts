@@ -10,8 +10,7 @@ import type { ScheduleRow } from "../features/maintenance/schedules/store";
 import { findMaintenance } from "../features/maintenance/store";
 import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../features/timeline/updates";
 import { requirePage } from "./pages";
-import { idOf, idsOf, knownOf, type Writer } from "./objects";
-import { fitName, fitText, takeNumber } from "./options";
+import { fitName, fitText, idOf, idsOf, knownOf, takeNumber, type Writer } from "./objects";
 import type { ImportRun } from "./run";
 import type { ForeignKey, FoundIncident, FoundMaintenance, FoundSchedule } from "./found";
 

@@ -8,8 +8,7 @@ import { isOpenToEvents } from "../features/webhooks/alerts/receivers";
 import { findWebhook, type WebhookRow } from "../features/webhooks/store";
 import { createWebhook, updateWebhook } from "../features/webhooks/webhooks";
 import { requirePage } from "./pages";
-import { idsOf, knownOf, type Writer, type Written } from "./objects";
-import { fitDescription } from "./options";
+import { fitDescription, idsOf, knownOf, type Writer, type Written } from "./objects";
 import type { ImportRun } from "./run";
 import type { Found, FoundWebhook } from "./found";
 

@@ -8,7 +8,6 @@ import { makeInSlices, WHOLE_TURN } from "../base/in-slices";
 import { lazy } from "../base/lazy";
 import { yamlSteps } from "../base/yaml";
 import type { Ctx } from "../context";
-import { readComingFrom } from "../imports/coming-from";
 import { PUBLIC_CACHE } from "../http/cdn";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
@@ -116,11 +115,12 @@ export function docsRoutes(ctx: Ctx, openApi: () => Generator<number, unknown>, 
   }
 
   const comingFrom = lazy(async () => {
-    const [blocks, { renderComingFrom }] = await Promise.all([
-      readComingFrom(),
+    // The code of all importers comes with it.
+    const [text, { renderComingFrom }] = await Promise.all([
+      import("../imports/coming-from"),
       import("./coming-from"),
     ]);
-    return htmlRepresentation(renderComingFrom(blocks));
+    return htmlRepresentation(renderComingFrom(text.comingFrom()));
   });
 
   function once(name: string, make: () => Representation): Representation {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readApplyFile } from "../../src/features/apply/read";
 import { writeApplyFile } from "../../src/features/apply/export";
 import { renderingWork, renderMarkdown } from "../../src/base/markdown";
-import { cutName } from "../../src/imports/options";
+import { cutName } from "../../src/imports/kit";
 import type { Maintenance } from "../../src/features/maintenance/wire";
 import type { Page } from "../../src/features/pages/wire";
 import { clean, cleanLine } from "../../src/features/webhooks/formats/markup";

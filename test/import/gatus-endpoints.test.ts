@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { schemaErrors } from "../../src/base/validation";
 import { thresholdsOf, TYPES } from "../../src/imports/gatus/endpoints";
-import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/imports/gatus/yaml";
+import { ENDPOINT, EXTERNAL_ENDPOINT } from "../../src/imports/gatus/tables";
 import { Notes } from "../../src/imports/gatus/notes";
 import { readGatusEndpoint, readGatusText } from "../support/gatus-config";
 import { clientCertificate } from "../support/raw-server";

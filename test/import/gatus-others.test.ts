@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { schemaErrors } from "../../src/base/validation";
-import { CONFIG } from "../../src/imports/gatus/yaml";
+import { CONFIG } from "../../src/imports/gatus/tables";
 import { OTHER_PROVIDERS, PROVIDERS } from "../../src/imports/gatus/receivers";
 import { CreateScheduleBody } from "../../src/features/maintenance/schedules/wire";
 import { PageInput } from "../../src/features/pages/wire";

@@ -3,8 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { MONITOR_TYPES } from "../../src/imports/uptime-kuma/monitors";
 import { NOTIFICATION_TYPES } from "../../src/imports/uptime-kuma/notifications";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
-import { SETTINGS, TABLES } from "../../src/imports/uptime-kuma/database";
-import type { Mapping } from "../../src/imports/uptime-kuma/tables";
+import { type Mapping, SETTINGS, TABLES } from "../../src/imports/uptime-kuma/tables";
 import { KUMA_VERSIONS, kumaFolder } from "../support/kuma-fixture";
 
 /** All mappings by their names in documentation. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportItem, ImportReport } from "../../src/base/import-report";
-import type { ImportOptions } from "../../src/imports/run";
+import type { ImportOptions } from "../../src/imports/options";
 import { importFound, performImport } from "../../src/imports/import";
 import { readHealthchecks } from "../../src/imports/healthchecks/read";
 import type { Found } from "../../src/imports/found";

@@ -1,6 +1,6 @@
 import type { FoundMonitor } from "../../src/imports/found";
 import { type KumaValue, readData } from "../../src/imports/uptime-kuma/database";
-import { findInData } from "../../src/imports/uptime-kuma/backup";
+import { findInData } from "../../src/imports/uptime-kuma/read";
 
 type Rows = Readonly<Record<string, readonly Readonly<Record<string, KumaValue>>[]>>;
 

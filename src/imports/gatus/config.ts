@@ -1,6 +1,6 @@
 import { type Found, type FoundMonitor, type FoundSchedule, keyOf, type LeftOut } from "../found";
-import { incidentsOf, scheduleOf } from "./page";
-import { type Config, groupsOf, pageOf, type ReadNamedFile } from "./http";
+import type { ReadNamedFile } from "./http";
+import { type Config, groupsOf, incidentsOf, pageOf, scheduleOf } from "./page";
 import {
   type Entry,
   holdEntry,
@@ -11,15 +11,8 @@ import {
 } from "./endpoints";
 import { Secrets } from "./notes";
 import { readAlerting, webhooksOf } from "./receivers";
-import {
-  CONFIG,
-  ENDPOINT,
-  EXTERNAL_ENDPOINT,
-  readTable,
-  SUITE,
-  type Yaml,
-  type YamlMap,
-} from "./yaml";
+import { CONFIG, ENDPOINT, EXTERNAL_ENDPOINT, readTable, SUITE } from "./tables";
+import type { Yaml, YamlMap } from "./yaml";
 
 /** Number of unknown fields that are named. */
 const NAMED_MAX = 50;

@@ -5,26 +5,16 @@ import { DESCRIPTION_MAX, NAME_MAX } from "../../base/texts";
 import { DNS_RECORD_TYPES } from "../../egress/model";
 import { parseResolver } from "../../egress/policy";
 import { type FoundComponent, type FoundMonitor, keyOf, type LeftOut } from "../found";
-import { cutName, cutText, textChange } from "../options";
+import { cutName, cutText, textChange } from "../kit";
 import { type EndpointType, readConditions, type ReadConditions } from "./conditions";
-import {
-  bodyOf,
-  groupOf,
-  httpConfig,
-  noteClient,
-  PAGE,
-  type Reading,
-  type Sources,
-  timeoutOf,
-} from "./http";
+import { bodyOf, httpConfig, noteClient, type Reading, type Sources, timeoutOf } from "./http";
+import { groupOf, PAGE, readWindows } from "./page";
 import { Notes, type Secrets } from "./notes";
-import { readWindows } from "./page";
 import {
   type Alert,
   ALERT,
   type Endpoint,
   type ExternalEndpoint,
-  isYamlMap,
   type Maintenance,
   type Place,
   readTable,
@@ -32,9 +22,8 @@ import {
   type Table,
   type Values,
   WrongField,
-  type Yaml,
-  type YamlMap,
-} from "./yaml";
+} from "./tables";
+import { isYamlMap, type Yaml, type YamlMap } from "./yaml";
 
 const INTERVAL = { usual: 60_000, min: 5, max: 86_400 };
 const HEARTBEAT = { min: 5, max: 31_536_000 };

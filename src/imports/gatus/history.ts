@@ -21,7 +21,7 @@ import {
   type LastState,
   type LeftOut,
 } from "../found";
-import { cutName } from "../options";
+import { cutName } from "../kit";
 import type { FoundConfig } from "./config";
 
 /** Maximum number of rows that are read of endpoints and of suites, and of those that are named as left out. */

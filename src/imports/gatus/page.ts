@@ -1,32 +1,38 @@
 import { sha256Hex } from "../../base/hash";
 import type { Impact } from "../../base/status";
-import { oneLine } from "../../base/text";
+import { oneLine, toRef } from "../../base/text";
+import { DESCRIPTION_MAX } from "../../base/texts";
 import { toIso } from "../../base/time";
 import { isTimeZone } from "../../features/pages/rules";
 import {
   type ForeignKey,
+  type FoundGroup,
   type FoundIncident,
+  type FoundPage,
   type FoundSchedule,
   keyOf,
   type LeftOut,
 } from "../found";
-import { cutName, cutText } from "../options";
-import { PAGE } from "./http";
+import { cutName, cutText, textChange } from "../kit";
 import {
   ANNOUNCEMENT,
-  isYamlList,
+  type CONFIG,
   type Maintenance,
   MAINTENANCE,
   type Place,
   readTable,
+  type Values,
   WrongField,
-  type Yaml,
-} from "./yaml";
+} from "./tables";
+import { isYamlList, type Yaml } from "./yaml";
 
-const TYPE = "announcement";
-const PATH = "announcements";
+const ANNOUNCEMENT_TYPE = "announcement";
+
+const ANNOUNCEMENTS = "announcements";
+
 /** Maximum length of the text of an update. */
 const TEXT_MAX = 10_000;
+
 /** Number of characters by which the report names one. */
 const SHOWN_MAX = 80;
 
@@ -51,10 +57,13 @@ export function incidentsOf(
   for (const [index, value] of values.entries()) {
     const name = `Announcement ${index + 1}`;
     const leaveOut = (reason: string) => {
-      leftOut.push({ foreign: { type: TYPE, id: `${PATH}[${index}]`, name }, reason });
+      leftOut.push({
+        foreign: { type: ANNOUNCEMENT_TYPE, id: `${ANNOUNCEMENTS}[${index}]`, name },
+        reason,
+      });
     };
     try {
-      const read = readTable(ANNOUNCEMENT, value, { path: `${PATH}[]`, notRead });
+      const read = readTable(ANNOUNCEMENT, value, { path: `${ANNOUNCEMENTS}[]`, notRead });
       const at = timeOf(read.timestamp ?? "");
       const { message = "", type = "none", archived = false } = read;
       if (at === undefined) leaveOut("Its timestamp is no time.");
@@ -94,7 +103,7 @@ function incidentOf(
           },
         ];
   return {
-    foreign: { type: TYPE, id, name: cutName(oneLine(message), name, SHOWN_MAX) },
+    foreign: { type: ANNOUNCEMENT_TYPE, id, name: cutName(oneLine(message), name, SHOWN_MAX) },
     body: {
       name,
       impact_override: IMPACTS[type] ?? "none",
@@ -111,7 +120,7 @@ function incidentOf(
     },
     changes,
     page: keyOf(PAGE),
-    externalId: `${TYPE}:${id}`,
+    externalId: `${ANNOUNCEMENT_TYPE}:${id}`,
     number: null,
   };
 }
@@ -137,9 +146,13 @@ const DAYS: Readonly<Record<string, string>> = {
 };
 
 const MINUTE_MS = 60_000;
+
 const DAY_MINUTES = 1_440;
-const NAME = "Regular maintenance";
-const TEXT = "This window is planned regularly.";
+
+const WINDOW_NAME = "Regular maintenance";
+
+const WINDOW_TEXT = "This window is planned regularly.";
+
 const DIFFERENCE =
   "Gatus only sends no alerts meanwhile. Here the page shows it, and it does not count as downtime.";
 
@@ -169,8 +182,8 @@ export function scheduleOf(
   return {
     foreign,
     body: {
-      name: NAME,
-      body: TEXT,
+      name: WINDOW_NAME,
+      body: WINDOW_TEXT,
       cron,
       duration_minutes: minutes,
       time_zone: timezone,
@@ -189,4 +202,64 @@ function cronOf({ start = "", every = [] }: Maintenance): string | undefined {
   if (hour === undefined || days.length !== every.length) return undefined;
   const onDays = days.length === 0 ? "*" : [...new Set(days)].join(",");
   return `${Number(minute)} ${Number(hour)} * * ${onDays}`;
+}
+
+export type Config = Values<typeof CONFIG>;
+
+/** The only page of a configuration. */
+export const PAGE = { type: "page", id: "page" } as const;
+
+const NAME = "Status";
+
+/** Slug without a title. The server itself has the path `/status`. */
+const SLUG = "status-page";
+
+/** Returns the page. Those of Gatus that ask for a sign-in become private. */
+export function pageOf({ ui, security }: Config): FoundPage {
+  const name = ui?.title?.trim() || NAME;
+  const description = ui?.description ?? "";
+  const text = cutText(description, DESCRIPTION_MAX);
+  const reason = `Descriptions have at most ${DESCRIPTION_MAX} characters.`;
+  const link = ui?.link
+    ? [
+        {
+          field: "ui.link",
+          from: ui.link,
+          to: null,
+          reason: "The logo of a page leads to the page.",
+        },
+      ]
+    : [];
+  return {
+    foreign: { ...PAGE, name: cutName(name, NAME) },
+    body: {
+      slug: toRef(ui?.title ?? "") || SLUG,
+      name,
+      description: text || null,
+      visibility: security === undefined ? "public" : "private",
+      compat: ["gatus"],
+    },
+    changes: [...textChange("ui.description", description, text, reason), ...link],
+    isDefault: true,
+    domains: [],
+    logo: null,
+    number: null,
+  };
+}
+
+/** Returns the key of a group. */
+export function groupOf(group: string): ForeignKey {
+  return keyOf({ type: "group", id: group });
+}
+
+/** Returns the groups, in the order in which they are first named. */
+export function groupsOf(names: readonly string[]): FoundGroup[] {
+  const all = [...new Set(names.filter((name) => name.trim() !== ""))];
+  return all.map((name) => ({
+    foreign: { type: "group", id: name, name: cutName(name, "Unnamed group") },
+    body: { name: name.trim() },
+    changes: [],
+    page: keyOf(PAGE),
+    number: null,
+  }));
 }

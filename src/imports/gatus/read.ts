@@ -8,7 +8,8 @@ import type { Found } from "../found";
 import { findInConfig, type FoundConfig, type Origin } from "./config";
 import { withHistory } from "./history";
 import type { ReadNamedFile } from "./http";
-import { isYamlMap, mergeYaml, parseYaml, WrongField, type YamlMap } from "./yaml";
+import { WrongField } from "./tables";
+import { isYamlMap, mergeYaml, parseYaml, type YamlMap } from "./yaml";
 
 /** Maximum size of a configuration, of a file that it names, and number of files of a folder. */
 const BYTES_MAX = 8 * 1024 * 1024;

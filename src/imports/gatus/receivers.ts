@@ -10,7 +10,6 @@ import {
   ALERT,
   anything,
   flag,
-  isYamlMap,
   list,
   map,
   type Place,
@@ -19,8 +18,8 @@ import {
   text,
   whole,
   WrongField,
-  type Yaml,
-} from "./yaml";
+} from "./tables";
+import { isYamlMap, type Yaml } from "./yaml";
 
 /** Receiver of messages, with the settings that its format needs. */
 interface Receiver {

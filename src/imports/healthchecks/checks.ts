@@ -11,7 +11,7 @@ import { DESCRIPTION_MAX } from "../../base/texts";
 import { type ImportedToken, ofPostOnly } from "../../features/monitors/heartbeats";
 import { isTimeZone } from "../../features/pages/rules";
 import type { FoundMonitor } from "../found";
-import { cutName, cutText, textChange } from "../options";
+import { cutName, cutText, textChange } from "../kit";
 
 const Flag = Type.Optional(Type.Boolean());
 const Words = Type.Optional(Type.String());

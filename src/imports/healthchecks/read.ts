@@ -2,7 +2,7 @@ import { sha256Hex } from "../../base/hash";
 import { oneLine, plural } from "../../base/text";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
-import { cutName, parseModestJson, readText } from "../options";
+import { cutName, parseModestJson, readText } from "../kit";
 import type { Found, FoundMonitor, LeftOut } from "../found";
 import { Check, type Hide, type IdentifiedCheck, listUnknownFields, monitorOf } from "./checks";
 

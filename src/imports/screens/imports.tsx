@@ -1,7 +1,9 @@
 import type { Actor } from "../../base/actor";
 import { within } from "../../base/clock";
 import { type FieldError, invalidFields, notFound } from "../../base/errors";
-import { type ImportReport, PRODUCTS } from "../../base/import-report";
+import { type ImportReport, PRODUCTS, verdictsInWords } from "../../base/import-report";
+import type { ImportJob, ImportJobs, JobPlace, OfferedFile } from "../jobs";
+import { IMPORT_PARTS, parseOptions } from "../options";
 import {
   findImportSource,
   IMPORT_SOURCES,
@@ -42,9 +44,6 @@ import { rejectionOf } from "../../ui/screens/form-routes";
 import { session } from "../../http/operation";
 import { type At, type ScreenOrPath, screenOperation } from "../../ui/screens/routes";
 import { RelativeTime } from "../../ui/times";
-import type { ImportJob, ImportJobs, JobPlace } from "../jobs";
-import { type OfferedFile, parseOptions, verdictsInWords } from "../options";
-import { IMPORT_PARTS } from "../run";
 import { countPaused, type Started, startedInWords, startImport } from "../start";
 import { findImport, listImports } from "../store";
 import {

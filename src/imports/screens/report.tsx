@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import {
   changeValueInWords,
+  hasWork,
   type ImportChange,
   type ImportHistory,
   type ImportItem,
@@ -9,6 +10,7 @@ import {
   typeInWords,
   type Verdict,
   VERDICT_MEANINGS,
+  verdictsInWords,
 } from "../../base/import-report";
 import type { Tone } from "../../base/status";
 import { capitalised, plural } from "../../base/text";
@@ -32,7 +34,6 @@ import {
 import { PageHead, Pagination, Tabs } from "../../ui/navigation";
 import { RelativeTime, shortDay } from "../../ui/times";
 import type { ImportJob } from "../jobs";
-import { hasWork, verdictsInWords } from "../options";
 
 interface ReportProps {
   report: ImportReport;

@@ -10,7 +10,7 @@ import {
 import { capitalised, oneLine, plural, spaced } from "../../base/text";
 import { HOUR_MS, toIso } from "../../base/time";
 import { impactOf } from "../../features/incidents/rules";
-import { cutName, textChange } from "../options";
+import { cutName, textChange } from "../kit";
 import type { ForeignKey, FoundIncident, FoundMaintenance, LeftOut } from "../found";
 import {
   keyOfComponent,

@@ -337,7 +337,7 @@ import {
   type LeftOut,
   type OutputFile,
 } from "../found";
-import { cutName, textChange } from "../options";
+import { cutName, textChange } from "../kit";
 import {
   isKnownField,
   isObject,

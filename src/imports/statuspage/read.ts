@@ -6,7 +6,7 @@ import { OperatorError } from "../../db/errors";
 import { readBody } from "../../egress/body";
 import type { Egress } from "../../egress/egress";
 import { Fault, type HttpAnswer } from "../../egress/model";
-import { parseModestJson, readText } from "../options";
+import { parseModestJson, readText } from "../kit";
 import type { Found, LeftOut } from "../found";
 import { type CutList, isObject, LISTED_MAX, type SourceDocuments } from "./document";
 import {

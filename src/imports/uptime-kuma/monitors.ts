@@ -4,7 +4,7 @@ import { DESCRIPTION_MAX } from "../../base/texts";
 import type { ImportedToken } from "../../features/monitors/heartbeats";
 import type { CreateMonitorBody } from "../../features/monitors/wire";
 import type { FoundMonitor } from "../found";
-import { cutName, cutText } from "../options";
+import { cutName, cutText } from "../kit";
 import {
   byId,
   flag,

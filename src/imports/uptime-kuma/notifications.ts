@@ -1,7 +1,7 @@
 import type { ForeignObject } from "../../base/import-report";
 import { oneLine, plural } from "../../base/text";
 import type { WebhookFormat } from "../../base/webhook";
-import { cutName } from "../options";
+import { cutName } from "../kit";
 import {
   type ForeignKey,
   type FoundMonitor,

@@ -1,12 +1,39 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DockerHosts } from "../../base/config/network";
+import { sha256Hex } from "../../base/hash";
+import { oneLine, plural } from "../../base/text";
 import { OperatorError } from "../../db/errors";
-import type { Found, FoundHistory } from "../found";
-import { findInData, isBackup, listUnknownTypes, readBackup } from "./backup";
+import type { Found, FoundHistory, LeftOut } from "../found";
+import { isBackup, readBackup } from "./backup";
+import {
+  byId,
+  flag,
+  groupedBy,
+  idOf,
+  type KumaData,
+  type MonitorRow,
+  number,
+  openKumaDatabase,
+  readData,
+  type Row,
+  settingsOf,
+  text,
+  textOf,
+} from "./database";
 import { canFindBeats, openKumaHistory } from "./history";
-import { openKumaDatabase, readData } from "./database";
-import type { ReadPicture } from "./pages";
+import { findMonitor, foreignMonitor, isGroup, MonitorTree, typeOf } from "./monitors";
+import { findWebhooks } from "./notifications";
+import {
+  findDomains,
+  findIncidents,
+  findMaintenance,
+  findPages,
+  findPlaces,
+  type ReadPicture,
+} from "./pages";
+import { INTERNAL_SETTINGS, SETTINGS } from "./tables";
+import { dockerInstruction, dockerNames } from "./types";
 
 /** Maximum size of a picture of a status page, in bytes. Larger ones are refused here anyway. */
 const PICTURE_BYTES_MAX = 1024 * 1024;
@@ -84,4 +111,200 @@ function pictureReader(path: string): ReadPicture {
       return undefined;
     }
   };
+}
+
+/** Days before an expiry, of an Uptime Kuma whose settings name none. */
+const USUAL_DAYS = 21;
+
+const DAYS_MAX = 365;
+
+/** Places beside a database. */
+interface Surroundings {
+  readPicture: ReadPicture;
+  /** Returns true for the name of a Docker host that is defined here. */
+  isDefined(name: string): boolean;
+}
+
+/** Returns everything that an Uptime Kuma has, without its history. */
+export function findInData(data: KumaData, { readPicture, isDefined }: Surroundings): Found {
+  const settings = settingsOf(data);
+  const tree = new MonitorTree(data.monitor);
+  const places = findPlaces(data, tree);
+  const dockerHosts = dockerNames(data.docker_host);
+  const context = {
+    proxies: byId(data.proxy),
+    dockerHosts,
+    isDefined,
+    warningDays: largestOf(settings.get("tlsExpiryNotifyDays")),
+  };
+  const parts = {
+    tree,
+    context,
+    tagsOf: tagsReader(data),
+    componentsOf: places.componentsOf,
+    ownsToken: tokenOwners(data.monitor),
+  };
+  const shown = new Set(places.components.map(({ foreign }) => foreign.id.split("/")[1]));
+  const isShown = (monitor: MonitorRow) => shown.has(String(idOf(monitor)));
+  const monitors = inListOrder(data.monitor)
+    // On a page, a status that people set is that of a component.
+    .filter((each) => !isGroup(each) && !(text(each.type) === "manual" && isShown(each)))
+    .map((monitor) => findMonitor(monitor, parts));
+  const domains = findDomains(data, tree, largestOf(settings.get("domainExpiryNotifyDays")));
+  const webhooks = findWebhooks(data, tree, domains.domains);
+  const maintenance = findMaintenance(data, settings, places);
+  const incidents = findIncidents(data);
+  const undefinedHosts = data.docker_host.filter(
+    (host) => isUsed(host, data) && !isDefined(dockerHosts.get(idOf(host)) ?? ""),
+  );
+  const docker = dockerInstruction(undefinedHosts, dockerHosts);
+  const secret = settings.get("jwtSecret");
+  return {
+    kind: "uptime-kuma",
+    fingerprint: typeof secret === "string" ? sha256Hex(`allclear-import:${secret}`) : null,
+    pages: findPages(data, settings, readPicture),
+    groups: places.groups,
+    components: places.components,
+    monitors: [...monitors, ...domains.domains.map(({ monitor }) => monitor)],
+    webhooks: webhooks.webhooks,
+    maintenance: maintenance.maintenance,
+    schedules: maintenance.schedules,
+    incidents: incidents.incidents,
+    leftOut: [
+      ...places.leftOut,
+      ...groupsLeftOut(data, tree, isShown),
+      ...domains.leftOut,
+      ...webhooks.leftOut,
+      ...maintenance.leftOut,
+      ...incidents.leftOut,
+      ...othersLeftOut(data, settings),
+    ],
+    notRead: [],
+    toDo: [...(docker === undefined ? [] : [docker]), ...jobsToMove(data, settings)],
+  };
+}
+
+/** Returns the instruction for the addresses that jobs call. */
+function jobsToMove({ monitor }: KumaData, settings: ReadonlyMap<string, unknown>): string[] {
+  if (!monitor.some(({ type }) => text(type) === "push")) return [];
+  const url = URL.parse(textOf(settings.get("primaryBaseURL")));
+  const address = url?.host ? `${url.protocol}//${url.host}` : "the address of Uptime Kuma";
+  return [
+    `Let ${address} lead to this server, or replace it in the addresses that jobs call: their paths /api/push/… stay.`,
+  ];
+}
+
+function isUsed(host: Row, { monitor }: KumaData): boolean {
+  return monitor.some(
+    (each) => text(each.type) === "docker" && idOf(each, "docker_host") === idOf(host),
+  );
+}
+
+/** Returns monitors in the order of their list: heavy ones first, then by name. */
+function inListOrder(monitors: readonly MonitorRow[]): MonitorRow[] {
+  return monitors.toSorted(
+    (first, second) =>
+      number(second.weight, 0) - number(first.weight, 0) ||
+      text(first.name).localeCompare(text(second.name), "en") ||
+      idOf(first) - idOf(second),
+  );
+}
+
+function largestOf(days: unknown): number {
+  const found = Array.isArray(days) ? days.map(Number).filter((day) => day >= 0) : [];
+  return found.length === 0 ? USUAL_DAYS : Math.min(DAYS_MAX, Math.round(Math.max(...found)));
+}
+
+/** Returns a function that tells if a monitor is the one that a call with its token finds: the first active one. */
+function tokenOwners(monitors: readonly MonitorRow[]): (monitor: MonitorRow) => boolean {
+  const owners = new Map<string, MonitorRow>();
+  for (const monitor of monitors) {
+    const token = text(monitor.push_token);
+    const owner = owners.get(token);
+    if (!owner || (!flag(owner.active) && flag(monitor.active))) owners.set(token, monitor);
+  }
+  return (monitor) => owners.get(text(monitor.push_token)) === monitor;
+}
+
+/** Returns a function that gives the tags of a monitor, each with its value. */
+function tagsReader({ tag, monitor_tag }: KumaData): (monitor: MonitorRow) => string[] {
+  const tags = byId(tag);
+  const byMonitor = groupedBy(monitor_tag, "monitor_id");
+  return (monitor) =>
+    (byMonitor.get(idOf(monitor)) ?? []).flatMap((row) => {
+      const name = text(tags.get(idOf(row, "tag_id"))?.["name"]);
+      const value = text(row["value"]);
+      return name === "" ? [] : [value === "" ? name : `${name}:${value}`];
+    });
+}
+
+/** Lists groups that are on no page. Others become components. */
+function groupsLeftOut(
+  { monitor: rows }: KumaData,
+  tree: MonitorTree,
+  isShown: (monitor: MonitorRow) => boolean,
+): LeftOut[] {
+  return rows
+    .filter((monitor) => isGroup(monitor) && !isShown(monitor))
+    .map((monitor) => {
+      const count = plural(tree.membersOf(monitor).length, "monitor");
+      const reason = `It becomes the label of ${count}, and no object of its own.`;
+      return { foreign: foreignMonitor(monitor), reason };
+    });
+}
+
+/** Lists kinds of objects that are not moved, each on one line. */
+function othersLeftOut(data: KumaData, settings: ReadonlyMap<string, unknown>): LeftOut[] {
+  const others = [...settings.keys()].filter(
+    (key) => !Object.hasOwn(SETTINGS, key) && !INTERNAL_SETTINGS.has(key),
+  );
+  const line = (type: string, count: number, noun: string, reason: string): LeftOut[] =>
+    count === 0 ? [] : [{ foreign: { type, id: "all", name: plural(count, noun) }, reason }];
+  return [
+    ...line(
+      "user",
+      data.user.length,
+      "user",
+      "Passwords and second factors are not moved. Invite people at Settings → Users.",
+    ),
+    ...line(
+      "api_key",
+      data.api_key.length,
+      "API key",
+      "Create API keys for the programs that read metrics.",
+    ),
+    ...line("tag", data.tag.length, "tag", "Monitors have their tags as words, without colours."),
+    ...line(
+      "proxy",
+      data.proxy.length,
+      "proxy server",
+      "Each monitor has the address of its proxy.",
+    ),
+    ...line(
+      "docker_host",
+      data.docker_host.length,
+      "Docker host",
+      "ALLCLEAR_DOCKER_HOSTS defines those that monitors may ask.",
+    ),
+    ...line(
+      "remote_browser",
+      data.remote_browser.length,
+      "remote browser",
+      "Monitors open no pages in browsers.",
+    ),
+    ...line(
+      "setting",
+      others.length,
+      "setting",
+      oneLine(`They have no counterpart: ${others.join(", ")}.`),
+    ),
+  ];
+}
+
+/** Lists types of monitors that this version does not know. */
+export function listUnknownTypes({ monitor }: KumaData): string[] {
+  const types = new Set(monitor.map(({ type }) => text(type)));
+  return [...types]
+    .filter((type) => type !== "" && !typeOf(type))
+    .map((type) => oneLine(`monitor type ${type}`));
 }

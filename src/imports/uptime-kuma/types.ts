@@ -3,7 +3,7 @@ import { numberedRef } from "../../base/ids";
 import { oneLine, parseJson, toRef } from "../../base/text";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
 import type { CreateMonitorBody } from "../../features/monitors/wire";
-import { cutText } from "../options";
+import { cutText } from "../kit";
 import {
   type Connection,
   flag,

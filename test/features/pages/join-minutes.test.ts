@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { pageMark } from "../../../src/imports/objects";
+import { pageMark } from "../../../src/imports/pages";
 import { findPageBySlug, type PageRow } from "../../../src/features/pages/store";
 import { updatePage } from "../../../src/features/pages/pages";
 import { crc32 } from "../../../src/base/hash";
